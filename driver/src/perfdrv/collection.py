@@ -1,0 +1,48 @@
+"""Makes the collection's pure code importable outside Ansible.
+
+Inside Ansible its own loader serves `ansible_collections`; elsewhere that name would find the
+community collections of the Python environment, or nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from pathlib import Path
+
+from perfdrv.errors import UsageError
+
+PACKAGE = "ansible_collections"
+COLLECTION = Path("collections") / PACKAGE / "psap" / "perf"
+
+
+def activate(project_root: Path) -> None:
+    """Let `import ansible_collections.psap.perf...` find the collection of a project.
+
+    Repeating it for the same code is free. One process serves one collection: a second one is
+    refused, since its modules would mix with those already imported.
+
+    Raises:
+        UsageError: the project has no collection, or another one is active.
+    """
+    code = project_root / COLLECTION / "plugins"
+    if not code.is_dir():
+        raise UsageError(f"{project_root} has no psap.perf collection: {code} is missing.")
+    active = _active_code()
+    if active is None:
+        package = types.ModuleType(PACKAGE)
+        package.__path__ = [str((project_root / "collections" / PACKAGE).resolve())]
+        sys.modules[PACKAGE] = package
+    elif active != code.resolve():
+        raise UsageError(f"The collection in {active} is in use by this process; {code} cannot be added to it.")
+
+
+def _active_code() -> Path | None:
+    package = sys.modules.get(PACKAGE)
+    if package is None:
+        return None
+    for location in package.__path__:
+        code = Path(location) / "psap" / "perf" / "plugins"
+        if code.is_dir():
+            return code.resolve()
+    return None

@@ -1,0 +1,42 @@
+"""The driver's own errors and the exit codes that every program of psap.perf shares.
+
+The collection, the lab and the analysis have error families of their own, because imports go one
+way; what joins them is an `exit_code` attribute on the exception class.
+"""
+
+from __future__ import annotations
+
+import signal
+
+EXIT_OK = 0
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_CLUSTER = 3
+EXIT_INTERNAL = 70
+EXIT_INTERRUPTED = 130
+
+
+class DriverError(Exception):
+    """A failure that the user can understand: its text says what, where and what to do."""
+
+    exit_code = EXIT_FAILED
+
+
+class UsageError(DriverError):
+    """The command line, the project or a setting is wrong; nothing was started."""
+
+    exit_code = EXIT_USAGE
+
+
+def exit_code_of(error: BaseException) -> int | None:
+    """Return the exit code that an error of any psap.perf family asks for, None for a stranger."""
+    code = getattr(error, "exit_code", None)
+    return code if isinstance(code, int) and isinstance(error, Exception) else None
+
+
+def signal_name(number: int) -> str:
+    """Return `SIGKILL` for 9; the bare number for one that the system does not name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
