@@ -1,0 +1,186 @@
+"""Secrets: references in the settings, their values in memory only, and the search for values that leaked."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+
+KINDS = ("file", "env", "vault")
+DIRECTORY = "PERF_SECRETS_DIR"
+HIDDEN = "(secret)"
+# Shorter ones stand in any text by chance: replacing "a" everywhere would hide nothing and ruin everything.
+_SHORTEST = 4
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Where a secret is kept: ``file:NAME``, ``env:NAME`` or ``vault:NAME``."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A secret's value found in a file; ``form`` is ``text`` or ``base64``."""
+
+    path: Path
+    line: int
+    form: str
+
+
+def parse_reference(text: object) -> Reference:
+    """*text* as a reference.
+
+    :raises UsageError: for anything else, without repeating it: it may be the secret itself.
+    """
+    kind, colon, name = text.partition(":") if isinstance(text, str) else ("", "", "")
+    if kind not in KINDS or not colon or not name.strip():
+        raise UsageError(
+            "must be a reference to a secret, not the secret: file:NAME (below $PERF_SECRETS_DIR), env:NAME or vault:NAME"
+        )
+    if kind == "file" and (Path(name).is_absolute() or ".." in Path(name).parts):
+        raise UsageError(f"file:{name} must be a name below $PERF_SECRETS_DIR")
+    return Reference(kind=kind, name=name.strip())
+
+
+def resolve(reference: Reference, vault: Callable[[str], str | None] | None = None) -> str:
+    """The secret's value, without the line end of a file.
+
+    :param vault: gives the decrypted value of a vaulted variable, or None when there is none of that name.
+    :raises UsageError: when it is missing or empty, naming the place to put it.
+    """
+    value = (
+        _READERS[reference.kind](reference.name)
+        if reference.kind != "vault"
+        else _vaulted(reference.name, vault)
+    )
+    if len(value) < _SHORTEST:
+        raise UsageError(
+            f"the secret {reference} is empty or shorter than {_SHORTEST} characters: it could not be hidden"
+        )
+    return value
+
+
+def _from_file(name: str) -> str:
+    folder = os.environ.get(DIRECTORY)
+    if not folder:
+        raise UsageError(
+            f"file:{name} needs {DIRECTORY}, the folder of the secrets' files, in the environment"
+        )
+    path = Path(folder).expanduser() / name
+    try:
+        return path.read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"the secret file:{name} cannot be read from {folder}; put the file there"
+        ) from error
+
+
+def _from_environment(name: str) -> str:
+    if name not in os.environ:
+        raise UsageError(f"the secret env:{name} is missing: set {name} in the environment")
+    return os.environ[name]
+
+
+def _vaulted(name: str, vault: Callable[[str], str | None] | None) -> str:
+    value = None if vault is None else vault(name)
+    if value is None:
+        raise UsageError(
+            f"the secret vault:{name} is missing: define {name}, encrypted, in a vars file of the site"
+        )
+    return str(value)
+
+
+_READERS: Mapping[str, Callable[[str], str]] = {"file": _from_file, "env": _from_environment}
+
+
+class Redactor:
+    """Replaces every known secret, and its base64, in whatever structure it appears."""
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        """*values* are resolved secrets; more come by :meth:`add`."""
+        self._forms: list[str] = []
+        self.values: list[str] = []
+        for value in values:
+            self.add(value)
+
+    def add(self, value: str) -> None:
+        """Hide *value* from now on."""
+        if value in self.values or len(value) < _SHORTEST:
+            return
+        self.values.append(value)
+        forms = {*self._forms, *(form for form, _kind in forms_of(value))}
+        # the longest first: a secret may contain another one
+        self._forms = sorted(forms, key=len, reverse=True)
+
+    def redact(self, item: Any) -> Any:
+        """*item* with every secret replaced, in texts, keys, lists and dictionaries; others are returned as they are."""
+        if not self._forms:
+            return item
+        if isinstance(item, str):
+            return self._text(item)
+        if isinstance(item, Mapping):
+            return {self.redact(key): self.redact(value) for key, value in item.items()}
+        if isinstance(item, list):
+            return [self.redact(value) for value in item]
+        if isinstance(item, tuple):
+            return tuple(self.redact(value) for value in item)
+        if isinstance(item, bytes):
+            return self._text(item.decode("utf-8", "replace")).encode()
+        return item
+
+    def _text(self, text: str) -> str:
+        for form in self._forms:
+            if form in text:
+                text = text.replace(form, HIDDEN)
+        return text
+
+
+def forms_of(value: str) -> tuple[tuple[str, str], ...]:
+    """How *value* may stand in a file: as it is, escaped as in JSON, and as base64 of itself and of itself with a line end."""
+    encoded = {_base64(value, end).rstrip("=") for end in ("", "\n")}
+    escaped = value.encode("unicode_escape").decode().replace('"', '\\"')
+    texts = {value, escaped, *(line for line in value.splitlines() if len(line) >= 16)}
+    return (*((text, "text") for text in sorted(texts)), *((text, "base64") for text in sorted(encoded)))
+
+
+def _base64(value: str, end: str) -> str:
+    return base64.b64encode((value + end).encode()).decode()
+
+
+def scan_directory(path: Path, values: Iterable[str]) -> list[Hit]:
+    """Every place below *path* where one of *values* stands, each file and form once, at its first line."""
+    needles = [
+        (form.encode(), kind) for value in values if len(value) >= _SHORTEST for form, kind in forms_of(value)
+    ]
+    if not needles:
+        return []
+    return [hit for file in sorted(path.rglob("*")) if file.is_file() for hit in _scan_file(file, needles)]
+
+
+def _scan_file(path: Path, needles: list[tuple[bytes, str]]) -> Iterator[Hit]:
+    """Reads in chunks that overlap by the longest needle: a run's log may be larger than the memory."""
+    overlap = max(len(needle) for needle, _kind in needles) - 1
+    found: set[str] = set()
+    tail, lines_before = b"", 0
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            window = tail + chunk
+            for needle, kind in needles:
+                position = window.find(needle)
+                if position >= 0 and kind not in found:
+                    found.add(kind)
+                    yield Hit(path=path, line=lines_before + window.count(b"\n", 0, position) + 1, form=kind)
+            tail = window[-overlap:] if overlap else b""
+            lines_before += window.count(b"\n") - tail.count(b"\n")

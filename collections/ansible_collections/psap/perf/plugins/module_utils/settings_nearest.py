@@ -1,0 +1,18 @@
+"""The "did you mean" of every message about an unknown name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that *name* most resembles, if any does."""
+    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """``"; did you mean x?"``, or nothing."""
+    found = nearest(name, known)
+    return f"; did you mean {found}?" if found else ""
