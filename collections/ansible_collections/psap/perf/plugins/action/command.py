@@ -1,0 +1,120 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.clock import utc_now
+from ansible_collections.psap.perf.plugins.module_utils.command_directory import open_command
+from ansible_collections.psap.perf.plugins.module_utils.documents import plain, write_json, write_text, write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.errors import Interrupted, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.run_directory import STOP_FILE
+from ansible_collections.psap.perf.plugins.module_utils.specs import read_command
+from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
+
+
+class ActionModule(PerfAction):
+    """Open the artifact directory of the command whose dependency this is."""
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Make the directory and say in it what is about to happen."""
+        chain = self._task.get_dep_chain() or []
+        if not chain:
+            raise UsageError("psap.perf.command opens a command's directory; make it a dependency of the command's role")
+        role = chain[-1]
+        name = str(role.get_name(include_role_fqcn=False))
+        if (context.run_directory / STOP_FILE).exists() and not context.finalizing:
+            raise Interrupted(f"{name} does not start: the run was asked to stop")
+        opened = context.opened_directories()
+        enclosing = next((outer for outer in reversed(chain[:-1]) if _short(outer) in opened), None)
+        directory = open_command(
+            context.run_directory,
+            Path(opened[_short(enclosing)]) if enclosing else None,
+            self._groups(context, enclosing, (role, self._task._role)),
+            name,
+            attempt(),
+        )
+        arguments = self._arguments(context, Path(role._role_path))
+        write_yaml(directory / "args.yml", {"schema": "psap.perf/args/1", "role": name, "args": arguments})
+        write_text(directory / "command.txt", self._rerun(context, name, arguments))
+        write_json(directory / "status.json", _first_status(context, name))
+        outer = {short: opened[short] for short in map(_short, chain[:-1]) if short in opened}
+        return VerbResult(values={"directory": str(directory), "directories": {**outer, name: str(directory)}})
+
+    def _groups(self, context: VerbContext, enclosing: Any, own: tuple[Any, ...]) -> list[str]:
+        """Names of the groups around the command, outermost first, down from the enclosing command if there is one."""
+        found = [str(self._templar.template(group)) for group in self._group_values(enclosing, own)]
+        found.reverse()
+        # a cell that the driver started as a process of its own has its directory already
+        alone = f"cell__{os.environ.get('PERF_RUN_CELL')}"
+        found = [group for group in found if group != alone]
+        lane = context.variables.get("perf_lane")
+        if lane and enclosing is None:
+            found.insert(1 if self._play_group() else 0, f"lane__{lane}")
+        return found
+
+    def _group_values(self, enclosing: Any, own: tuple[Any, ...]) -> Iterator[Any]:
+        """``perf_group`` of the task's parents, innermost first."""
+        node = self._task._parent
+        while node is not None:
+            if enclosing is not None and not any(node._role is role for role in (*own, enclosing)):
+                return
+            if "perf_group" in node.vars:
+                yield node.vars["perf_group"]
+            node = node._parent
+        if enclosing is None and self._play_group():
+            yield self._play_group()
+
+    def _play_group(self) -> Any:
+        return self._task._parent._play.vars.get("perf_group")
+
+    def _arguments(self, context: VerbContext, role_path: Path) -> dict[str, Any]:
+        """Every declared argument with the value it has here; a secret stays the reference it is."""
+        spec = read_command(role_path, role_path)
+        names = [option.name for option in spec.arguments]
+        return {name: plain(context.variables[name]) for name in names if name in context.variables}
+
+    def _rerun(self, context: VerbContext, role: str, arguments: dict[str, Any]) -> str:
+        """A shell line that runs the command alone, with these arguments, on this host."""
+        values = {"perf_command": role, "perf_command_host": context.host, **arguments}
+        inventory = [word for source in _inventory_sources() for word in ("-i", source)]
+        playbook = os.environ.get("PERF_TOOLBOX_PLAYBOOK", "playbooks/toolbox.yml")
+        words = ["ansible-playbook", playbook, *inventory, "-e", json.dumps(values)]
+        project = os.environ.get("PERF_PROJECT_DIR", str(Path.cwd()))
+        return f"cd {shlex.quote(project)} && {shlex.join(words)}\n"
+
+
+def attempt() -> int:
+    """The number of the run's present attempt, as the callback says it."""
+    return int(os.environ.get("PERF_RUN_ATTEMPT", "1"))
+
+
+def _short(role: Any) -> str:
+    return str(role.get_name(include_role_fqcn=False))
+
+
+def _inventory_sources() -> list[str]:
+    sources: list[str] = json.loads(os.environ.get("PERF_INVENTORY_SOURCES", "[]"))
+    return sources
+
+
+def _first_status(context: VerbContext, role: str) -> dict[str, Any]:
+    return {
+        "schema": "psap.perf/command/1",
+        "role": role,
+        "host": context.host,
+        "lane": context.variables.get("perf_lane"),
+        "cell": (context.variables.get("perf_cell") or {}).get("index"),
+        "status": "running",
+        "changed": False,
+        "started": utc_now(),
+        "ended": None,
+        "attempt": attempt(),
+        "error": None,
+    }

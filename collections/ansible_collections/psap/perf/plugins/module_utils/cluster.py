@@ -1,0 +1,307 @@
+"""One cluster, as the verbs see it: plain dictionaries in and out, through the kubernetes client's dynamic API."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import kubernetes
+import kubernetes.client
+import kubernetes.config
+import kubernetes.dynamic
+import kubernetes.dynamic.exceptions
+import urllib3.exceptions
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
+
+FIELD_MANAGER = "psap.perf"
+LAB_CONFIG_MAP = ("kube-system", "perflab")
+_REQUEST_TIMEOUT_S = (10, 60)
+
+Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How to reach a cluster; each None falls back as kubectl's would."""
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    proxy: str | None = None
+
+    @classmethod
+    def from_variables(cls, variables: Mapping[str, Any]) -> Access:
+        """From a host's ``perf_kubeconfig``, ``perf_kube_context`` and ``perf_kube_proxy``, else the environment."""
+        environment = os.environ
+        return cls(
+            kubeconfig=_text(variables.get("perf_kubeconfig"))
+            or environment.get("K8S_AUTH_KUBECONFIG")
+            or environment.get("KUBECONFIG"),
+            context=_text(variables.get("perf_kube_context")) or environment.get("K8S_AUTH_CONTEXT"),
+            proxy=_text(variables.get("perf_kube_proxy")) or environment.get("K8S_AUTH_PROXY"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which objects: one by name, or all that the selectors match."""
+
+    api_version: str
+    kind: str
+    namespace: str | None = None
+    name: str | None = None
+    label_selector: str | None = None
+    field_selector: str | None = None
+
+    def __str__(self) -> str:
+        where = f" in {self.namespace}" if self.namespace else ""
+        if self.name:
+            return f"{self.kind} {self.name}{where}"
+        chosen = ",".join(filter(None, (self.label_selector, self.field_selector)))
+        return f"{self.kind} objects{where}{f' with {chosen}' if chosen else ''}"
+
+
+class Cluster:
+    """A connection to one cluster. Opened where it is used: connections do not survive a fork.
+
+    :raises ClusterError: from every call, when the cluster cannot be reached, refuses, or lacks the kind.
+    """
+
+    def __init__(self, access: Access) -> None:
+        self.access = access
+        self.configuration = load_configuration(access)
+        self._api = kubernetes.client.ApiClient(self.configuration)
+        with self._reported("reading the kinds it serves"):
+            self._client = kubernetes.dynamic.DynamicClient(self._api, cache_file=str(self._discovery_cache()))
+
+    def _discovery_cache(self) -> Path:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "psap-perf" / "discovery"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        key = hashlib.sha256(f"{self.configuration.host} {self.configuration.ssl_ca_cert}".encode()).hexdigest()
+        return folder / f"{key[:16]}.json"
+
+    @property
+    def server(self) -> str:
+        """The API server's address."""
+        return str(self.configuration.host)
+
+    def version(self) -> str:
+        """The server's version, for example ``v1.36.3``."""
+        return str(self._client.version["kubernetes"]["gitVersion"])
+
+    def uid(self) -> str | None:
+        """The uid of namespace kube-system, which identifies a cluster."""
+        found = self.get(Query("v1", "Namespace", name="kube-system"))
+        return str(found["metadata"]["uid"]) if found else None
+
+    def lab(self) -> dict[str, str] | None:
+        """What the lab says of itself, or None on a real cluster."""
+        namespace, name = LAB_CONFIG_MAP
+        found = self.get(Query("v1", "ConfigMap", namespace=namespace, name=name))
+        return dict(found.get("data") or {}) if found else None
+
+    def serves(self, api_version: str, kind: str) -> bool:
+        """Whether the cluster knows the kind: its CRD is there."""
+        try:
+            self._resource(api_version, kind)
+        except ClusterError:
+            return False
+        return True
+
+    def is_namespaced(self, api_version: str, kind: str) -> bool:
+        """Whether objects of the kind live in namespaces."""
+        return bool(self._resource(api_version, kind).namespaced)
+
+    def get(self, query: Query) -> Manifest | None:
+        """The object that *query* names, or None."""
+        try:
+            return self._call(query.api_version, query.kind, "get", name=query.name, namespace=query.namespace)
+        except _NotFoundError:
+            return None
+
+    def list(self, query: Query) -> tuple[list[Manifest], str]:
+        """The objects that *query* chooses, with their kind filled in, and the list's resourceVersion."""
+        answer = self._call(
+            query.api_version,
+            query.kind,
+            "get",
+            namespace=query.namespace,
+            label_selector=query.label_selector,
+            field_selector=f"metadata.name={query.name}" if query.name else query.field_selector,
+        )
+        kind = {"apiVersion": query.api_version, "kind": query.kind}
+        return [{**kind, **item} for item in answer["items"]], str(answer["metadata"].get("resourceVersion", ""))
+
+    def apply(self, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
+        """Server-side apply of *manifest* as field manager ``psap.perf``; returns the object as it then is."""
+        metadata = manifest["metadata"]
+        return self._call(
+            manifest["apiVersion"],
+            manifest["kind"],
+            "server_side_apply",
+            body=manifest,
+            name=metadata["name"],
+            namespace=metadata.get("namespace"),
+            field_manager=FIELD_MANAGER,
+            force_conflicts=True,
+            **({"dry_run": "All"} if dry_run else {}),
+        )
+
+    def delete(self, query: Query, *, propagation: str = "Background") -> bool:
+        """Delete the object that *query* names; False when there was none."""
+        try:
+            self._call(
+                query.api_version,
+                query.kind,
+                "delete",
+                name=query.name,
+                namespace=query.namespace,
+                body={"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": propagation},
+            )
+        except _NotFoundError:
+            return False
+        return True
+
+    def delete_collection(self, query: Query, *, propagation: str = "Background") -> None:
+        """Delete all objects that the selectors of *query* match, in one request a namespace."""
+        self._call(
+            query.api_version,
+            query.kind,
+            "delete",
+            namespace=query.namespace,
+            label_selector=query.label_selector,
+            field_selector=query.field_selector,
+            body={"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": propagation},
+        )
+
+    def watch(self, query: Query, resource_version: str, timeout_s: int) -> Iterator[tuple[str, Manifest]]:
+        """Events ``(ADDED|MODIFIED|DELETED, object)`` after *resource_version*, for *timeout_s* seconds.
+
+        Ends early when the server says that the version is too old; the caller lists again.
+        """
+        resource = self._resource(query.api_version, query.kind)
+        with self._reported(f"watching {query}"):
+            response = resource.get(
+                namespace=query.namespace,
+                label_selector=query.label_selector,
+                field_selector=f"metadata.name={query.name}" if query.name else query.field_selector,
+                resource_version=resource_version,
+                watch=True,
+                timeout_seconds=timeout_s,
+                serialize=False,
+                _request_timeout=(10, timeout_s + 10),
+            )
+            for line in response:
+                event = json.loads(line)
+                if event["type"] == "ERROR":
+                    return
+                yield event["type"], event["object"]
+
+    def logs(self, namespace: str, pod: str, container: str | None = None, tail: int | None = None) -> str:
+        """What a container wrote.
+
+        :param container: needed for a pod of several.
+        :param tail: the last so many lines only.
+        """
+        with self._reported(f"reading the log of pod {namespace}/{pod}"):
+            options: dict[str, Any] = {"container": container, "tail_lines": tail}
+            given = {name: value for name, value in options.items() if value is not None}
+            core = kubernetes.client.CoreV1Api(self._api)
+            answer = core.read_namespaced_pod_log(pod, namespace, _preload_content=False, **given)
+            return str(answer.data.decode("utf-8", errors="replace"))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._api.close()
+
+    def _resource(self, api_version: str, kind: str) -> Any:
+        with self._reported(f"looking for {kind} of {api_version}"):
+            try:
+                return self._client.resources.get(api_version=api_version, kind=kind)
+            except kubernetes.dynamic.exceptions.ResourceNotFoundError as error:
+                raise ClusterError(
+                    f"{self.server} serves no {kind} of {api_version}; install what defines it, or check the version"
+                ) from error
+
+    def _call(self, api_version: str, kind: str, verb: str, **arguments: Any) -> Manifest:
+        resource = self._resource(api_version, kind)
+        with self._reported(f"{verb} of {kind} {arguments.get('name') or ''}".rstrip()):
+            response = getattr(resource, verb)(serialize=False, _request_timeout=_REQUEST_TIMEOUT_S, **arguments)
+            answer: Manifest = json.loads(response.data)
+            return answer
+
+    @contextlib.contextmanager
+    def _reported(self, doing: str) -> Iterator[None]:
+        """Turn what the client raises into one sentence."""
+        try:
+            yield
+        except kubernetes.client.ApiException as error:
+            raise _refused(self.server, doing, error) from error
+        except kubernetes.dynamic.exceptions.DynamicApiError as error:
+            raise _refused(self.server, doing, error) from error
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            cause = getattr(error, "reason", None) or error
+            raise ClusterError(
+                f"cannot reach the cluster at {self.server} while {doing}: {_short(cause)}; is it up, and "
+                f"is {self.access.kubeconfig or 'the default kubeconfig'} the right kubeconfig?"
+            ) from error
+
+
+class _NotFoundError(ClusterError):
+    """There is no such object."""
+
+
+def _refused(server: str, doing: str, error: Any) -> ClusterError:
+    kind = _NotFoundError if error.status == 404 else ClusterError
+    try:
+        message = json.loads(error.body)["message"]
+    except (TypeError, ValueError, KeyError):
+        message = error.reason or "no reason given"
+    return kind(f"{server} refused {doing} with {error.status}: {message}")
+
+
+def _short(cause: object) -> str:
+    """The end of urllib3's nested message, which is the part that says something."""
+    return str(cause).rpartition(": ")[2] or type(cause).__name__
+
+
+def _text(value: object) -> str | None:
+    return str(value) if value else None
+
+
+def load_configuration(access: Access) -> Any:
+    """The kubernetes client's configuration for *access*: a kubeconfig, a bearer token as AWX gives, or the pod's own.
+
+    :raises ClusterError: when none can be found or read.
+    """
+    configuration = kubernetes.client.Configuration()
+    host = os.environ.get("K8S_AUTH_HOST")
+    try:
+        if access.kubeconfig is None and host:
+            configuration.host = host
+            configuration.api_key = {"authorization": f"Bearer {os.environ.get('K8S_AUTH_API_KEY', '')}"}
+            configuration.verify_ssl = os.environ.get("K8S_AUTH_VERIFY_SSL", "true").lower() not in ("false", "no", "0")
+            configuration.ssl_ca_cert = os.environ.get("K8S_AUTH_SSL_CA_CERT")
+        elif access.kubeconfig is None and os.environ.get("KUBERNETES_SERVICE_HOST"):
+            kubernetes.config.load_incluster_config(client_configuration=configuration)
+        else:
+            path = Path(access.kubeconfig).expanduser() if access.kubeconfig else None
+            if path is not None and not path.exists():
+                raise ClusterError(f"the kubeconfig {path} does not exist; start the lab, or set perf_kubeconfig")
+            kubernetes.config.load_kube_config(
+                config_file=str(path) if path else None, context=access.context, client_configuration=configuration
+            )
+    except (kubernetes.config.ConfigException, yaml.YAMLError) as error:
+        raise ClusterError(
+            f"no usable kubeconfig ({access.kubeconfig or 'the default one'}): {_short(error)}; "
+            "set KUBECONFIG, or perf_kubeconfig for the host"
+        ) from error
+    if access.proxy:
+        configuration.proxy = access.proxy
+    return configuration

@@ -1,0 +1,87 @@
+"""When each command of each host began and ended, from nothing but the results of tasks.
+
+Ansible has no event for the end of a role. A command has ended when its host goes on with a task outside of it, when the
+next command opens beside it, or when the play is over; its end is then the end of its last task, which is also right
+under ``host_pinned``, where a host's next task may come much later or never.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(slots=True)
+class OpenCommand:
+    """A command that a host is in.
+
+    :param marker: identifies the inclusion of the role; the tasks of the command carry it in their chain.
+    """
+
+    directory: Path
+    role: str
+    host: str
+    marker: int
+    started: str
+    last: str
+    changed: bool = False
+    failed: bool = False
+    interrupted: bool = False
+    error: str | None = None
+
+    @property
+    def status(self) -> str:
+        """``ok``, ``failed`` or ``interrupted``."""
+        if self.interrupted:
+            return "interrupted"
+        return "failed" if self.failed else "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEnd:
+    """The result of one task on one host; *chain* holds the markers of all roles around the task."""
+
+    host: str
+    chain: Collection[int]
+    at: str
+    changed: bool = False
+    failed: bool = False
+    interrupted: bool = False
+    error: str | None = None
+
+
+class CommandTracker:
+    """Follows the open commands of all hosts; *ended* is called once for each that ends."""
+
+    def __init__(self, ended: Callable[[OpenCommand], None]) -> None:
+        self._ended = ended
+        self._open: dict[str, list[OpenCommand]] = {}
+
+    def open(self, command: OpenCommand, chain: Collection[int]) -> None:
+        """A command opened on its host; *chain* holds the markers of the roles around it."""
+        self._close_outside(command.host, [marker for marker in chain if marker != command.marker])
+        self._open.setdefault(command.host, []).append(command)
+
+    def task_ended(self, end: TaskEnd) -> OpenCommand | None:
+        """Take in a result; returns the innermost command that the task belongs to."""
+        self._close_outside(end.host, end.chain)
+        stack = self._open.get(end.host, [])
+        for command in stack:
+            command.last = end.at
+            command.changed = command.changed or end.changed
+            if end.failed:
+                command.failed = True
+                command.interrupted = command.interrupted or end.interrupted
+                command.error = command.error or end.error
+        return stack[-1] if stack else None
+
+    def close_all(self) -> None:
+        """Nothing goes on any more: the play, or the run, is over."""
+        for host in list(self._open):
+            self._close_outside(host, ())
+
+    def _close_outside(self, host: str, chain: Collection[int]) -> None:
+        stack = self._open.get(host, [])
+        while stack and stack[-1].marker not in chain:
+            self._ended(stack.pop())

@@ -1,0 +1,62 @@
+"""One family of errors for the collection and the driver; the exit codes are the design's table."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class PerfError(Exception):
+    """Something a user can act on: the message says what, where, and what to do."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(PerfError):
+    """Bad input: a setting, an argument, a preset, a path."""
+
+    exit_code = 2
+
+
+class ClusterError(PerfError):
+    """The cluster cannot be reached, refuses us, or lacks what the command needs."""
+
+    exit_code = 3
+
+
+class ThresholdError(PerfError):
+    """A threshold was missed or a regression found."""
+
+    exit_code = 4
+
+
+class DataQualityError(PerfError):
+    """Workloads were lost or cannot be accounted for."""
+
+    exit_code = 5
+
+
+class HistoryError(PerfError):
+    """Too little history to judge."""
+
+    exit_code = 6
+
+
+class WaitTimeoutError(PerfError):
+    """What was awaited did not come in time, or cannot come any more."""
+
+
+class Interrupted(PerfError):  # noqa: N818 - it is a request of the user, not an error of anything
+    """The user asked the run to stop."""
+
+    exit_code = 130
+
+
+_BY_CODE: dict[int, type[PerfError]] = {
+    error.exit_code: error
+    for error in (UsageError, ClusterError, ThresholdError, DataQualityError, HistoryError, Interrupted)
+}
+
+
+def error_for_exit_code(code: int, message: str) -> PerfError:
+    """The error of the family whose ``exit_code`` is *code*; plain :class:`PerfError` for any other."""
+    return _BY_CODE.get(code, PerfError)(message)

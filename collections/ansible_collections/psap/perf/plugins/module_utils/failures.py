@@ -1,0 +1,67 @@
+"""What failed in a run, in the order of time; the gate and the conclusion read it, the callback writes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+FILE = "failures.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One failed task.
+
+    :param what: the command and task, as the user reads them.
+    :param where: ``file:line`` of the task, and the host.
+    :param why: the task's message.
+    :param kind: name of the error's class, for example ``ClusterError``; empty for a task that is none of our verbs.
+    """
+
+    at: str
+    attempt: int
+    host: str
+    role: str | None
+    what: str
+    where: str
+    why: str
+    exit_code: int
+    kind: str
+    directory: str | None
+    finalizing: bool = False
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it only says that the run was asked to stop."""
+        return self.kind == "Interrupted"
+
+    def reason(self) -> dict[str, Any]:
+        """As ``run.json`` has it."""
+        keys = ("what", "where", "why", "directory", "exit_code", "kind")
+        return {key: value for key, value in asdict(self).items() if key in keys}
+
+
+def append_failure(run: Path, failure: Failure) -> None:
+    """Add *failure* to those of *run*."""
+    with (run / FILE).open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(asdict(failure), ensure_ascii=False) + "\n")
+
+
+def failures_of(run: Path, attempt: int) -> list[Failure]:
+    """The failures of one attempt, first first; a line cut off by a kill is left out."""
+    path = run / FILE
+    if not path.exists():
+        return []
+    found = (_parsed(line) for line in path.read_text(encoding="utf-8").splitlines())
+    return [failure for failure in found if failure is not None and failure.attempt == attempt]
+
+
+def _parsed(line: str) -> Failure | None:
+    try:
+        document: Mapping[str, Any] = json.loads(line)
+        return Failure(**document)
+    except (ValueError, TypeError):
+        return None

@@ -1,0 +1,36 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: command
+short_description: Open the artifact directory of a command
+version_added: 0.1.0
+description:
+  - Makes C(nnn__<group>__<command>) below the run's directory, or below the command that includes this one, before the
+    arguments of the command are checked.
+  - The role P(psap.perf.command#role) calls it; a command depends on that role in its C(meta/main.yml).
+  - Writes C(args.yml), C(command.txt) and C(status.json) there.
+  - Refuses to open when the run was asked to stop, unless a finalizer is at work.
+author: The psap.perf developers
+options: {}
+"""
+
+EXAMPLES = r"""
+# meta/main.yml of a command
+allow_duplicates: true
+dependencies:
+  - role: psap.perf.command
+"""
+
+RETURN = r"""
+directory:
+  description: The command's directory.
+  type: str
+  returned: success
+directories:
+  description: The directories of this command and of those that include it, by role.
+  type: dict
+  returned: success
+"""
