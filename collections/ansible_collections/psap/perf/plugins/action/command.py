@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.command_directory import
 from ansible_collections.psap.perf.plugins.module_utils.documents import plain, write_json, write_text, write_yaml
 from ansible_collections.psap.perf.plugins.module_utils.errors import Interrupted, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.run_directory import STOP_FILE
+from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.specs import read_command
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 
@@ -24,11 +24,13 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Make the directory and say in it what is about to happen."""
-        chain = self._task.get_dep_chain() or []
+        # the last of the chain is psap.perf.command itself
+        chain = (self._task.get_dep_chain() or [])[:-1]
         if not chain:
             raise UsageError("psap.perf.command opens a command's directory; make it a dependency of the command's role")
         role = chain[-1]
-        name = str(role.get_name(include_role_fqcn=False))
+        name = _short(role)
+        environment = RunEnvironment.read()
         if (context.run_directory / STOP_FILE).exists() and not context.finalizing:
             raise Interrupted(f"{name} does not start: the run was asked to stop")
         opened = context.opened_directories()
@@ -38,12 +40,12 @@ class ActionModule(PerfAction):
             Path(opened[_short(enclosing)]) if enclosing else None,
             self._groups(context, enclosing, (role, self._task._role)),
             name,
-            attempt(),
+            environment.attempt,
         )
         arguments = self._arguments(context, Path(role._role_path))
         write_yaml(directory / "args.yml", {"schema": "psap.perf/args/1", "role": name, "args": arguments})
-        write_text(directory / "command.txt", self._rerun(context, name, arguments))
-        write_json(directory / "status.json", _first_status(context, name))
+        write_text(directory / "command.txt", _rerun(environment, context.host, name, arguments))
+        write_json(directory / "status.json", _first_status(context, name, environment.attempt))
         outer = {short: opened[short] for short in map(_short, chain[:-1]) if short in opened}
         return VerbResult(values={"directory": str(directory), "directories": {**outer, name: str(directory)}})
 
@@ -52,7 +54,7 @@ class ActionModule(PerfAction):
         found = [str(self._templar.template(group)) for group in self._group_values(enclosing, own)]
         found.reverse()
         # a cell that the driver started as a process of its own has its directory already
-        alone = f"cell__{os.environ.get('PERF_RUN_CELL')}"
+        alone = f"cell__{RunEnvironment.read().cell}"
         found = [group for group in found if group != alone]
         lane = context.variables.get("perf_lane")
         if lane and enclosing is None:
@@ -80,31 +82,20 @@ class ActionModule(PerfAction):
         names = [option.name for option in spec.arguments]
         return {name: plain(context.variables[name]) for name in names if name in context.variables}
 
-    def _rerun(self, context: VerbContext, role: str, arguments: dict[str, Any]) -> str:
-        """A shell line that runs the command alone, with these arguments, on this host."""
-        values = {"perf_command": role, "perf_command_host": context.host, **arguments}
-        inventory = [word for source in _inventory_sources() for word in ("-i", source)]
-        playbook = os.environ.get("PERF_TOOLBOX_PLAYBOOK", "playbooks/toolbox.yml")
-        words = ["ansible-playbook", playbook, *inventory, "-e", json.dumps(values)]
-        project = os.environ.get("PERF_PROJECT_DIR", str(Path.cwd()))
-        return f"cd {shlex.quote(project)} && {shlex.join(words)}\n"
 
-
-def attempt() -> int:
-    """The number of the run's present attempt, as the callback says it."""
-    return int(os.environ.get("PERF_RUN_ATTEMPT", "1"))
+def _rerun(environment: RunEnvironment, host: str, role: str, arguments: dict[str, Any]) -> str:
+    """A shell line that runs the command alone, with these arguments, on this host."""
+    values = {"perf_command": role, "perf_command_host": host, **arguments}
+    inventory = [word for source in environment.inventory for word in ("-i", source)]
+    words = ["ansible-playbook", "playbooks/toolbox.yml", *inventory, "-e", json.dumps(values)]
+    return f"cd {shlex.quote(str(environment.project))} && {shlex.join(words)}\n"
 
 
 def _short(role: Any) -> str:
     return str(role.get_name(include_role_fqcn=False))
 
 
-def _inventory_sources() -> list[str]:
-    sources: list[str] = json.loads(os.environ.get("PERF_INVENTORY_SOURCES", "[]"))
-    return sources
-
-
-def _first_status(context: VerbContext, role: str) -> dict[str, Any]:
+def _first_status(context: VerbContext, role: str, attempt: int) -> dict[str, Any]:
     return {
         "schema": "psap.perf/command/1",
         "role": role,
@@ -115,6 +106,6 @@ def _first_status(context: VerbContext, role: str) -> dict[str, Any]:
         "changed": False,
         "started": utc_now(),
         "ended": None,
-        "attempt": attempt(),
+        "attempt": attempt,
         "error": None,
     }

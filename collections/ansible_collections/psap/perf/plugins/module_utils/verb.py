@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +16,8 @@ from ansible_collections.psap.perf.plugins.module_utils.documents import plain
 from ansible_collections.psap.perf.plugins.module_utils.errors import Interrupted, PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.processes import die_with_parent
 from ansible_collections.psap.perf.plugins.module_utils.run_directory import STOP_FILE
+from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.secret_references import remember
 from ansible_collections.psap.perf.plugins.module_utils.secrets import Redactor, parse_reference, resolve
 
 # what the role psap.perf.command registers
@@ -84,9 +85,15 @@ class VerbContext:
 
         :raises UsageError: when it is a literal, or there is no such secret.
         """
-        value = resolve(parse_reference(reference), vault=lambda name: str(self.variables[name]))
+        remember(self.run_directory, reference)
+        value = resolve(parse_reference(reference), vault=self.vaulted)
         self.redactor.add(value)
         return value
+
+    def vaulted(self, name: str) -> str | None:
+        """The decrypted value of the variable *name*, or None."""
+        value = self.variables.get(name)
+        return None if value is None else str(value)
 
     def check_interrupted(self) -> None:
         """Raise when the user asked the run to stop.
@@ -164,9 +171,9 @@ class PerfAction(ActionBase):  # type: ignore[misc]
 
     @contextlib.contextmanager
     def _context(
-        self, arguments: Mapping[str, Any], task_vars: dict[str, Any], secrets: Secrets
+        self, arguments: Mapping[str, Any], task_vars: dict[str, Any], redactor: Redactor
     ) -> Iterator[VerbContext]:
-        run = run_directory()
+        run = RunEnvironment.read().directory
         finalizing = bool(self._templar.template(task_vars.get("perf_finalizing", False)))
         interrupted = threading.Event()
         context = VerbContext(
@@ -208,20 +215,6 @@ class _HostVariables(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._variables)
-
-
-def run_directory() -> Path:
-    """The run that this process works for.
-
-    :raises UsageError: when the callback that makes it is not enabled.
-    """
-    directory = os.environ.get("PERF_RUN_DIR")
-    if not directory:
-        raise UsageError(
-            "there is no run directory: the callback psap.perf.run_directory is not enabled; "
-            "run from the project's folder, or point ANSIBLE_CONFIG at its ansible.cfg"
-        )
-    return Path(directory)
 
 
 def _watch_for_stop(run: Path, interrupted: threading.Event, ended: threading.Event) -> None:

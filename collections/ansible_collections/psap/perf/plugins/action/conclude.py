@@ -1,0 +1,58 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ansible_collections.psap.perf.plugins.module_utils.documents import read_json
+from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError, UsageError, error_for_exit_code
+from ansible_collections.psap.perf.plugins.module_utils.failures import Failure, failures_of
+from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.secret_references import remembered_values
+from ansible_collections.psap.perf.plugins.module_utils.secrets import scan_directory
+from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.modules.conclude import DOCUMENTATION
+
+
+class ActionModule(PerfAction):
+    """Raise what failed, search for secrets, and refuse an empty run."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Conclude the run."""
+        attempt = RunEnvironment.read().attempt
+        _refuse_leaked_secrets(context)
+        failures = failures_of(context.run_directory, attempt)
+        if failures:
+            raise error_for_exit_code(failures[0].exit_code, _told(failures))
+        commands = sum(1 for _status in _commands(context.run_directory, attempt))
+        if not commands and context.args["expect_commands"]:
+            raise UsageError("no command ran: the tags that were given select none; see the tags with --list-tags")
+        return VerbResult(values={"commands": commands})
+
+
+def _told(failures: list[Failure]) -> str:
+    first, *others = failures
+    told = f"{first.what}: {first.why}"
+    if first.directory:
+        told += f" (see {first.directory})"
+    following = [failure.what for failure in others if failure.directory != first.directory]
+    return f"{told}; after it failed: {', '.join(following)}" if following else told
+
+
+def _commands(run: Path, attempt: int) -> Iterator[Path]:
+    for path in run.rglob("status.json"):
+        if read_json(path).get("attempt") == attempt:
+            yield path
+
+
+def _refuse_leaked_secrets(context: VerbContext) -> None:
+    run = context.run_directory
+    hits = scan_directory(run, remembered_values(run, context.vaulted))
+    if hits:
+        places = ", ".join(sorted({f"{hit.path.relative_to(run)}:{hit.line}" for hit in hits})[:5])
+        raise PerfError(f"a secret stands in clear in the run directory: {places}; remove it before you share the run")

@@ -1,0 +1,23 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from ansible_collections.psap.perf.plugins.module_utils.errors import error_for_exit_code
+from ansible_collections.psap.perf.plugins.module_utils.failures import failures_of
+from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
+
+
+class ActionModule(PerfAction):
+    """Fail when anything failed before in this attempt."""
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Look at the failures that the callback kept."""
+        environment = RunEnvironment.read()
+        failures = failures_of(context.run_directory, environment.attempt)
+        if failures:
+            first = failures[0]
+            raise error_for_exit_code(first.exit_code, f"not started, because this failed before: {first.what}: {first.why}")
+        context.check_interrupted()
+        return VerbResult()

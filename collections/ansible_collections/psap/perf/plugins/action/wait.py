@@ -1,0 +1,101 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.clock import seconds, utc_now
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.documents import dump_yaml, write_json, write_text
+from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for
+from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.module_utils.waiting import Goal, NotReachedError, Progress, wait_for
+from ansible_collections.psap.perf.plugins.modules.wait import DOCUMENTATION
+
+_MANY = 20
+
+
+class ActionModule(PerfAction):
+    """Wait for a state of objects."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+    RUNS_IN_CHECK_MODE = False
+
+    def describe(self, context: VerbContext) -> str:
+        """Say what would be awaited."""
+        goal = _goal(context.args)
+        return f"would wait up to {goal.timeout_s:g} s until {goal.described}"
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Wait, telling the driver how it goes."""
+        goal = _goal(context.args)
+        started = time.monotonic()
+        reporter = _Reporter(context, goal)
+        try:
+            progress = wait_for(context.cluster(), goal, context.check_interrupted, reporter)
+        except NotReachedError as error:
+            _keep(context, error.result["objects"])
+            error.result = {"objects": _brief(tuple(error.result["objects"]))}
+            raise
+        finally:
+            reporter.end()
+        waited = round(time.monotonic() - started, 3)
+        return VerbResult(values={"objects": _brief(progress.objects), "waited_s": waited})
+
+
+def _goal(args: Any) -> Goal:
+    query = Query(
+        api_version=args["api_version"],
+        kind=args["kind"],
+        namespace=args["namespace"],
+        name=args["name"],
+        label_selector=args["label_selector"],
+        field_selector=args["field_selector"],
+    )
+    absent = args["until"] == ["absent"]
+    return Goal(
+        query=query,
+        described=f"{query} {' and '.join(args['until'])}",
+        states=() if absent else tuple(predicate_for(query.kind, until) for until in args["until"]),
+        timeout_s=seconds(args["timeout"]),
+        count=args["count"],
+        absent=absent,
+        give_up_on=tuple(args["give_up_on"]),
+    )
+
+
+class _Reporter:
+    """Keeps ``waiting.json`` while the wait lasts, for whoever looks on."""
+
+    def __init__(self, context: VerbContext, goal: Goal) -> None:
+        self._path = context.directory / "waiting.json"
+        self._document = {
+            "schema": "psap.perf/waiting/1",
+            "what": goal.described,
+            "since": utc_now(),
+            "timeout_s": goal.timeout_s,
+        }
+        self._last = ""
+
+    def __call__(self, progress: Progress) -> None:
+        note = f"{progress.reached} of {progress.seen}; {progress.note}"
+        if note != self._last:
+            self._last = note
+            write_json(self._path, {**self._document, "last": note})
+
+    def end(self) -> None:
+        self._path.unlink(missing_ok=True)
+
+
+def _keep(context: VerbContext, objects: list[Manifest]) -> None:
+    texts = [dump_yaml(item) for item in objects]
+    write_text(context.directory / "artifacts" / "awaited.yml", "---\n" + "---\n".join(texts))
+
+
+def _brief(objects: tuple[Manifest, ...]) -> list[Manifest]:
+    if len(objects) <= _MANY:
+        return list(objects)
+    return [{"metadata": {"name": item["metadata"]["name"]}} for item in objects]

@@ -1,0 +1,206 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: run_directory
+type: aggregate
+short_description: Keep the run directory
+version_added: 0.1.0
+description:
+  - Makes the run directory, or takes the one that E(PERF_RUN_DIR) names, and holds it while the playbook runs.
+  - Writes C(run.json), C(ansible.log), C(timeline.csv), C(failures.jsonl), and C(status.json) and C(FAILURE) of every command.
+  - Without it no verb of the collection works.
+author: The psap.perf developers
+requirements:
+  - enabled in C(callbacks_enabled)
+"""
+
+import atexit
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from ansible import constants
+from ansible import context as ansible_context
+from ansible.plugins.callback import CallbackBase
+from ansible_collections.psap.perf.plugins.module_utils.ansible_private import log_to
+from ansible_collections.psap.perf.plugins.module_utils.clock import utc_now
+from ansible_collections.psap.perf.plugins.module_utils.command_tracker import OpenCommand, TaskEnd
+from ansible_collections.psap.perf.plugins.module_utils.failures import Failure
+from ansible_collections.psap.perf.plugins.module_utils.provenance import command_line, git_state, versions
+from ansible_collections.psap.perf.plugins.module_utils.run_directory import new_run_directory, runs_root
+from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.run_log import RunLog
+
+_OPENING = "psap.perf.command"
+
+
+class CallbackModule(CallbackBase):  # type: ignore[misc]
+    """Turn Ansible's events into the run directory."""
+
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "aggregate"
+    CALLBACK_NAME = "psap.perf.run_directory"
+    CALLBACK_NEEDS_ENABLED = True
+
+    def __init__(self) -> None:
+        """Nothing is made before a playbook starts."""
+        super().__init__()
+        self._log: RunLog | None = None
+        self._main_process = os.getpid()
+
+    @property
+    def log(self) -> RunLog:
+        """The run's log; every event comes after the playbook's start."""
+        if self._log is None:
+            raise RuntimeError("an event came before the playbook's start")
+        return self._log
+
+    def v2_playbook_on_start(self, playbook: Any) -> None:
+        """Make the run directory and hold it."""
+        flow = Path(playbook._file_name).stem
+        environment = _environment(flow)
+        environment.write()
+        self._log = RunLog.begin(environment, _facts(flow, environment))
+        # the driver gives a file of its own, redacted; natively it stands with the run
+        log_to(environment.directory / "ansible.log", logging.INFO)
+        atexit.register(self._ended_early)
+
+    def v2_playbook_on_play_start(self, play: Any) -> None:
+        """A play begins, so all commands of the play before are over."""
+        self.log.play_started(play.get_name().strip())
+
+    def v2_runner_on_ok(self, result: Any) -> None:
+        """A task went well; it may have opened a command."""
+        if result.task.resolved_action == _OPENING:
+            # the last of the chain is the role psap.perf.command, the one before it is the command that opened
+            self._opened(result, (result.task.get_dep_chain() or [])[:-1])
+        self.log.task_ended(self._end(result, changed=bool(result.result.get("changed"))), self._name(result), "ok")
+        facts = result.result.get("run_facts")
+        if facts:
+            self.log.add_facts(facts)
+
+    def v2_runner_on_skipped(self, result: Any) -> None:
+        """A task was skipped."""
+        self.log.task_ended(self._end(result), self._name(result), "skipped")
+
+    def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
+        """A task failed: that is kept, whatever the play makes of it."""
+        if ignore_errors:
+            self.log.task_ended(self._end(result), self._name(result), "ignored")
+            return
+        if result.task.resolved_action == _OPENING:
+            # the command never opened; its own arguments are not to blame
+            self.log.failed(self._failure(result, None))
+            return
+        failure = self._failure(result, None)
+        end = self._end(result, failed=True, interrupted=failure.interrupted, error=failure.why)
+        command = self.log.task_ended(end, self._name(result), "failed")
+        self.log.failed(self._failure(result, command), command)
+
+    def v2_runner_on_unreachable(self, result: Any) -> None:
+        """A host did not answer."""
+        self.v2_runner_on_failed(result)
+
+    def v2_playbook_on_stats(self, stats: Any) -> None:
+        """The playbook is over."""
+        self.log.ended(any(stats.summarize(host)["failures"] or stats.summarize(host)["unreachable"] for host in stats.processed))
+        self._log = None
+
+    def _ended_early(self) -> None:
+        """Ansible leaves without its statistics after an error of the playbook itself, and after a signal."""
+        if self._log is not None and os.getpid() == self._main_process:
+            self._log.ended_early()
+
+    def _opened(self, result: Any, chain: list[Any]) -> None:
+        now = utc_now()
+        command = OpenCommand(
+            directory=Path(result.result["directory"]),
+            role=chain[-1].get_name(include_role_fqcn=False),
+            host=result.host.get_name(),
+            marker=id(chain[-1]),
+            started=now,
+            last=now,
+        )
+        self.log.opened(command, [id(role) for role in chain])
+
+    def _end(
+        self, result: Any, changed: bool = False, failed: bool = False, interrupted: bool = False, error: str | None = None
+    ) -> TaskEnd:
+        return TaskEnd(result.host.get_name(), _chain(result.task), utc_now(), changed, failed, interrupted, error)
+
+    @staticmethod
+    def _name(result: Any) -> str:
+        return str(result.task.get_name())
+
+    @staticmethod
+    def _failure(result: Any, command: OpenCommand | None) -> Failure:
+        document = result.result
+        role = result.task._role.get_name(include_role_fqcn=False) if result.task._role else None
+        return Failure(
+            at=utc_now(),
+            attempt=RunEnvironment.read().attempt,
+            host=result.host.get_name(),
+            role=role,
+            what=f"{command.role}: {result.task.name}" if command else str(result.task.get_name()),
+            where=f"{result.task.get_path()} on host {result.host.get_name()}",
+            why=_message(document),
+            exit_code=int(document.get("exit_code") or 1),
+            kind=str(document.get("error_kind") or ""),
+            directory=str(command.directory) if command else None,
+        )
+
+
+def _message(document: Any) -> str:
+    """The text that says most: a looped task keeps it with the item that failed."""
+    for item in document.get("results") or []:
+        if isinstance(item, dict) and item.get("failed"):
+            return _message(item)
+    return str(document.get("msg") or document.get("stderr") or "no message")
+
+
+def _chain(task: Any) -> tuple[int, ...]:
+    """Markers of the roles around *task*: every inclusion of a role makes a Role object of its own."""
+    roles = [*(task.get_dep_chain() or []), *([task._role] if task._role else [])]
+    node = task._parent
+    while node is not None:
+        if node._role is not None:
+            roles.append(node._role)
+        node = node._parent
+    return tuple(id(role) for role in roles)
+
+
+def _environment(flow: str) -> RunEnvironment:
+    """What a driver prepared, or the surroundings of a plain ansible-playbook."""
+    project = Path(constants.CONFIG_FILE).parent if constants.CONFIG_FILE else Path.cwd()
+    sources = tuple(str(source) for source in ansible_context.CLIARGS.get("inventory") or ())
+    if not os.environ.get("PERF_RUN_DIR"):
+        os.environ["PERF_RUN_DIR"] = str(new_run_directory(runs_root(project), flow))
+    prepared = RunEnvironment.read()
+    attempt = RunLog.next_attempt(prepared.directory) if not os.environ.get("PERF_RUN_ATTEMPT") else prepared.attempt
+    return RunEnvironment(
+        directory=prepared.directory,
+        attempt=attempt,
+        cell=prepared.cell,
+        parent=prepared.parent,
+        project=project,
+        inventory=sources,
+    )
+
+
+def _facts(flow: str, environment: RunEnvironment) -> dict[str, Any]:
+    arguments = ansible_context.CLIARGS
+    return {
+        "flow": flow,
+        "parent": environment.parent,
+        "check": bool(arguments.get("check")),
+        "tags": {"run": list(arguments.get("tags") or ()), "skip": list(arguments.get("skip_tags") or ())},
+        "site": ", ".join(Path(source).name for source in environment.inventory) or "default",
+        "argv": command_line(sys.argv),
+        "versions": versions(),
+        "git": git_state(environment.project),
+    }

@@ -1,0 +1,176 @@
+"""Whether an object has reached a state: pure functions of the object, a table of them by kind.
+
+The rules follow what ``kubectl rollout status`` and ``kubectl wait`` look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jmespath
+import jmespath.exceptions
+
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+
+Object = Mapping[str, Any]
+
+# Reasons a container waits for that do not go away by waiting.
+HOPELESS_REASONS = frozenset(
+    ("ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "CreateContainerConfigError",
+     "CreateContainerError", "CrashLoopBackOff", "RunContainerError")
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``reached``, or why not yet, or why never (``hopeless``)."""
+
+    reached: bool
+    note: str = ""
+    hopeless: bool = False
+
+
+Predicate = Callable[[Object], Verdict]
+
+
+def condition(obj: Object, kind: str) -> Object | None:
+    """The entry of ``status.conditions`` of that type."""
+    conditions = obj.get("status", {}).get("conditions") or []
+    return next((entry for entry in conditions if entry.get("type") == kind), None)
+
+
+def condition_true(kind: str, hopeless: tuple[str, ...] = ()) -> Predicate:
+    """Condition *kind* is True; any condition of *hopeless* being True means that it never will be."""
+
+    def predicate(obj: Object) -> Verdict:
+        found = condition(obj, kind)
+        if found is not None and found.get("status") == "True":
+            return Verdict(True)
+        for bad in hopeless:
+            entry = condition(obj, bad)
+            if entry is not None and entry.get("status") == "True":
+                return Verdict(False, f"{bad}: {entry.get('reason', '')} {entry.get('message', '')}".strip(), True)
+        if found is None:
+            return Verdict(False, f"no condition {kind} yet")
+        return Verdict(False, f"{kind} is {found.get('status')}: {found.get('reason', '')}")
+
+    return predicate
+
+
+def deployment_ready(obj: Object) -> Verdict:
+    """The newest generation is observed and all its replicas are updated and available."""
+    wanted = obj.get("spec", {}).get("replicas", 1)
+    status = obj.get("status", {})
+    if status.get("observedGeneration", 0) < obj["metadata"].get("generation", 0):
+        return Verdict(False, "the controller has not seen the newest generation yet")
+    updated, available = status.get("updatedReplicas", 0), status.get("availableReplicas", 0)
+    if status.get("replicas", 0) == wanted == updated == available:
+        return Verdict(True)
+    progressing = condition(obj, "Progressing")
+    hopeless = progressing is not None and progressing.get("reason") == "ProgressDeadlineExceeded"
+    return Verdict(False, f"{available} of {wanted} replicas available, {updated} updated", hopeless)
+
+
+def stateful_set_ready(obj: Object) -> Verdict:
+    """All replicas are updated and ready."""
+    wanted = obj.get("spec", {}).get("replicas", 1)
+    status = obj.get("status", {})
+    if status.get("observedGeneration", 0) < obj["metadata"].get("generation", 0):
+        return Verdict(False, "the controller has not seen the newest generation yet")
+    ready = status.get("readyReplicas", 0)
+    reached = ready == wanted and status.get("updatedReplicas", ready) == wanted
+    return Verdict(reached, f"{ready} of {wanted} replicas ready")
+
+
+def daemon_set_ready(obj: Object) -> Verdict:
+    """A pod is ready on every node that should have one, and there is such a node."""
+    status = obj.get("status", {})
+    if status.get("observedGeneration", 0) < obj["metadata"].get("generation", 0):
+        return Verdict(False, "the controller has not seen the newest generation yet")
+    wanted, ready = status.get("desiredNumberScheduled", 0), status.get("numberReady", 0)
+    updated = status.get("updatedNumberScheduled", 0)
+    return Verdict(wanted > 0 and ready == wanted == updated, f"{ready} of {wanted} nodes ready, {updated} updated")
+
+
+def pod_ready(obj: Object) -> Verdict:
+    """The pod is Ready; a failed pod, or one that waits for a broken image, never is."""
+    hopeless = _pod_hopeless(obj)
+    if hopeless:
+        return Verdict(False, hopeless, True)
+    if obj.get("status", {}).get("phase") == "Succeeded":
+        return Verdict(False, "the pod has completed", True)
+    return condition_true("Ready")(obj)
+
+
+def pod_completed(obj: Object) -> Verdict:
+    """The pod succeeded."""
+    phase = obj.get("status", {}).get("phase", "Pending")
+    return Verdict(True) if phase == "Succeeded" else Verdict(False, f"phase {phase}", bool(_pod_hopeless(obj)))
+
+
+def _pod_hopeless(obj: Object) -> str:
+    status = obj.get("status", {})
+    if status.get("phase") == "Failed":
+        return f"the pod failed: {status.get('reason', '')} {status.get('message', '')}".rstrip(": ")
+    for entry in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
+        waiting = entry.get("state", {}).get("waiting") or {}
+        if waiting.get("reason") in HOPELESS_REASONS:
+            return f"container {entry.get('name')}: {waiting['reason']} {waiting.get('message', '')}".rstrip()
+    return ""
+
+
+def job_finished(obj: Object) -> Verdict:
+    """The Job is complete or has failed."""
+    complete = condition_true("Complete")(obj)
+    return complete if complete.reached else condition_true("Failed")(obj)
+
+
+def claim_bound(obj: Object) -> Verdict:
+    """The PersistentVolumeClaim is Bound; a lost one never will be."""
+    phase = obj.get("status", {}).get("phase", "Pending")
+    return Verdict(phase == "Bound", f"phase {phase}", phase == "Lost")
+
+
+def present(_obj: Object) -> Verdict:
+    """The object exists."""
+    return Verdict(True)
+
+
+_BY_KIND: Mapping[tuple[str, str], Predicate] = {
+    ("Deployment", "ready"): deployment_ready,
+    ("StatefulSet", "ready"): stateful_set_ready,
+    ("DaemonSet", "ready"): daemon_set_ready,
+    ("Pod", "ready"): pod_ready,
+    ("Pod", "completed"): pod_completed,
+    ("Job", "completed"): condition_true("Complete", hopeless=("Failed",)),
+    ("Job", "finished"): job_finished,
+    ("PyTorchJob", "completed"): condition_true("Succeeded", hopeless=("Failed",)),
+    ("PersistentVolumeClaim", "ready"): claim_bound,
+    ("Namespace", "ready"): lambda obj: Verdict(obj.get("status", {}).get("phase") == "Active"),
+}
+_ANY_KIND: Mapping[str, Predicate] = {"ready": condition_true("Ready"), "present": present}
+NAMED = tuple(sorted({name for _kind, name in _BY_KIND} | set(_ANY_KIND) | {"absent"}))
+
+
+def predicate_for(kind: str, until: str) -> Predicate:
+    """The predicate that *until* names for *kind*, or the JMESPath expression that it is.
+
+    :raises UsageError: when it is neither.
+    """
+    named = _BY_KIND.get((kind, until)) or _ANY_KIND.get(until)
+    if named is not None:
+        return named
+    try:
+        expression = jmespath.compile(until)
+    except jmespath.exceptions.JMESPathError as error:
+        raise UsageError(f"until: {until!r} is neither one of {', '.join(NAMED)} nor JMESPath: {error}") from error
+    if until.isidentifier():
+        raise UsageError(f"until: there is no state {until!r} of {kind}; the states are {', '.join(NAMED)}, or JMESPath")
+
+    def by_expression(obj: Object) -> Verdict:
+        value = expression.search(dict(obj))
+        return Verdict(bool(value), f"{until} gives {value!r}")
+
+    return by_expression

@@ -1,0 +1,74 @@
+"""What a run was made with: versions, the project's commit, the command line without its values."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+_PACKAGES = ("ansible-core", "kubernetes", "psap-perf")
+_GIT_TIMEOUT_S = 5
+_EXTRA_VARS = ("-e", "--extra-vars")
+
+
+def versions() -> dict[str, str | None]:
+    """Versions of Python and of the packages that shape a run; None for one that is not installed."""
+    return {"python": platform.python_version(), **{name: _version(name) for name in _PACKAGES}}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def git_state(project: Path) -> dict[str, Any] | None:
+    """``{commit, dirty}`` of the project's checkout, or None outside one."""
+    commit = _git(project, "rev-parse", "HEAD")
+    if commit is None:
+        return None
+    return {"commit": commit, "dirty": bool(_git(project, "status", "--porcelain", "--untracked-files=no"))}
+
+
+def _git(project: Path, *words: str) -> str | None:
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed words
+            ["git", "-C", str(project), *words],  # noqa: S607 - the user's git
+            capture_output=True,
+            text=True,
+            timeout=_GIT_TIMEOUT_S,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def command_line(words: Sequence[str]) -> list[str]:
+    """*words* as an artifact may keep them: extra vars by file or by name, never with their values."""
+    return list(_without_values(iter(words)))
+
+
+def _without_values(words: Iterator[str]) -> Iterator[str]:
+    for word in words:
+        option, equals, value = word.partition("=")
+        if word in _EXTRA_VARS:
+            yield word
+            yield _named(next(words, ""))
+        elif equals and option == "--extra-vars":
+            yield f"{option}={_named(value)}"
+        elif word.startswith("-e") and not word.startswith("--"):
+            yield f"-e{_named(word[2:])}"
+        else:
+            yield word
+
+
+def _named(value: str) -> str:
+    if value.startswith("@"):
+        return value
+    name, equals, _value = value.partition("=")
+    return f"{name}=…" if equals and name.isidentifier() else "…"

@@ -1,0 +1,124 @@
+"""Wait until objects have reached a state: one clock, early surrender, and the last objects seen."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, WaitTimeoutError
+from ansible_collections.psap.perf.plugins.module_utils.observing import Source, observe
+from ansible_collections.psap.perf.plugins.module_utils.predicates import Predicate, Verdict
+
+# Longer than a restart of an API server; a cluster that stays away longer is not waited for.
+_PATIENCE_WITH_ERRORS_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What is awaited.
+
+    :param states: predicates that an object must all satisfy.
+    :param count: how many objects must; None for all that there are, and at least one.
+    :param absent: that no object is left.
+    :param give_up_on: reasons, as a pod's containers or conditions spell them, that end the wait at once.
+    """
+
+    query: Query
+    described: str
+    states: tuple[Predicate, ...]
+    timeout_s: float
+    count: int | None = None
+    absent: bool = False
+    give_up_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a wait is."""
+
+    reached: int
+    seen: int
+    note: str
+    hopeless: str = ""
+    done: bool = False
+    objects: tuple[Manifest, ...] = field(default=(), repr=False)
+
+
+class NotReachedError(WaitTimeoutError):
+    """The state did not come; ``result`` holds the last objects seen."""
+
+    def __init__(self, message: str, objects: tuple[Manifest, ...]) -> None:
+        super().__init__(message)
+        self.result: Mapping[str, Any] = {"objects": list(objects)}
+
+
+def judge(goal: Goal, objects: Mapping[str, Manifest]) -> Progress:
+    """How far *objects* are towards *goal*."""
+    items = tuple(objects.values())
+    if goal.absent:
+        names = ", ".join(item["metadata"]["name"] for item in items[:3])
+        return Progress(0, len(items), f"{len(items)} left: {names}", done=not items, objects=items)
+    verdicts = [(item, _verdict(goal, item)) for item in items]
+    reached = sum(verdict.reached for _item, verdict in verdicts)
+    lacking = [(item, verdict) for item, verdict in verdicts if not verdict.reached]
+    note = f"{lacking[0][0]['metadata']['name']}: {lacking[0][1].note}" if lacking else "none there yet"
+    needed = goal.count if goal.count is not None else max(len(items), 1)
+    given_up = next(
+        (f"{item['metadata']['name']}: {verdict.note}" for item, verdict in lacking if verdict.hopeless), ""
+    )
+    return Progress(reached, len(items), note, given_up, reached >= needed, items)
+
+
+def _verdict(goal: Goal, item: Manifest) -> Verdict:
+    for state in goal.states:
+        verdict = state(item)
+        if not verdict.reached:
+            given_up = next((reason for reason in goal.give_up_on if reason in _reasons(item)), None)
+            return Verdict(False, given_up, hopeless=True) if given_up else verdict
+    return Verdict(True)
+
+
+def _reasons(item: Manifest) -> set[str]:
+    status = item.get("status", {})
+    entries = [*(status.get("containerStatuses") or []), *(status.get("initContainerStatuses") or [])]
+    waiting = {(entry.get("state", {}).get("waiting") or {}).get("reason") for entry in entries}
+    conditions = {entry.get("reason") for entry in status.get("conditions") or []}
+    return {reason for reason in waiting | conditions | {status.get("reason")} if reason}
+
+
+def wait_for(
+    source: Source, goal: Goal, check: Callable[[], None], report: Callable[[Progress], None]
+) -> Progress:
+    """Wait for *goal*.
+
+    :param check: raises when the user asked to stop.
+    :param report: is told of every change.
+    :raises NotReachedError: when time is up, or the state cannot come any more.
+    :raises ClusterError: when the cluster stays away.
+    """
+    deadline = time.monotonic() + goal.timeout_s
+    answered = time.monotonic()
+    progress = Progress(0, 0, "nothing seen yet")
+    for seen in observe(source, goal.query, lambda: False):
+        check()
+        if isinstance(seen, ClusterError):
+            if time.monotonic() - answered > min(_PATIENCE_WITH_ERRORS_S, goal.timeout_s):
+                raise seen
+            continue
+        answered = time.monotonic()
+        progress = judge(goal, seen)
+        report(progress)
+        if progress.done:
+            return progress
+        if progress.hopeless:
+            raise NotReachedError(f"{goal.described} will not be: {progress.hopeless}", progress.objects)
+        if time.monotonic() >= deadline:
+            break
+    raise NotReachedError(
+        f"{goal.described} was not reached within {goal.timeout_s:g} s: {progress.reached} of {progress.seen} there; "
+        f"{progress.note}",
+        progress.objects,
+    )

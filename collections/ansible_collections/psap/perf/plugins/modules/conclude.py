@@ -1,0 +1,33 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: conclude
+short_description: Say how the run went
+version_added: 0.1.0
+description:
+  - The last task of every flow. Raises the first failure of the run, named and with its directory, and says how many
+    followed; finalizers and cells keep theirs until here.
+  - Fails a run in which no command opened, as happens when tags select nothing.
+  - Searches the run directory for every secret that the run used, and its base64; a hit fails the run.
+author: The psap.perf developers
+options:
+  expect_commands:
+    description: Whether a run without any command is a failure.
+    type: bool
+    default: true
+"""
+
+EXAMPLES = r"""
+- name: Say how the run went
+  psap.perf.conclude:
+"""
+
+RETURN = r"""
+commands:
+  description: How many commands opened in this attempt.
+  type: int
+  returned: success
+"""

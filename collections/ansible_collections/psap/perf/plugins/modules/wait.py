@@ -1,0 +1,78 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: wait
+short_description: Wait until objects have reached a state
+version_added: 0.1.0
+description:
+  - Follows the objects by a watch, on one clock, and ends as soon as the state is reached or cannot be reached any more.
+  - On failure the result holds the last objects seen, and they are written to C(artifacts/) of the command.
+  - While it waits, C(waiting.json) of the command says for what and since when.
+author: The psap.perf developers
+options:
+  kind:
+    description: The objects' kind.
+    type: str
+    required: true
+  api_version:
+    description: The objects' API group and version.
+    type: str
+    default: v1
+  name:
+    description: One object by its name.
+    type: str
+  namespace:
+    description: Where the objects live; all namespaces if not given.
+    type: str
+  label_selector:
+    description: Which objects, as kubectl's C(-l).
+    type: str
+  field_selector:
+    description: Which objects, as kubectl's C(--field-selector).
+    type: str
+  until:
+    description:
+      - States that each object must have reached, all of them.
+      - V(ready), V(completed), V(finished), V(present), V(absent), with the meaning that fits the kind, or a JMESPath
+        expression over the object that must be true.
+    type: list
+    elements: str
+    default: [ready]
+  count:
+    description: How many objects must have reached it; if not given, all that there are and at least one.
+    type: int
+  timeout:
+    description: How long to wait, as seconds or like V(90s), V(1h30m).
+    type: str
+    required: true
+  give_up_on:
+    description: Reasons, of a container's waiting state or a condition, that end the wait at once.
+    type: list
+    elements: str
+    default: []
+"""
+
+EXAMPLES = r"""
+- name: Wait for the server
+  psap.perf.wait:
+    api_version: apps/v1
+    kind: Deployment
+    name: redis
+    namespace: "{{ server_deploy_redis_server_namespace }}"
+    timeout: 5m
+"""
+
+RETURN = r"""
+objects:
+  description: The objects as they were last seen; only their names when there are more than twenty.
+  type: list
+  elements: dict
+  returned: always
+waited_s:
+  description: How long it took, in seconds.
+  type: float
+  returned: success
+"""
