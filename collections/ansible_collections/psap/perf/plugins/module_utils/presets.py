@@ -125,6 +125,15 @@ def parents(entry: Entry) -> Sequence[tuple[str, Where]]:
     return [(str(name), entry.where) for name in value]
 
 
+def names_in(value: Any, where: Where) -> tuple[str, ...]:
+    """The names in a ``perf_presets``: a list, or a text with commas or spaces between them."""
+    if isinstance(value, str):
+        return tuple(value.replace(",", " ").split())
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise PresetError("perf_presets must be a list of names of presets, as in [lab, smoke]", where)
+    return tuple(str(name) for name in value)
+
+
 class Resolver:
     """Turns names of presets into assignments, parents applied where ``extends`` stands."""
 
@@ -159,38 +168,3 @@ class Resolver:
                     self._apply(parent, parent_where, (*chain, name), result)
             else:
                 result.append(split_key(entry.key, entry.value, entry.where, name))
-
-
-def fold(assignments: Iterable[Assignment], base: Callable[[str], Any]) -> dict[str, Any]:
-    """The values after all *assignments*, lowest first.
-
-    A whole value erases earlier leaves. A leaf changes a copy of what is there, first asking *base* (the value
-    below the presets, None for none).
-
-    :raises PresetError: for a leaf below something that is no dictionary.
-    """
-    values: dict[str, Any] = {}
-    for assignment in assignments:
-        name = assignment.variable
-        if not assignment.path:
-            values[name] = assignment.value
-        else:
-            before = values[name] if name in values else base(name)
-            values[name] = _with_leaf(before, assignment, 0)
-    return values
-
-
-def _with_leaf(before: Any, assignment: Assignment, depth: int) -> Any:
-    if before is None:
-        before = {}
-    if not isinstance(before, Mapping):
-        above = ".".join((assignment.variable, *assignment.path[:depth]))
-        whole = ".".join((assignment.variable, *assignment.path))
-        raise PresetError(
-            f"{whole} changes a leaf of {above}, which is no dictionary but {type(before).__name__.strip('_')}; "
-            f"set {above} as a whole",
-            assignment.where,
-        )
-    key, *rest = assignment.path[depth:]
-    leaf = _with_leaf(before.get(key), assignment, depth + 1) if rest else assignment.value
-    return {**before, key: leaf}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.documents import read_yaml
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
 
 KINDS = ("file", "env", "vault")
@@ -94,7 +95,10 @@ def _from_environment(name: str) -> str:
 
 
 def _vaulted(name: str, vault: Callable[[str], str | None] | None) -> str:
-    value = None if vault is None else vault(name)
+    try:
+        value = None if vault is None else vault(name)
+    except KeyError:
+        value = None
     if value is None:
         raise UsageError(
             f"the secret vault:{name} is missing: define {name}, encrypted, in a vars file of the site"
@@ -103,6 +107,15 @@ def _vaulted(name: str, vault: Callable[[str], str | None] | None) -> str:
 
 
 _READERS: Mapping[str, Callable[[str], str]] = {"file": _from_file, "env": _from_environment}
+
+
+def references_of_run(run_directory: Path) -> list[Reference]:
+    """The references to secrets among the settings that a run recorded; none before they were recorded."""
+    path = run_directory / "settings.yml"
+    document = read_yaml(path) if path.exists() else {}
+    tables = [document.get("all") or {}, *(document.get("hosts") or {}).values()]
+    values = [entry["value"] for table in tables for entry in table.values() if entry.get("secret")]
+    return list(dict.fromkeys(parse_reference(value) for value in values if value is not None))
 
 
 class Redactor:

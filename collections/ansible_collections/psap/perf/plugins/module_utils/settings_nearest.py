@@ -6,9 +6,9 @@ import difflib
 from collections.abc import Iterable
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that *name* most resembles, if any does."""
-    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+def nearest(name: str, known: Iterable[str], alike: float = 0.6) -> str | None:
+    """The known name that *name* most resembles, if any does by the share *alike* of its letters."""
+    found = difflib.get_close_matches(name, list(known), n=1, cutoff=alike)
     return found[0] if found else None
 
 

@@ -131,7 +131,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "bool": lambda value: isinstance(value, bool),
     "list": lambda value: isinstance(value, list),
     "dict": lambda value: isinstance(value, dict),
-    "raw": lambda value: True,
+    "raw": lambda _value: True,
 }
 
 

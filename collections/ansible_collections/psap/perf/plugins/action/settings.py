@@ -1,0 +1,60 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.plugins.loader import vars_loader
+from ansible_collections.psap.perf.plugins.module_utils.documents import write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.preset_layers import MARKER, PresetLayers
+from ansible_collections.psap.perf.plugins.module_utils.settings_gate import HostSettings, SettingsGate
+from ansible_collections.psap.perf.plugins.module_utils.settings_record import settings_document
+from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.modules.settings import DOCUMENTATION
+
+
+class ActionModule(PerfAction):
+    """Check every setting before anything is touched, and record them."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Ansible's entry point; keeps the variables as they are before rendering, with their origins."""
+        self._raw: Mapping[str, Any] = task_vars or {}
+        return super().run(tmp, task_vars)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Say everything that is wrong, or write ``settings.yml``."""
+        flow, command = context.args["flow"], context.args["command"]
+        if (flow is None) == (command is None):
+            raise UsageError(
+                "psap.perf.settings wants the name of a flow, or of the role of a single command"
+            )
+        if MARKER not in self._raw:
+            raise UsageError(
+                "the vars plugin psap.perf.presets is not at work, so presets and defaults would be missing; run from "
+                "the project's folder, or point ANSIBLE_CONFIG at an ansible.cfg that says "
+                "vars_plugins_enabled = host_group_vars, psap.perf.presets"
+            )
+        layers: PresetLayers = vars_loader.get("psap.perf.presets").layers
+        gate = SettingsGate(layers.project, flow, command, secret=context.secret)
+        recorded = gate.check(self._hosts(context, layers))
+        here = recorded[context.host]
+        others = {host: values for host, values in recorded.items() if host != context.host}
+        write_yaml(context.run_directory / "settings.yml", settings_document(here, others))
+        values = {name: one.value for name, one in here.items()}
+        return VerbResult(values={"settings": values, "presets": context.variables[MARKER]})
+
+    def _hosts(self, context: VerbContext, layers: PresetLayers) -> list[HostSettings]:
+        """This host first, then all others of the inventory."""
+        hostvars = self._raw["hostvars"]
+        found = [HostSettings(context.host, self._raw, context.variables, layers.layers(context.host))]
+        for host in hostvars:
+            if host != context.host:
+                raw = hostvars.raw_get(host)
+                found.append(HostSettings(host, raw, hostvars[host], layers.layers(host)))
+        return found

@@ -1,0 +1,124 @@
+"""What is wrong with settings, said the same way by the action at a run's start and by ``perfdrv settings check``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.layers import BASE, HOST, PRESET_KINDS, SITE, Layer
+from ansible_collections.psap.perf.plugins.module_utils.secrets import parse_reference
+from ansible_collections.psap.perf.plugins.module_utils.settings_files import VAULTED, is_template
+from ansible_collections.psap.perf.plugins.module_utils.settings_nearest import did_you_mean, nearest
+from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings_rules import (
+    broken_rules,
+    names_in_expression,
+)
+from ansible_collections.psap.perf.plugins.module_utils.settings_types import problems
+from ansible_collections.psap.perf.plugins.module_utils.specs import FlowSpec, Option
+
+# Names of Ansible, AWX and the collection itself; their own readers check them
+FOREIGN = ("ansible_", "awx_", "tower_", "perf_", "preset_", "_")
+_OWN = ("perf_presets", "perf_replay", "perf_kubeconfig", "perf_kube_context", "perf_kube_proxy")
+# how much alike two names must be for one to be taken for a misspelling of the other
+_ALIKE = 0.88
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong; ``where`` is a file and line, or ``command line``."""
+
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}"
+
+
+def unknown_name(project: Project, name: str, where: str, *, must_be_ours: bool) -> Finding | None:
+    """The finding for the variable *name*, None where there is nothing wrong with it.
+
+    :param must_be_ours: whether a name that nobody declares is wrong even when it resembles none of ours: true for
+        presets and the command line, false for a site's files, which may have variables of their own.
+    """
+    if name.startswith(FOREIGN):
+        close = nearest(name, _OWN, _ALIKE) if name.startswith("perf_") and name not in _OWN else None
+        return None if close is None else Finding(where, f"{name} means nothing; did you mean {close}?")
+    if project.option(name) is not None:
+        return None
+    if name in project.renamed:
+        return Finding(where, f"{name} is now called {project.renamed[name]}; use that name")
+    if must_be_ours or project.is_ours(name):
+        way_out = did_you_mean(name, project.names) or "; perfdrv settings show lists the settings of a flow"
+        return Finding(where, f"there is no setting or argument {name}{way_out}")
+    close = nearest(name, project.names, _ALIKE)
+    return None if close is None else Finding(where, f"there is no setting {name}; did you mean {close}?")
+
+
+def wrong_value(option: Option, value: Any, where: str) -> Iterator[Finding]:
+    """What is wrong with the *value* of *option*: its type, its choices, or that it is a secret written down."""
+    if option.secret and value is not None and value != VAULTED and not is_template(value):
+        try:
+            parse_reference(value)
+        except UsageError as error:
+            yield Finding(where, f"{option.name} {error}")
+        return
+    for leaf, problem in problems(option, value):
+        yield Finding(where, f"{option.name}{'.' + leaf if leaf else ''} {problem}")
+
+
+def missing_value(option: Option, where: str) -> Finding:
+    """The finding for a required setting that nobody gave."""
+    return Finding(where, f"{option.name} is required: give it in a preset, or with -e {option.name}=…")
+
+
+def wrong_together(
+    project: Project, flow: FlowSpec, values: Mapping[str, Any], origins: Mapping[str, str]
+) -> Iterator[Finding]:
+    """The rules of *flow* that *values*, each of them fine by itself, break together."""
+    options = project.settings_of(flow.name)
+    shared = () if project.shared is None else project.shared.rules
+    for rule, message in broken_rules((*flow.rules, *shared), options, values):
+        places = dict.fromkeys(origins[name] for name in sorted(names_in_expression(rule.test)))
+        yield Finding(", ".join(places), message)
+    yield from _wrong_skips(options, values.get("matrix_skip_if"), origins.get("matrix_skip_if", ""))
+
+
+def _wrong_skips(options: tuple[Option, ...], expressions: Any, where: str) -> Iterator[Finding]:
+    known = [option.name for option in options]
+    for expression in expressions if isinstance(expressions, list) else []:
+        try:
+            unknown = sorted(names_in_expression(str(expression)).difference(known))
+        except UsageError as error:
+            yield Finding(where, f"matrix_skip_if: {error}")
+            continue
+        for name in unknown:
+            yield Finding(
+                where, f"matrix_skip_if reads {name}, which is no setting{did_you_mean(name, known)}"
+            )
+
+
+def presets_over_bindings(project: Project, layers: list[Layer]) -> Iterator[Finding]:
+    """The arguments that a preset sets although a layer below binds them to settings: two masters for one value."""
+    bound = {
+        one.variable: one.where
+        for source in layers
+        if source.kind in (BASE, SITE, HOST)
+        for one in source.assignments
+        if project.argument(one.variable) is not None
+    }
+    for source in layers:
+        for one in source.assignments if source.kind in PRESET_KINDS else ():
+            if one.preset is not None and one.variable in bound:
+                yield bound_argument(one.variable, str(one.where), str(bound[one.variable]))
+
+
+def bound_argument(name: str, where: str, binding: str) -> Finding:
+    """The finding for a preset that sets an argument which *binding* binds."""
+    return Finding(
+        where,
+        f"{name} is an argument that {binding} binds; set the setting it is bound to, "
+        f"or give the argument itself with -e {name}=…",
+    )

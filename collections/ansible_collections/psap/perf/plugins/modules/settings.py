@@ -1,0 +1,43 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: settings
+short_description: Check every setting before anything is touched, and record them
+version_added: 0.1.0
+description:
+  - The first task of every flow and of every single command, tagged C(always).
+  - Refuses names that nobody declares, from presets, group_vars, the site, host_vars and the command line; values of
+    the wrong type or outside the choices; secrets written down or missing; values that break a rule together. It says
+    all of it at once, each with its file and line.
+  - Writes C(settings.yml) in the run's directory, every value with its origin.
+author: The psap.perf developers
+options:
+  flow:
+    description: The flow whose settings are checked and recorded.
+    type: str
+  command:
+    description: The role of the single command whose arguments are recorded, instead of O(flow).
+    type: str
+"""
+
+EXAMPLES = r"""
+- name: Check the settings
+  psap.perf.settings:
+    flow: scale_test
+  tags: always
+"""
+
+RETURN = r"""
+settings:
+  description: The values by name, templates rendered; a dimension that varies is a list.
+  type: dict
+  returned: success
+presets:
+  description: The presets that were applied, in order.
+  type: list
+  elements: str
+  returned: success
+"""

@@ -1,0 +1,63 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ansible import constants
+from ansible.inventory.group import InventoryObjectType
+from ansible.plugins.vars import BaseVarsPlugin
+from ansible_collections.psap.perf.plugins.module_utils.preset_layers import PresetLayers
+from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project, find_project
+
+DOCUMENTATION = r"""
+name: presets
+short_description: Settings of flows from their declared defaults and from presets
+version_added: 0.1.0
+description:
+  - Gives the defaults that C(playbooks/<flow>/settings.yml) declares, below everything an inventory says.
+  - Gives the values of the presets that the extra vars announce, above group_vars and host_vars, below the variables of
+    plays and includes. C(-e @presets/x.yml) announces one, C(perf_presets) in the extra vars or in a site names several.
+  - Gives the values that a former run recorded, with C(perf_replay) in the extra vars.
+  - Converts the texts of C(-e name=text) to the declared type.
+author: The psap.perf developers
+options:
+  _supported:
+    description: Nothing is configured; enable the plugin in C(vars_plugins_enabled) of ansible.cfg.
+    type: str
+"""
+
+
+class VarsModule(BaseVarsPlugin):  # type: ignore[misc]
+    """Stateless for Ansible, which then keeps one instance: what it remembers are files, which do not change."""
+
+    is_stateless = True
+
+    def __init__(self) -> None:
+        """Nothing is read before the first host."""
+        super().__init__()
+        self.layers: PresetLayers | None = None
+
+    def get_vars(self, loader: Any, path: str, entities: Any, cache: bool = True) -> dict[str, Any]:  # noqa: ARG002
+        """Ansible's entry point, called for a group or a host and each folder that may hold variables."""
+        super().get_vars(loader, path, entities)
+        if self.layers is None:
+            self.layers = PresetLayers(Project(_project_root(loader)), loader)
+        given: dict[str, Any] = {}
+        for entity in entities if isinstance(entities, list) else [entities]:
+            if entity.base_type is InventoryObjectType.HOST:
+                given.update(self.layers.for_host(entity, path))
+            elif entity.name == "all":
+                given.update(self.layers.for_everyone(entity, path))
+        return given
+
+
+def _project_root(loader: Any) -> Path:
+    """The folder of ansible.cfg: the one above the playbook, else the one in force."""
+    playbook = Path(loader.get_basedir())
+    found = find_project(playbook)
+    if found is not None:
+        return found
+    return Path(constants.CONFIG_FILE).parent if constants.CONFIG_FILE else playbook
