@@ -34,7 +34,7 @@ def activate(project_root: Path) -> None:
         package.__path__ = [str((project_root / "collections" / PACKAGE).resolve())]
         sys.modules[PACKAGE] = package
     elif active != code.resolve():
-        raise UsageError(f"The collection in {active} is in use by this process; {code} cannot be added to it.")
+        raise UsageError(f"{active} is already in use by this process; {code} cannot be added to it.")
 
 
 def _active_code() -> Path | None:

@@ -1,0 +1,49 @@
+"""The entry point of `perfdrv`: errors become sentences and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from perfdrv.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, exit_code_of
+
+PROGRAM = "perfdrv"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    from perfdrv.cli import cli
+    from perfdrv.session import Session
+
+    session = Session()
+    try:
+        code = cli.main(arguments, prog_name=PROGRAM, standalone_mode=False, obj=session)
+    except click.exceptions.Abort:
+        return _say("interrupted", EXIT_INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except BrokenPipeError:
+        # whoever read our output has gone; Python would complain once more when it closes stdout
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if session.debug:
+            raise
+        known = exit_code_of(error)
+        if known is not None:
+            return _say(str(error), known)
+        text = f"internal error: {type(error).__name__}: {error}. See where with: perfdrv --debug …"
+        return _say(text, EXIT_INTERNAL)
+    return code if isinstance(code, int) else 0
+
+
+def _say(message: str, code: int) -> int:
+    click.echo(f"Error: {message}", err=True)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+"""The root of `perfdrv`: a table of commands, each imported when it is used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from perfdrv.lazy import Lazy, LazyGroup
+from perfdrv.session import Session
+
+COMMANDS = {
+    "run": Lazy("perfdrv.commands.run:run", "Run a flow."),
+    "toolbox": Lazy("perfdrv.commands.toolbox:toolbox", "Run one command of the toolbox."),
+    "settings": Lazy("perfdrv.commands.settings:settings", "Show, explain and check settings and presets."),
+    "flows": Lazy("perfdrv.commands.catalogue:flows", "List the flows."),
+    "commands": Lazy("perfdrv.commands.catalogue:commands", "List the commands of the toolbox."),
+    "runs": Lazy("perfdrv.commands.runs:runs", "List, show, open and finalize runs."),
+    "report": Lazy("perfdrv.commands.report:report", "Make the report of a run."),
+    "lab": Lazy("perflab.cli:lab", "Build, start and stop the lab: a real control plane with simulated nodes."),
+    "completion": Lazy("perfdrv.commands.completion:completion", "Print the completion script of a shell."),
+}
+
+
+def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"perfdrv {version('psap-perf')}")
+        ctx.exit()
+
+
+def _remember_project(ctx: click.Context, _param: click.Parameter, value: Path | None) -> None:
+    ctx.ensure_object(Session).project = value
+
+
+def _remember_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    ctx.ensure_object(Session).debug = value
+
+
+cli = LazyGroup(
+    "perfdrv",
+    COMMANDS,
+    help="Performance and scale tests of AI workloads on Kubernetes and OpenShift.",
+)
+cli.context_settings = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+cli.params += [
+    click.Option(
+        ["--project"],
+        type=click.Path(path_type=Path, file_okay=False),
+        expose_value=False,
+        callback=_remember_project,
+        is_eager=True,
+        help="The project's folder; by default found upward from the working directory.",
+    ),
+    click.Option(
+        ["--debug"],
+        is_flag=True,
+        expose_value=False,
+        callback=_remember_debug,
+        is_eager=True,
+        help="Show the traceback of an error.",
+    ),
+    click.Option(
+        ["--version"],
+        is_flag=True,
+        expose_value=False,
+        callback=_print_version,
+        is_eager=True,
+        help="Show the version.",
+    ),
+]

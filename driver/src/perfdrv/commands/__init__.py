@@ -1,0 +1,1 @@
+"""The commands of `perfdrv`; what is heavy is imported when a command runs."""

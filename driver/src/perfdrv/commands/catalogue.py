@@ -1,0 +1,42 @@
+"""`perfdrv flows` and `perfdrv commands`: what there is."""
+
+from __future__ import annotations
+
+import click
+
+from perfdrv.project import unknown
+from perfdrv.session import current_project
+
+
+@click.command()
+@click.pass_context
+def flows(ctx: click.Context) -> None:
+    """List the flows."""
+    from perfdrv.tables import print_table
+
+    content = current_project(ctx).content()
+    rows = [(name, content.flow(name).short_description) for name in content.flows]
+    print_table(("flow", "what it does"), rows, empty="There are no flows: playbooks/<flow>/settings.yml is missing.")
+
+
+@click.command()
+@click.argument("group", required=False)
+@click.pass_context
+def commands(ctx: click.Context, group: str | None) -> None:
+    """List the commands of the toolbox, or those of one GROUP."""
+    content = current_project(ctx).content()
+    from ansible_collections.psap.perf.plugins.module_utils.naming import split_role
+
+    from perfdrv.tables import print_table
+
+    split = {role: split_role(role) for role in content.roles}
+    wanted = group.replace("-", "_") if group else None
+    groups = sorted({found for found, _command in split.values()})
+    if wanted is not None and wanted not in groups:
+        raise click.UsageError(unknown("group", wanted, groups, "perfdrv commands"))
+    rows = [
+        (found.replace("_", "-"), command.replace("_", "-"), content.command(role).short_description)
+        for role, (found, command) in sorted(split.items(), key=lambda item: item[1])
+        if wanted in (None, found)
+    ]
+    print_table(("group", "command", "what it does"), rows, empty="There are no commands.")

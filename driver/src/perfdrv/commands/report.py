@@ -1,0 +1,26 @@
+"""`perfdrv report RUN`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from perfdrv.completion import complete_runs
+from perfdrv.session import current_project
+
+
+@click.command()
+@click.argument("run", default="latest", shell_complete=complete_runs)
+@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Another folder for it.")
+@click.option("--runs-dir", type=click.Path(file_okay=False, path_type=Path), envvar="PERF_RUNS_DIR")
+@click.pass_context
+def report(ctx: click.Context, run: str, output: Path | None, runs_dir: Path | None) -> None:
+    """Make the report of RUN: an id, the beginning of one, a path, or `latest`."""
+    root = current_project(ctx).runs_root(runs_dir)
+    from perfanalysis.report import make_report
+
+    from perfdrv.project import shown_path
+    from perfdrv.store import find_run
+
+    click.echo(shown_path(make_report(find_run(root, run), output).index))

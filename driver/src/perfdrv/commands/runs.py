@@ -1,0 +1,117 @@
+"""`perfdrv runs list|show|open|finalize`."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from perfdrv.completion import complete_runs
+from perfdrv.errors import EXIT_OK, UsageError
+from perfdrv.lazy import SuggestingGroup
+from perfdrv.session import current_project
+
+_RUN_HELP = "RUN is an id, the beginning of one, a path, or `latest`."
+runs = SuggestingGroup("runs", help="List, show, open and finalize runs.", no_args_is_help=True)
+_runs_dir = click.option(
+    "--runs-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    envvar="PERF_RUNS_DIR",
+    help="The folder of all runs.",
+)
+_run_argument = click.argument("run", default="latest", shell_complete=complete_runs)
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@runs.command("list")
+@_runs_dir
+@_as_json
+@click.option("--status", help="Only runs with this status.")
+@click.option("--flow", help="Only runs of this flow.")
+@click.option("-n", "--last", type=click.IntRange(min=1), help="Only the last N runs.")
+@click.pass_context
+def list_command(
+    ctx: click.Context, runs_dir: Path | None, as_json: bool, status: str | None, flow: str | None, last: int | None
+) -> None:
+    """List the runs, the oldest first."""
+    root = current_project(ctx).runs_root(runs_dir)
+    from perfdrv.describe import run_row, run_summary
+    from perfdrv.store import list_runs
+    from perfdrv.tables import print_table
+
+    entries = [
+        entry
+        for entry in list_runs(root)
+        if status in (None, entry.status) and flow in (None, entry.document.get("flow"))
+    ]
+    entries = entries[-last:] if last else entries
+    if as_json:
+        click.echo(json.dumps([run_summary(entry) for entry in entries], indent=2))
+    else:
+        headings = ("run", "flow", "status", "started", "took", "reason")
+        print_table(headings, map(run_row, entries), empty=f"No runs in {root}.")
+
+
+@runs.command("show", epilog=_RUN_HELP)
+@_run_argument
+@_runs_dir
+@_as_json
+@click.pass_context
+def show_command(ctx: click.Context, run: str, runs_dir: Path | None, as_json: bool) -> None:
+    """Show a run: how it stands, its commands, the first failure."""
+    root = current_project(ctx).runs_root(runs_dir)
+    from perfdrv.describe import run_details, run_summary, step_document
+    from perfdrv.store import find_run, read_entry
+    from perfdrv.tree import RunTree
+
+    directory = find_run(root, run)
+    entry = read_entry(directory)
+    steps = RunTree(directory).steps()
+    if as_json:
+        document: dict[str, Any] = run_summary(entry) | {"steps": [step_document(step, directory) for step in steps]}
+        click.echo(json.dumps(document, indent=2))
+    else:
+        run_details(entry, steps)
+
+
+@runs.command("open", epilog=_RUN_HELP)
+@_run_argument
+@_runs_dir
+@click.option("--print", "only_print", is_flag=True, help="Print the path; open nothing.")
+@click.pass_context
+def open_command(ctx: click.Context, run: str, runs_dir: Path | None, only_print: bool) -> None:
+    """Open the report of a run, or its folder when it has none."""
+    root = current_project(ctx).runs_root(runs_dir)
+    from perfdrv.project import shown_path
+    from perfdrv.store import find_run
+
+    directory = find_run(root, run)
+    report = directory / "report" / "index.html"
+    path = report if report.is_file() else directory
+    click.echo(shown_path(path))
+    if not only_print and click.launch(str(path)) != 0:
+        raise UsageError(f"No program opened {path}; open it yourself, or use --print.")
+
+
+@runs.command("finalize", epilog=_RUN_HELP)
+@click.argument("run", shell_complete=complete_runs)
+@_runs_dir
+@click.option("verbosity", "-v", count=True, help="Show Ansible's own output.")
+@click.pass_context
+def finalize_command(ctx: click.Context, run: str, runs_dir: Path | None, verbosity: int) -> int:
+    """Run the finalizers of an interrupted run: capture what is left, clean up, write how it ended."""
+    project = current_project(ctx)
+    root = project.runs_root(runs_dir)
+    from perfdrv.ending import conclude
+    from perfdrv.finalize import finalize
+    from perfdrv.store import find_run, read_entry
+
+    started = time.monotonic()
+    entry = read_entry(find_run(root, run))
+    outcome = finalize(project, root, entry, verbosity)
+    code = conclude(outcome, f"finalizing {entry.id}", time.monotonic() - started, report_wanted=True)
+    # the run itself stays interrupted, which is no failure of finalizing it
+    return EXIT_OK if outcome.status == "interrupted" and not outcome.reason else code

@@ -1,0 +1,161 @@
+"""`perfdrv toolbox GROUP COMMAND`: one click command for each role, made from its argument specs."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from perfdrv.errors import EXIT_OK, UsageError
+from perfdrv.lazy import SuggestingGroup
+from perfdrv.project import TOOLBOX_FLOW, Project
+from perfdrv.request import json_vars
+from perfdrv.run_options import (
+    Given,
+    OrderedCommand,
+    extra_vars_of,
+    override_pairs,
+    preset_names,
+    shared_options,
+)
+from perfdrv.session import current_project
+
+if TYPE_CHECKING:
+    from ansible_collections.psap.perf.plugins.module_utils.specs import CommandSpec
+
+
+class Toolbox(SuggestingGroup):
+    """The groups of commands."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the groups."""
+        return sorted({_dashed(group) for group, _command in _commands(ctx)})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """One group, when it has commands."""
+        commands = {command: role for (group, command), role in _commands(ctx).items() if _dashed(group) == cmd_name}
+        return CommandGroup(cmd_name, commands) if commands else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each group with its commands, from the names of the roles alone."""
+        table: dict[str, list[str]] = {}
+        for group, command in _commands(ctx):
+            table.setdefault(_dashed(group), []).append(_dashed(command))
+        if not table:
+            return
+        with formatter.section("Groups and their commands"):
+            formatter.write_dl([(group, ", ".join(sorted(names))) for group, names in sorted(table.items())])
+
+
+class CommandGroup(SuggestingGroup):
+    """The commands of one group; the spec of a command is read when the command is used."""
+
+    def __init__(self, name: str, roles: dict[str, str]) -> None:
+        super().__init__(name=name, help=f"Commands of the group {name}.", no_args_is_help=True)
+        self._roles = {_dashed(command): role for command, role in roles.items()}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Names of the commands."""
+        return sorted(self._roles)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Make one command from its spec."""
+        role = self._roles.get(cmd_name)
+        return None if role is None else make_command(cmd_name, current_project(ctx).content().command(role))
+
+
+def make_command(name: str, spec: CommandSpec) -> click.Command:
+    """The click command of a role."""
+    from perfdrv.options import command_options, long_options
+
+    own = [
+        *shared_options(),
+        click.Option(["--show-args"], is_flag=True, help="Show all arguments and where they come from; run nothing."),
+    ]
+
+    def invoke(ctx: click.Context, **_params: Any) -> int:
+        return _invoke(ctx, spec)
+
+    return OrderedCommand(
+        name,
+        callback=click.pass_context(invoke),
+        help="\n\n".join(filter(None, (f"{spec.short_description}.", *spec.description))),
+        short_help=spec.short_description,
+        params=[*command_options(spec, long_options(own) | {"--help"}), *own],
+    )
+
+
+def _invoke(ctx: click.Context, spec: CommandSpec) -> int:
+    from dataclasses import replace
+
+    from perfdrv.options import given_arguments
+
+    project = current_project(ctx)
+    given = replace(Given.of(ctx), arguments=given_arguments(spec, ctx))
+    if ctx.params["show_args"]:
+        return _show_arguments(project, spec, given)
+    return _run_command(project, spec, given)
+
+
+def _run_command(project: Project, spec: CommandSpec, given: Given) -> int:
+    from perfdrv.ending import conclude
+    from perfdrv.launch import Plan, launch
+
+    started = time.monotonic()
+    plan = Plan(
+        project=project,
+        flow=TOOLBOX_FLOW,
+        playbook=project.playbook(TOOLBOX_FLOW),
+        runs_root=project.runs_root(given.runs_directory),
+        extra_vars=(json_vars({"perf_command": spec.role}), *extra_vars_of(given, project)),
+        inventory=project.inventory(given.site) if given.site else None,
+        site=given.site or project.default_site(),
+        check=given.check,
+        diff=given.diff,
+        verbosity=given.verbosity,
+        presets=preset_names(given, project),
+    )
+    return conclude(launch(plan), spec.role, time.monotonic() - started, report_wanted=False)
+
+
+def _show_arguments(project: Project, spec: CommandSpec, given: Given) -> int:
+    from ansible_collections.psap.perf.plugins.module_utils.settings_static import effective
+
+    from perfdrv.tables import print_table, value_text
+
+    site = given.site or project.default_site()
+    known = effective(project.content(), None, site, preset_names(given, project), override_pairs(given))
+    rows = []
+    for argument in spec.arguments:
+        found = known.get(argument.name)
+        value = found.value if found else argument.default
+        origin = found.origin if found else ("not set: it is required" if argument.required else "default")
+        rows.append((argument.short_name, value_text(value), origin))
+    print_table(("argument", "value", "origin"), rows)
+    return EXIT_OK
+
+
+def _commands(ctx: click.Context) -> dict[tuple[str, str], str]:
+    """(group, command) → role, from the names of the roles."""
+    try:
+        project = current_project(ctx)
+    except UsageError:
+        # the shell asks for completions: outside a project there are none
+        if ctx.resilient_parsing:
+            return {}
+        raise
+    from ansible_collections.psap.perf.plugins.module_utils.naming import split_role
+
+    return {split_role(role): role for role in project.content().roles}
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
+
+
+toolbox = Toolbox(
+    "toolbox",
+    help="Run one command of the toolbox: perfdrv toolbox GROUP COMMAND [OPTIONS]",
+    no_args_is_help=True,
+)

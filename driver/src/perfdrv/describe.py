@@ -1,0 +1,121 @@
+"""A run in a line, in a page, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from perfdrv.ending import ending_lines
+from perfdrv.outcome import read_outcome
+from perfdrv.project import shown_path
+from perfdrv.store import RunEntry
+from perfdrv.timeline import duration_text, seconds_between, utc_now, when_text
+from perfdrv.tree import Step
+from perfdrv.views import awaited_text, first_line, values_text
+
+
+def run_row(entry: RunEntry) -> tuple[str, ...]:
+    """A run as a row of the list: id, flow, status, start, duration, reason."""
+    return (
+        entry.id,
+        str(entry.document.get("flow", "")),
+        entry.status,
+        when_text(entry.document.get("started"), utc_now()),
+        duration_text(_took(entry)),
+        entry.reason,
+    )
+
+
+def run_summary(entry: RunEntry) -> dict[str, Any]:
+    """A run as JSON: its run.json, with the status that is true now."""
+    return {**entry.document, "id": entry.id, "status": entry.status, "directory": str(entry.directory)}
+
+
+def step_document(step: Step, run_directory: Path) -> dict[str, Any]:
+    """A step and what is below it as JSON."""
+    return {
+        "directory": str(step.directory.relative_to(run_directory)),
+        "kind": step.kind,
+        "name": step.name,
+        "status": step.status or None,
+        "started": step.started,
+        "ended": step.ended,
+        "error": step.error or None,
+        "values": step.values,
+        "progress": step.progress,
+        "steps": [step_document(child, run_directory) for child in step.children],
+    }
+
+
+def run_details(entry: RunEntry, steps: Sequence[Step]) -> None:
+    """Print a page about a run."""
+    for label, text in _facts(entry):
+        if text:
+            click.echo(f"{label:<10}{text}")
+    if entry.status not in ("running", "ok", "damaged"):
+        for line in ending_lines(read_outcome(entry.directory), str(entry.document.get("flow")), _took(entry) or 0)[1:]:
+            click.echo(line)
+    if not steps:
+        return
+    click.echo()
+    if Console().is_terminal:
+        from perfdrv.live import steps_table
+
+        Console().print(steps_table(steps, utc_now(), None))
+        return
+    for top in steps:
+        for step in top.walk():
+            click.echo(_step_line(step, entry.directory))
+
+
+def _facts(entry: RunEntry) -> list[tuple[str, str]]:
+    document = entry.document
+    now = utc_now()
+    report = entry.directory / "report" / "index.html"
+    marks = [*(document.get("simulated") or []), *(f"{name} (emulated)" for name in document.get("emulated") or [])]
+    return [
+        ("run", entry.id),
+        ("flow", str(document.get("flow", ""))),
+        ("status", entry.status),
+        ("started", when_text(document.get("started"), now)),
+        ("took", duration_text(_took(entry))),
+        ("site", str(document.get("site") or "")),
+        ("presets", ", ".join(document.get("presets") or [])),
+        ("cluster", _cluster_text(document.get("cluster"))),
+        ("simulated", ", ".join(map(str, marks))),
+        ("attempts", _attempts_text(document.get("attempts") or [])),
+        ("problem", entry.problem),
+        ("folder", shown_path(entry.directory)),
+        ("report", shown_path(report) if report.is_file() else ""),
+    ]
+
+
+def _took(entry: RunEntry) -> float | None:
+    document = entry.document
+    if entry.status == "interrupted" and not document.get("ended"):
+        return None
+    return seconds_between(document.get("started"), document.get("ended"), utc_now())
+
+
+def _cluster_text(cluster: Any) -> str:
+    if not isinstance(cluster, Mapping):
+        return ""
+    return ", ".join(str(cluster[key]) for key in ("server", "version") if cluster.get(key))
+
+
+def _attempts_text(attempts: Sequence[Mapping[str, Any]]) -> str:
+    if len(attempts) < 2:
+        return ""
+    return ", ".join(f"{attempt.get('number')} {attempt.get('status')}" for attempt in attempts)
+
+
+def _step_line(step: Step, run_directory: Path) -> str:
+    now = utc_now()
+    place = str(step.directory.relative_to(run_directory))
+    took = duration_text(seconds_between(step.started, step.ended, now)) if step.started else ""
+    remark = first_line(step.error) or awaited_text(step, now) or values_text(step.values)
+    return "  ".join(filter(None, (f"{step.status or step.kind:<11}", place, took, remark)))

@@ -1,0 +1,69 @@
+"""The end of a run as the user sees it: report, last lines, exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from perfdrv.errors import EXIT_OK
+from perfdrv.outcome import Outcome
+from perfdrv.project import shown_path
+from perfdrv.timeline import duration_text
+
+_REPORT_SETTING = "report_enabled"
+
+
+def conclude(outcome: Outcome, flow: str, seconds: float, report_wanted: bool) -> int:
+    """Make the report when it is wanted, say how the run ended, and return the exit code.
+
+    A report that cannot be made is said so; it never changes what the run itself came to.
+    """
+    report = report_of(outcome.directory) if report_wanted and _reports(outcome.directory) else ""
+    for line in ending_lines(outcome, flow, seconds):
+        click.echo(line, err=outcome.status == "refused")
+    click.echo(f"run     {shown_path(outcome.directory)}")
+    if report:
+        click.echo(f"report  {report}")
+    return EXIT_OK if outcome.status == "ok" else outcome.exit_code
+
+
+def ending_lines(outcome: Outcome, flow: str, seconds: float) -> list[str]:
+    """Status and duration, then the first failure: what, why, where, directory."""
+    lines = [f"{flow}: {outcome.status} after {duration_text(seconds)}"]
+    reason: Mapping[str, Any] = outcome.reason or {}
+    for label in ("what", "why", "where"):
+        lines += _indented(label, str(reason.get(label) or ""))
+    if reason.get("directory"):
+        lines += _indented("see", shown_path(outcome.directory / str(reason["directory"])))
+    return lines
+
+
+def report_of(run_directory: Path) -> str:
+    """Make the report of a run; its path, or why there is none."""
+    try:
+        from perfanalysis.report import make_report
+
+        return shown_path(make_report(run_directory).index)
+    except KeyboardInterrupt:
+        return f"not finished; make it with: perfdrv report {run_directory.name}"
+    except Exception as error:
+        return f"not made: {error}; try again with: perfdrv report {run_directory.name}"
+
+
+def _reports(run_directory: Path) -> bool:
+    """Whether the run's settings ask for a report; one that never came to its settings has nothing to show."""
+    from ansible_collections.psap.perf.plugins.module_utils.documents import read_yaml
+
+    path = run_directory / "settings.yml"
+    if not path.is_file():
+        return False
+    entry = read_yaml(path).get("all", {}).get(_REPORT_SETTING, {})
+    return bool(entry.get("value", True))
+
+
+def _indented(label: str, text: str) -> list[str]:
+    lines = text.strip().splitlines()
+    return [f"  {label if number == 0 else '':<6}{line}" for number, line in enumerate(lines)]

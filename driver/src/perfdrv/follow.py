@@ -1,0 +1,100 @@
+"""Following Ansible: its events and its files become a scene, Ctrl-C becomes a request to stop."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from ansible_collections.psap.perf.plugins.module_utils.processes import descendants, kill_descendants
+from ansible_collections.psap.perf.plugins.module_utils.run_directory import STOP_FILE
+
+from perfdrv.interrupts import Interrupts
+from perfdrv.request import RunRequest
+from perfdrv.timeline import utc_now
+from perfdrv.tree import RunTree
+from perfdrv.views import Activity, Scene, View
+from perfdrv.worker import AnsibleEvent
+
+STOPPING = "stopping: finalizers run; Ctrl-C again to stop at once"
+_REDRAW_SECONDS = 0.5
+_REAP_SECONDS = 5.0
+
+
+class Follower:
+    """Watches the workers of one run, draws it, and carries out what the user's Ctrl-C means."""
+
+    def __init__(self, scene: Scene, view: View, interrupts: Interrupts, verbosity: int = 0) -> None:
+        self.scene = scene
+        self.killed = False
+        self._view = view
+        self._interrupts = interrupts
+        self._verbosity = verbosity
+        self._tree = RunTree(scene.directory)
+        self._drawn = 0.0
+        self._active: set[Path] = {scene.directory}
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user has asked to stop."""
+        return self._interrupts.count > 0
+
+    def may_start(self) -> bool:
+        """Whether another cell may begin."""
+        return not self.interrupted
+
+    def event(self, request: RunRequest, event: AnsibleEvent) -> None:
+        """Note what Ansible does; show what it prints, when asked to."""
+        name = request.run_directory.name
+        self._active.add(request.run_directory)
+        if event.name == "playbook_on_play_start":
+            self.scene.activities[name] = Activity(event.play)
+        elif event.name in ("playbook_on_task_start", "playbook_on_handler_task_start"):
+            self.scene.activities[name] = Activity(event.play, event.task)
+        if self._verbosity and event.stdout.strip():
+            self._view.say(event.stdout.replace("\r", "").strip("\n"))
+
+    def tick(self) -> None:
+        """Act on Ctrl-C, and draw the run anew when it is time."""
+        if self.interrupted and not self.scene.stopping:
+            self.scene.stopping = True
+            ask_to_stop(self._active)
+            self._view.say(STOPPING)
+        if self._interrupts.count > 1 and not self.killed:
+            self.killed = True
+            self._view.say("stopping at once")
+            kill_all()
+        if time.monotonic() - self._drawn >= _REDRAW_SECONDS:
+            self.draw()
+
+    def ended(self, request: RunRequest) -> None:
+        """Forget a worker that has ended."""
+        self._active.discard(request.run_directory)
+        self.scene.activities.pop(request.run_directory.name, None)
+
+    def draw(self) -> None:
+        """Draw the run as its directory shows it now."""
+        self._drawn = time.monotonic()
+        self.scene.steps = self._tree.steps()
+        self._view.refresh(self.scene)
+
+    def close(self) -> None:
+        """Draw the run for the last time, and let nothing of it go on."""
+        kill_all()
+        self.scene.steps = self._tree.steps()
+        self._view.close(self.scene)
+
+
+def ask_to_stop(run_directories: Iterable[Path]) -> None:
+    """Write the file that the verbs of a run look for each half second."""
+    for directory in run_directories:
+        (directory / STOP_FILE).write_text(f"asked at {utc_now():%Y-%m-%dT%H:%M:%SZ} by perfdrv\n", encoding="utf-8")
+
+
+def kill_all() -> None:
+    """Kill every process below this one and wait until they are gone, with the locks that they held."""
+    deadline = time.monotonic() + _REAP_SECONDS
+    while descendants(os.getpid()) and time.monotonic() < deadline:
+        kill_descendants(os.getpid())
+        time.sleep(0.02)

@@ -1,0 +1,32 @@
+"""Ctrl-C while Ansible runs: once asks it to stop, twice ends it."""
+
+from __future__ import annotations
+
+import signal
+from types import FrameType
+from typing import Any
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupts:
+    """Counts SIGINT, SIGTERM and SIGHUP instead of dying from them, from `install` to `restore`.
+
+    The handler does nothing else: what a request to stop means is done by the loop, between two events.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._former: dict[signal.Signals, Any] = {}
+
+    def install(self) -> None:
+        """Begin to count."""
+        self._former = {number: signal.signal(number, self._heard) for number in _SIGNALS}
+
+    def restore(self) -> None:
+        """Give the signals back to whom they were taken from."""
+        for number, handler in self._former.items():
+            signal.signal(number, handler)
+
+    def _heard(self, _number: int, _frame: FrameType | None) -> None:
+        self.count += 1

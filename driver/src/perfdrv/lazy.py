@@ -1,0 +1,63 @@
+"""Click groups whose commands are imported only when they are used."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import click
+
+from perfdrv.project import unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Lazy:
+    """Where a command lives, and the sentence that the help shows without importing it."""
+
+    target: str
+    help: str
+
+
+class SuggestingGroup(click.Group):
+    """A group that names the nearest commands when one is unknown; `-` and `_` are the same."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of the first argument."""
+        name = args[0]
+        command = self.get_command(ctx, name) or self.get_command(ctx, name.replace("_", "-"))
+        if command is None and not ctx.resilient_parsing and not name.startswith("-"):
+            ctx.fail(unknown("command", name, self.list_commands(ctx), f"{ctx.command_path} --help"))
+        if command is None:
+            return super().resolve_command(ctx, args)
+        return command.name, command, args[1:]
+
+
+class LazyGroup(SuggestingGroup):
+    """A group over a table of command name → where it lives."""
+
+    def __init__(self, name: str, table: Mapping[str, Lazy], help: str) -> None:  # noqa: A002 - click's word
+        super().__init__(name=name, help=help, no_args_is_help=True)
+        self.table = table
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Names of the commands, in the order of the table."""
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import one command."""
+        entry = self.table.get(cmd_name)
+        if entry is None:
+            return None
+        module, _, attribute = entry.target.partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{entry.target} is no click command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the table of commands without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in self.table.items()])

@@ -1,0 +1,101 @@
+"""The live picture of a run on a terminal."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from perfdrv.timeline import duration_text, seconds_between, utc_now
+from perfdrv.tree import Step
+from perfdrv.views import Scene, awaited_text, first_line, values_text
+
+_MARKS = {
+    "ok": ("✔", "green"),
+    "failed": ("✘", "red"),
+    "interrupted": ("■", "yellow"),
+    "running": ("●", "cyan"),
+    "": ("·", "dim"),
+}
+_OTHER_LINES = 6  # heading, activities, the line of the shell
+
+
+class LiveView:
+    """Redraws a scene in place; messages and Ansible's own output scroll above it."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = console or Console()
+        self._spinner = Spinner("dots")
+        self._live = Live(console=self.console, auto_refresh=False, vertical_overflow="crop")
+        self._live.start()
+
+    def refresh(self, scene: Scene) -> None:
+        """Redraw."""
+        self._live.update(self._picture(scene, self.console.size.height - _OTHER_LINES), refresh=True)
+
+    def say(self, text: str) -> None:
+        """Write a message above the picture."""
+        self.console.print(Text(text))
+
+    def close(self, scene: Scene) -> None:
+        """Draw all steps once more, and release the terminal."""
+        self._live.vertical_overflow = "visible"
+        self._live.update(steps_table(scene.steps, utc_now(), None), refresh=True)
+        self._live.stop()
+
+    def _picture(self, scene: Scene, height: int) -> RenderableType:
+        now = utc_now()
+        heading = Table.grid(padding=(0, 1))
+        title = Text.assemble((scene.flow, "bold"), f" on {scene.site}" if scene.site else "")
+        title.append(f"  {duration_text((now - scene.started).total_seconds())}  ", "dim")
+        title.append(scene.directory.name, "dim")
+        heading.add_row(self._spinner, title)
+        lines: list[RenderableType] = [heading]
+        if scene.stopping:
+            lines.append(Text("  stopping: finalizers run; Ctrl-C again to stop at once", "yellow"))
+        for name, activity in scene.activities.items():
+            prefix = "" if name == scene.directory.name else f"{name}: "
+            lines.append(Text(f"  {prefix}{activity}", "dim", no_wrap=True, overflow="ellipsis"))
+        lines.append(steps_table(scene.steps, now, max(4, height - len(lines))))
+        return Group(*lines)
+
+
+def steps_table(steps: Sequence[Step], now: datetime.datetime, height: int | None) -> Table:
+    """Draw the steps as an indented list; with too little height, the oldest finished ones are left out."""
+    table = Table.grid(padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    rows = [row for step in steps for row in _rows(step, 0)]
+    if height is not None and len(rows) > height:
+        hidden = len(rows) - height + 1
+        table.add_row(Text(f"  … {hidden} earlier", "dim"), "", "")
+        rows = rows[hidden:]
+    for step, depth in rows:
+        mark, style = _MARKS.get(step.status, _MARKS[""])
+        label = Text("  " * (depth + 1))
+        label.append(f"{mark} ", style)
+        label.append(f"{step.number:03d} ", "dim")
+        label.append(_label(step), "bold" if step.kind != "command" else "")
+        took = duration_text(seconds_between(step.started, step.ended, now)) if step.started else ""
+        table.add_row(label, Text(took, "dim"), _remark(step, now))
+    return table
+
+
+def _rows(step: Step, depth: int) -> list[tuple[Step, int]]:
+    return [(step, depth), *(row for child in step.children for row in _rows(child, depth + 1))]
+
+
+def _label(step: Step) -> str:
+    return f"{step.kind} {step.name}" if step.kind in ("lane", "cell") else step.name
+
+
+def _remark(step: Step, now: datetime.datetime) -> Text:
+    if step.status == "failed":
+        return Text(first_line(step.error), "red")
+    return Text(awaited_text(step, now) or values_text(step.values), "cyan" if step.status == "running" else "dim")

@@ -1,0 +1,108 @@
+"""Options of the command line made from declared arguments and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import click
+from ansible_collections.psap.perf.plugins.module_utils.settings_types import convert_text, problems
+from ansible_collections.psap.perf.plugins.module_utils.specs import CommandSpec, Option
+from click.shell_completion import CompletionItem
+
+COLLIDING_PREFIX = "argument-"
+
+
+class DeclaredType(click.ParamType[Any]):
+    """Converts a text as the collection does with `-e name=text`, and refuses what it would refuse."""
+
+    def __init__(self, option: Option) -> None:
+        self.option = option
+        self.name = option.type
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value in its declared type."""
+        try:
+            converted = convert_text(self.option, value) if isinstance(value, str) else value
+        except ValueError as error:
+            self.fail(f"{error}.", param, ctx)
+        wrong = next(problems(self.option, converted), None)
+        if wrong is not None:
+            leaf, sentence = wrong
+            self.fail(f"{leaf} {sentence}.".strip(), param, ctx)
+        return converted
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002
+        """What the help shows in the place of the value."""
+        if self.option.choices:
+            return "[" + "|".join(str(choice) for choice in self.option.choices) + "]"
+        return self.option.type.upper()
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        param: click.Parameter,  # noqa: ARG002
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        """The choices that begin like this."""
+        texts = [str(choice) for choice in self.option.choices]
+        return [CompletionItem(text) for text in texts if text.startswith(incomplete)]
+
+
+def command_options(spec: CommandSpec, taken: Collection[str]) -> list[click.Option]:
+    """One option for each argument of a command.
+
+    Args:
+        taken: long options that the command line has already, such as `--check`.
+    """
+    return [_option(argument, taken) for argument in spec.arguments]
+
+
+def given_arguments(spec: CommandSpec, ctx: click.Context) -> dict[str, Any]:
+    """The arguments that stood on the command line, by their full names; what was left out stays unset."""
+    return {
+        argument.name: ctx.params[argument.name]
+        for argument in spec.arguments
+        if ctx.get_parameter_source(argument.name) is click.core.ParameterSource.COMMANDLINE
+    }
+
+
+def _option(argument: Option, taken: Collection[str]) -> click.Option:
+    word = argument.short_name.replace("_", "-")
+    if {f"--{word}", f"--no-{word}"} & set(taken):
+        word = COLLIDING_PREFIX + word
+    flag = argument.type == "bool"
+    return click.Option(
+        [argument.name, f"--{word}/--no-{word}" if flag else f"--{word}"],
+        type=click.BOOL if flag else DeclaredType(argument),
+        # not click's `required`: a preset or a site may give the value, and Ansible checks it
+        default=None,
+        help=_help(argument),
+    )
+
+
+def _help(argument: Option) -> str:
+    notes = []
+    if argument.required:
+        notes.append("required")
+    if argument.default is not None:
+        notes.append(f"default: {shown_default(argument.default)}")
+    if argument.secret:
+        notes.append("a reference: file:NAME, env:NAME or vault:NAME")
+    if argument.elements:
+        notes.append(f"a list of {argument.elements}")
+    return argument.help + (f"  [{'; '.join(notes)}]" if notes else "")
+
+
+def shown_default(value: Any) -> str:
+    """A default as one would type it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return value or "''"
+    return str(value)
+
+
+def long_options(parameters: Iterable[click.Parameter]) -> set[str]:
+    """All option strings of parameters."""
+    return {name for parameter in parameters for name in (*parameter.opts, *parameter.secondary_opts)}

@@ -1,0 +1,212 @@
+"""The options that `perfdrv run` and `perfdrv toolbox` share, and what they mean for Ansible."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from perfdrv.completion import complete_presets, complete_sites
+from perfdrv.errors import UsageError
+from perfdrv.project import Project
+from perfdrv.request import json_vars, preset_vars
+
+_ORDER_KEY = "perfdrv.order"
+_ORDERED = ("presets", "settings", "extra_vars")
+_PRESETS_VARIABLE = "perf_presets"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the shared options say.
+
+    Attributes:
+        overrides: `-p`, `-s` and `-e` in the order of the command line: (option, text).
+    """
+
+    overrides: tuple[tuple[str, str], ...] = ()
+    site: str | None = None
+    runs_directory: Path | None = None
+    check: bool = False
+    diff: bool = False
+    verbosity: int = 0
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, ctx: click.Context) -> Given:
+        """Read them from a parsed command line."""
+        params = ctx.params
+        values = {name: iter(params[name]) for name in _ORDERED}
+        return cls(
+            overrides=tuple((name, next(values[name])) for name in ctx.meta.get(_ORDER_KEY, ())),
+            site=params["site"],
+            runs_directory=params["runs_directory"],
+            check=params["check"],
+            diff=params["diff"],
+            verbosity=params["verbosity"],
+        )
+
+
+class OrderedCommand(click.Command):
+    """A command that remembers in which order `-p`, `-s` and `-e` were given among each other."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse, and keep the order."""
+        _values, _rest, order = self.make_parser(ctx).parse_args(args=list(args))
+        ctx.meta[_ORDER_KEY] = [parameter.name for parameter in order if parameter.name in _ORDERED]
+        return super().parse_args(ctx, args)
+
+
+def shared_options() -> list[click.Parameter]:
+    """New click options, one set for each command."""
+    return [
+        click.Option(
+            ["presets", "-p", "--preset"],
+            multiple=True,
+            metavar="PRESET",
+            shell_complete=complete_presets,
+            help="A named set of settings; repeat it, later ones win.",
+        ),
+        click.Option(
+            ["settings", "-s", "--set"],
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="One setting; the text becomes a value of the type that the setting declares.",
+        ),
+        click.Option(
+            ["extra_vars", "-e", "--extra-vars"],
+            multiple=True,
+            metavar="@FILE|K=V|JSON",
+            help="Extra variables, as ansible-playbook takes them; they beat all else.",
+        ),
+        click.Option(
+            ["site", "-i", "--site"],
+            metavar="SITE",
+            shell_complete=complete_sites,
+            help="The inventory: a folder below inventories/, or a path.",
+        ),
+        click.Option(
+            ["runs_directory", "--runs-dir"],
+            type=click.Path(file_okay=False, path_type=Path),
+            envvar="PERF_RUNS_DIR",
+            show_envvar=True,
+            help="The folder of all runs; runs/ of the project by default.",
+        ),
+        click.Option(["--check"], is_flag=True, help="Change nothing: show what would be done."),
+        click.Option(["--diff"], is_flag=True, help="Show the differences that are, or would be, made."),
+        click.Option(["verbosity", "-v"], count=True, help="Show Ansible's own output; -vvv shows more."),
+    ]
+
+
+def extra_vars_of(given: Given, project: Project) -> tuple[str, ...]:
+    """What follows each `-e` of ansible-playbook.
+
+    Presets are one variable, so all of them stand where the first one stood; files of presets given
+    with `-e @FILE` join them by name, which keeps the order among both.
+
+    Raises:
+        UsageError: a setting without `=`, an unknown preset, a missing file, presets given in two ways.
+    """
+    announced = [(kind, text, _announced_preset(kind, text, project)) for kind, text in given.overrides]
+    by_name = any(kind == "presets" for kind, _text in given.overrides)
+    names = [project.preset(name) for _kind, _text, name in announced if name is not None]
+    words: list[str] = []
+    for kind, text, name in announced:
+        if name is not None and by_name:
+            if names:
+                words.append(preset_vars(names))
+            names = []
+        elif kind == "settings":
+            words.append(_setting(text))
+        else:
+            words.append(_extra(text, by_name))
+    if given.arguments:
+        words.append(json_vars(given.arguments))
+    return tuple(words)
+
+
+def override_pairs(given: Given) -> tuple[tuple[str, Any], ...]:
+    """The settings and extra variables as (name, value), for a look at settings without Ansible.
+
+    Raises:
+        UsageError: a setting without `=`, a file that cannot be read.
+    """
+    from ansible_collections.psap.perf.plugins.module_utils.documents import read_yaml
+
+    pairs: list[tuple[str, Any]] = []
+    for kind, text in given.overrides:
+        if kind == "presets":
+            continue
+        if text.startswith("@"):
+            pairs += read_yaml(Path(text[1:])).items()
+        elif text.lstrip().startswith("{"):
+            pairs += _json_object(text).items()
+        else:
+            pairs.append(_split(text))
+    return (*pairs, *given.arguments.items())
+
+
+def preset_names(given: Given, project: Project) -> tuple[str, ...]:
+    """All presets, in the order given."""
+    names = [_announced_preset(kind, text, project) for kind, text in given.overrides]
+    return tuple(project.preset(name) for name in names if name is not None)
+
+
+def _announced_preset(kind: str, text: str, project: Project) -> str | None:
+    if kind == "presets":
+        return text
+    if kind == "extra_vars" and text.startswith("@"):
+        path = Path(text[1:]).expanduser().absolute()
+        if path.parent == project.root / "presets" and path.suffix == ".yml":
+            return path.stem
+    return None
+
+
+def _setting(text: str) -> str:
+    name, value = _split(text)
+    return json_vars({name: value})
+
+
+def _split(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise UsageError(f"{text!r} sets nothing: write KEY=VALUE")
+    return name.strip(), value
+
+
+def _extra(text: str, presets_by_name: bool) -> str:
+    if text.startswith("@"):
+        path = Path(text[1:]).expanduser().absolute()
+        if not path.is_file():
+            raise UsageError(f"The file of extra variables {path} does not exist.")
+        return f"@{path}"
+    if presets_by_name and _PRESETS_VARIABLE in text:
+        raise UsageError(f"Give presets either with -p or with {_PRESETS_VARIABLE}, not with both.")
+    if text.lstrip().startswith(("{", "[")):
+        _json_object(text)
+    return text
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    """The mapping in a text that begins like JSON; YAML's short form is accepted, as Ansible does."""
+    import yaml
+
+    try:
+        value = json.loads(text)
+    except ValueError:
+        try:
+            value = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise UsageError(f"-e {text!r} is neither JSON nor YAML: {error}") from error
+    if not isinstance(value, dict):
+        raise UsageError(f"-e {text!r} is no mapping of names to values.")
+    return value
+
+
+def tag_words(values: Sequence[str]) -> tuple[str, ...]:
+    """Tags from options that may be repeated and may hold commas."""
+    return tuple(word.strip() for value in values for word in value.split(",") if word.strip())

@@ -1,0 +1,90 @@
+"""The folder of all runs, and the ways to name one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.run_directory import RUN_FILE, read_run
+
+from perfdrv.errors import UsageError
+from perfdrv.project import Project, unknown
+
+LATEST = "latest"
+
+
+@dataclass(frozen=True, slots=True)
+class RunEntry:
+    """A run in the list; `problem` says why its run.json cannot be read."""
+
+    directory: Path
+    status: str
+    document: Mapping[str, Any]
+    problem: str = ""
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return self.directory.name
+
+    @property
+    def reason(self) -> str:
+        """The first failure in one line."""
+        reason = self.document.get("reason")
+        what = reason.get("what") if isinstance(reason, Mapping) else None
+        return self.problem or str(what or "").strip().partition("\n")[0]
+
+
+def list_runs(root: Path) -> list[RunEntry]:
+    """All runs below *root*, the oldest first; a folder without run.json is none."""
+    if not root.is_dir():
+        return []
+    entries = [read_entry(path) for path in root.iterdir() if (path / RUN_FILE).is_file()]
+    return sorted(entries, key=lambda entry: (str(entry.document.get("started", "")), entry.id))
+
+
+def read_entry(directory: Path) -> RunEntry:
+    """One run, also when its run.json is damaged."""
+    try:
+        run = read_run(directory)
+    except PerfError as error:
+        return RunEntry(directory, "damaged", {}, str(error))
+    return RunEntry(directory, run.status, run.document)
+
+
+def find_run(root: Path, name: str) -> Path:
+    """The directory of a run named by its path, its id, a prefix that only it has, or `latest`.
+
+    Raises:
+        UsageError: there is none, or several.
+    """
+    path = Path(name).expanduser()
+    if (path / RUN_FILE).is_file():
+        return path.absolute()
+    names = run_names(root)
+    if name == LATEST and names:
+        return list_runs(root)[-1].directory
+    matching = [candidate for candidate in names if candidate.startswith(name)]
+    if name in names or len(matching) == 1:
+        return root / (name if name in names else matching[0])
+    if matching:
+        raise UsageError(f"{name!r} names {len(matching)} runs: {', '.join(matching[:4])} … Give more of the id.")
+    if not names:
+        raise UsageError(f"There are no runs in {root}. Start one with: perfdrv run FLOW")
+    raise UsageError(unknown("run", name, names, "perfdrv runs list"))
+
+
+def former_site(project: Project, entry: RunEntry) -> str | None:
+    """The site that a run used, while there still is one of that name; None for the default one."""
+    site = entry.document.get("site")
+    return site if isinstance(site, str) and site in project.content().sites else None
+
+
+def run_names(root: Path) -> list[str]:
+    """Ids of all runs below *root*, sorted."""
+    if not root.is_dir():
+        return []
+    return sorted(path.name for path in root.iterdir() if (path / RUN_FILE).is_file())

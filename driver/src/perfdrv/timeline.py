@@ -1,0 +1,50 @@
+"""Moments and durations, as people read them."""
+
+from __future__ import annotations
+
+import datetime
+
+
+def parse(moment: str | None) -> datetime.datetime | None:
+    """An aware moment from ISO text such as `2026-11-21T00:38:47.123Z`; None for an unreadable one."""
+    if not moment:
+        return None
+    try:
+        return datetime.datetime.fromisoformat(moment.replace("Z", "+00:00"))
+    except ValueError:
+        return None
+
+
+def seconds_between(start: str | None, end: str | None, now: datetime.datetime) -> float | None:
+    """Seconds from one moment to another, or to *now* when there is no end yet; None without a start."""
+    begun = parse(start)
+    if begun is None:
+        return None
+    return max(0.0, ((parse(end) or now) - begun).total_seconds())
+
+
+def duration_text(seconds: float | None) -> str:
+    """`0.4 s`, `12 s`, `3m05s`, `2h07m`; an empty text for None."""
+    if seconds is None:
+        return ""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes}m{rest:02d}s" if minutes < 60 else f"{minutes // 60}h{minutes % 60:02d}m"
+
+
+def when_text(moment: str | None, now: datetime.datetime) -> str:
+    """A moment in local time: the time alone for today, the date with it otherwise."""
+    parsed = parse(moment)
+    if parsed is None:
+        return ""
+    local = parsed.astimezone()
+    return local.strftime("%H:%M:%S" if local.date() == now.astimezone().date() else "%Y-%m-%d %H:%M")
+
+
+def utc_now() -> datetime.datetime:
+    """The present moment."""
+    return datetime.datetime.now(datetime.UTC)

@@ -1,0 +1,166 @@
+"""What a run has done so far: its directory, read into a tree of steps.
+
+The files are the truth, whoever runs the flow: the same tree serves the live view of a run of this
+driver and `perfdrv runs show` of one that Ansible runs alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_NUMBERED = re.compile(r"(\d{3,})__(.+)")
+_NESTS = re.compile(r"(lane|cell)__(.+)")
+_ENDED = frozenset({"ok", "failed", "interrupted", "skipped"})
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What a command awaits, since when (ISO), for how long at most, and what it saw last."""
+
+    what: str
+    since: str | None
+    timeout_seconds: float | None
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A numbered directory of a run.
+
+    Attributes:
+        kind: `command`, `group`, `lane` or `cell`.
+        name: without number; `scale_test submit`, `gpu` for a lane, `0` for a cell.
+        status: `running`, `ok`, `failed`, `interrupted`; empty for a group, which has none of its own.
+        values: of a cell, setting → value.
+    """
+
+    directory: Path
+    number: int
+    kind: str
+    name: str
+    status: str = ""
+    started: str | None = None
+    ended: str | None = None
+    error: str = ""
+    host: str = ""
+    values: Mapping[str, Any] | None = None
+    waiting: Waiting | None = None
+    progress: Mapping[str, Any] | None = None
+    children: tuple[Step, ...] = ()
+
+    def walk(self) -> Iterator[Step]:
+        """This step and all below it, parents first."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+class RunTree:
+    """Reads a run again and again; what has ended is read once."""
+
+    def __init__(self, run_directory: Path) -> None:
+        self.run_directory = run_directory
+        self._documents: dict[Path, Mapping[str, Any]] = {}
+
+    def steps(self) -> tuple[Step, ...]:
+        """The steps at the top of the run, by number."""
+        return self._children(self.run_directory)
+
+    def walk(self) -> Iterator[Step]:
+        """All steps, parents first."""
+        for step in self.steps():
+            yield from step.walk()
+
+    def _children(self, folder: Path) -> tuple[Step, ...]:
+        numbered = []
+        for path in _folders(folder):
+            match = _NUMBERED.fullmatch(path.name)
+            if match:
+                numbered.append((int(match[1]), match[2], path))
+        return tuple(self._step(number, name, path) for number, name, path in sorted(numbered))
+
+    def _step(self, number: int, name: str, path: Path) -> Step:
+        nest = _NESTS.fullmatch(name)
+        if nest and nest[1] == "cell":
+            return self._cell(number, nest[2], path)
+        status = self._document(path / "status.json")
+        if nest or not status:
+            kind = "lane" if nest else "group"
+            return Step(path, number, kind, nest[2] if nest else name, children=self._children(path))
+        running = status.get("status") == "running"
+        return Step(
+            directory=path,
+            number=number,
+            kind="command",
+            name=name.replace("__", " "),
+            status=str(status.get("status", "")),
+            started=status.get("started"),
+            ended=status.get("ended"),
+            error=_text(status.get("error")),
+            host=_text(status.get("host")),
+            waiting=_waiting(path / "waiting.json") if running else None,
+            progress=read_document(path / "artifacts" / "progress.json") or None,
+            children=self._children(path),
+        )
+
+    def _cell(self, number: int, name: str, path: Path) -> Step:
+        # a cell that the driver started as a process of its own has a run.json beside its cell.json
+        document = self._document(path / "cell.json") or self._document(path / "run.json")
+        return Step(
+            directory=path,
+            number=number,
+            kind="cell",
+            name=name,
+            status=str(document.get("status", "")),
+            started=document.get("started"),
+            ended=document.get("ended"),
+            error=_text(document.get("error")),
+            values=document.get("values"),
+            children=self._children(path),
+        )
+
+    def _document(self, path: Path) -> Mapping[str, Any]:
+        if path not in self._documents:
+            document = read_document(path)
+            if document.get("status") not in _ENDED:
+                return document
+            self._documents[path] = document
+        return self._documents[path]
+
+
+def read_document(path: Path) -> Mapping[str, Any]:
+    """The JSON object in a file; empty when it is not there (yet), or is no such thing."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _waiting(path: Path) -> Waiting | None:
+    document = read_document(path)
+    if not document:
+        return None
+    timeout = document.get("timeout_s")
+    return Waiting(
+        what=_text(document.get("what")),
+        since=document.get("since"),
+        timeout_seconds=float(timeout) if isinstance(timeout, int | float) else None,
+        last=_text(document.get("last")),
+    )
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        return [path for path in folder.iterdir() if path.is_dir()]
+    except FileNotFoundError:
+        return []
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)

@@ -1,0 +1,144 @@
+"""What a run shows while it goes on: a live picture on a terminal, dated lines elsewhere."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, TextIO
+
+from perfdrv.timeline import duration_text, seconds_between, utc_now
+from perfdrv.tree import Step
+
+_WAIT_LINE_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What one Ansible process does now."""
+
+    play: str
+    task: str = ""
+
+    def __str__(self) -> str:
+        return " - ".join(filter(None, (self.play, self.task)))
+
+
+@dataclass(slots=True)
+class Scene:
+    """What there is to show of a run.
+
+    Attributes:
+        activities: name of the run or of a cell → what its Ansible does.
+    """
+
+    flow: str
+    site: str
+    directory: Path
+    started: datetime.datetime = field(default_factory=utc_now)
+    activities: dict[str, Activity] = field(default_factory=dict)
+    steps: Sequence[Step] = ()
+    stopping: bool = False
+
+
+class View(Protocol):
+    """Shows a scene."""
+
+    def refresh(self, scene: Scene) -> None:
+        """Show what has changed."""
+
+    def say(self, text: str) -> None:
+        """Show one message."""
+
+    def close(self, scene: Scene) -> None:
+        """Show the last state and leave the terminal as it was."""
+
+
+class PlainView:
+    """One dated line for each thing that begins or ends; a reminder now and then of what is awaited."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._shown: dict[Path, str] = {}
+        self._reminded: dict[Path, datetime.datetime] = {}
+        self._plays: dict[str, str] = {}
+
+    def refresh(self, scene: Scene) -> None:
+        """Write a line for each change."""
+        for name, activity in scene.activities.items():
+            if self._plays.get(name) != activity.play:
+                self._plays[name] = activity.play
+                cell = "" if name == scene.directory.name else f" ({name})"
+                self.say(f"{'play':<11} {activity.play}{cell}")
+        now = utc_now()
+        for top in scene.steps:
+            for step in top.walk():
+                self._show(scene, step, now)
+
+    def say(self, text: str) -> None:
+        """Write a line."""
+        self._stream.write(f"{utc_now().astimezone():%H:%M:%S} {text}\n")
+        self._stream.flush()
+
+    def close(self, scene: Scene) -> None:
+        """Write what ended since the last time."""
+        self.refresh(scene)
+
+    def _show(self, scene: Scene, step: Step, now: datetime.datetime) -> None:
+        place = step.directory.relative_to(scene.directory)
+        if step.status and self._shown.get(place) != step.status:
+            self._shown[place] = step.status
+            took = "" if step.status == "running" else duration_text(seconds_between(step.started, step.ended, now))
+            self.say(" ".join(filter(None, (f"{step.status:<11}", str(place), took, first_line(step.error)))))
+        elif (text := awaited_text(step, now)) and self._due(place, now):
+            self.say(f"{'…':<11} {place} {text}")
+
+    def _due(self, place: Path, now: datetime.datetime) -> bool:
+        last = self._reminded.setdefault(place, now)
+        due = (now - last).total_seconds() >= _WAIT_LINE_SECONDS
+        if due:
+            self._reminded[place] = now
+        return due
+
+
+def open_view() -> View:
+    """The view that suits where stdout goes."""
+    if sys.stdout.isatty():
+        from perfdrv.live import LiveView
+
+        return LiveView()
+    return PlainView(sys.stdout)
+
+
+def awaited_text(step: Step, now: datetime.datetime) -> str:
+    """What a running step awaits and for how long, and how far its test is; empty when nothing is known."""
+    if step.status != "running":
+        return ""
+    parts = []
+    if step.progress:
+        parts.append(progress_text(step.progress))
+    if step.waiting:
+        since = duration_text(seconds_between(step.waiting.since, None, now))
+        limit = f" of {duration_text(step.waiting.timeout_seconds)}" if step.waiting.timeout_seconds else ""
+        last = f", last seen: {step.waiting.last}" if step.waiting.last else ""
+        parts.append(f"waiting for {step.waiting.what}: {since}{limit}{last}")
+    return "; ".join(filter(None, parts))
+
+
+def progress_text(progress: Mapping[str, Any]) -> str:
+    """`300 asked, 120 submitted, 80 completed` from the whole numbers of a progress document."""
+    return ", ".join(
+        f"{value} {key}" for key, value in progress.items() if isinstance(value, int) and not isinstance(value, bool)
+    )
+
+
+def values_text(values: Mapping[str, Any] | None) -> str:
+    """`number=300 kind=Job` from the values of a cell."""
+    return " ".join(f"{key}={value}" for key, value in (values or {}).items())
+
+
+def first_line(text: str) -> str:
+    """The first line of a text."""
+    return text.strip().partition("\n")[0]
