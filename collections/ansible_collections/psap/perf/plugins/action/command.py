@@ -11,7 +11,12 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.command_directory import open_command
-from ansible_collections.psap.perf.plugins.module_utils.documents import plain, write_json, write_text, write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.documents import (
+    plain,
+    write_json,
+    write_text,
+    write_yaml,
+)
 from ansible_collections.psap.perf.plugins.module_utils.errors import Interrupted, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.run_directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
@@ -27,7 +32,9 @@ class ActionModule(PerfAction):
         # the last of the chain is psap.perf.command itself
         chain = (self._task.get_dep_chain() or [])[:-1]
         if not chain:
-            raise UsageError("psap.perf.command opens a command's directory; make it a dependency of the command's role")
+            raise UsageError(
+                "psap.perf.command opens a command's directory; make it a dependency of the command's role"
+            )
         role = chain[-1]
         name = _short(role)
         environment = RunEnvironment.read()

@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.documents import read_json
-from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError, UsageError, error_for_exit_code
+from ansible_collections.psap.perf.plugins.module_utils.errors import (
+    PerfError,
+    UsageError,
+    error_for_exit_code,
+)
 from ansible_collections.psap.perf.plugins.module_utils.failures import Failure, failures_of
 from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.secret_references import remembered_values

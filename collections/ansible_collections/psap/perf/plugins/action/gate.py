@@ -18,6 +18,8 @@ class ActionModule(PerfAction):
         failures = failures_of(context.run_directory, environment.attempt)
         if failures:
             first = failures[0]
-            raise error_for_exit_code(first.exit_code, f"not started, because this failed before: {first.what}: {first.why}")
+            raise error_for_exit_code(
+                first.exit_code, f"not started, because this failed before: {first.what}: {first.why}"
+            )
         context.check_interrupted()
         return VerbResult()

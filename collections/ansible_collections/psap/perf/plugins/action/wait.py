@@ -12,7 +12,12 @@ from ansible_collections.psap.perf.plugins.module_utils.documents import dump_ya
 from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
-from ansible_collections.psap.perf.plugins.module_utils.waiting import Goal, NotReachedError, Progress, wait_for
+from ansible_collections.psap.perf.plugins.module_utils.waiting import (
+    Goal,
+    NotReachedError,
+    Progress,
+    wait_for,
+)
 from ansible_collections.psap.perf.plugins.modules.wait import DOCUMENTATION
 
 _MANY = 20

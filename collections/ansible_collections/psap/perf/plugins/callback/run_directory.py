@@ -10,7 +10,8 @@ short_description: Keep the run directory
 version_added: 0.1.0
 description:
   - Makes the run directory, or takes the one that E(PERF_RUN_DIR) names, and holds it while the playbook runs.
-  - Writes C(run.json), C(ansible.log), C(timeline.csv), C(failures.jsonl), and C(status.json) and C(FAILURE) of every command.
+  - Writes C(run.json), C(ansible.log), C(timeline.csv), C(failures.jsonl), and of every command C(status.json) and
+    C(FAILURE).
   - Without it no verb of the collection works.
 author: The psap.perf developers
 requirements:
@@ -108,7 +109,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
         """The playbook is over."""
-        self.log.ended(any(stats.summarize(host)["failures"] or stats.summarize(host)["unreachable"] for host in stats.processed))
+        self.log.ended(
+            any(stats.summarize(host)["failures"] or stats.summarize(host)["unreachable"] for host in stats.processed)
+        )
         self._log = None
 
     def _ended_early(self) -> None:
@@ -129,7 +132,12 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self.log.opened(command, [id(role) for role in chain])
 
     def _end(
-        self, result: Any, changed: bool = False, failed: bool = False, interrupted: bool = False, error: str | None = None
+        self,
+        result: Any,
+        changed: bool = False,
+        failed: bool = False,
+        interrupted: bool = False,
+        error: str | None = None,
     ) -> TaskEnd:
         return TaskEnd(result.host.get_name(), _chain(result.task), utc_now(), changed, failed, interrupted, error)
 

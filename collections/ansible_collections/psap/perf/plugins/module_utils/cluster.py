@@ -286,7 +286,11 @@ def load_configuration(access: Access) -> Any:
         if access.kubeconfig is None and host:
             configuration.host = host
             configuration.api_key = {"authorization": f"Bearer {os.environ.get('K8S_AUTH_API_KEY', '')}"}
-            configuration.verify_ssl = os.environ.get("K8S_AUTH_VERIFY_SSL", "true").lower() not in ("false", "no", "0")
+            configuration.verify_ssl = os.environ.get("K8S_AUTH_VERIFY_SSL", "true").lower() not in (
+                "false",
+                "no",
+                "0",
+            )
             configuration.ssl_ca_cert = os.environ.get("K8S_AUTH_SSL_CA_CERT")
         elif access.kubeconfig is None and os.environ.get("KUBERNETES_SERVICE_HOST"):
             kubernetes.config.load_incluster_config(client_configuration=configuration)
@@ -295,7 +299,9 @@ def load_configuration(access: Access) -> Any:
             if path is not None and not path.exists():
                 raise ClusterError(f"the kubeconfig {path} does not exist; start the lab, or set perf_kubeconfig")
             kubernetes.config.load_kube_config(
-                config_file=str(path) if path else None, context=access.context, client_configuration=configuration
+                config_file=str(path) if path else None,
+                context=access.context,
+                client_configuration=configuration,
             )
     except (kubernetes.config.ConfigException, yaml.YAMLError) as error:
         raise ClusterError(

@@ -1,8 +1,8 @@
 """When each command of each host began and ended, from nothing but the results of tasks.
 
-Ansible has no event for the end of a role. A command has ended when its host goes on with a task outside of it, when the
-next command opens beside it, or when the play is over; its end is then the end of its last task, which is also right
-under ``host_pinned``, where a host's next task may come much later or never.
+Ansible has no event for the end of a role. A command has ended when its host goes on with a task outside of it, when
+the next command opens beside it, or when the play is over. Its end is then the end of its last task, which holds under
+``host_pinned`` too, where a host's next task may come much later or never.
 """
 
 from __future__ import annotations

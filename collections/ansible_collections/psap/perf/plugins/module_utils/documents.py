@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import yaml
-
 from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
 
 # libyaml's dumper is ten times faster, where it is there
@@ -65,7 +64,14 @@ def plain(value: Any) -> Any:
 def dump_yaml(value: Any) -> str:
     """*value* as YAML, keys in their order, texts readable."""
     return str(
-        yaml.dump(plain(value), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120, default_flow_style=False)
+        yaml.dump(
+            plain(value),
+            Dumper=_Dumper,
+            sort_keys=False,
+            allow_unicode=True,
+            width=120,
+            default_flow_style=False,
+        )
     )
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 
 class PerfError(Exception):
     """Something a user can act on: the message says what, where, and what to do."""
 
     exit_code: ClassVar[int] = 1
+    # what a verb that fails still returns to the play
+    result: Mapping[str, Any] = MappingProxyType({})
 
 
 class UsageError(PerfError):

@@ -52,7 +52,10 @@ def observe(source: Source, query: Query, stopped: Callable[[], bool]) -> Iterat
 
 
 def _follow(
-    source: Source, query: Query, changes: queue.Queue[dict[str, Manifest] | ClusterError], ended: threading.Event
+    source: Source,
+    query: Query,
+    changes: queue.Queue[dict[str, Manifest] | ClusterError],
+    ended: threading.Event,
 ) -> None:
     while not ended.is_set():
         try:

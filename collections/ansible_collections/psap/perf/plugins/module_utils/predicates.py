@@ -11,7 +11,6 @@ from typing import Any
 
 import jmespath
 import jmespath.exceptions
-
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
 
 Object = Mapping[str, Any]
@@ -167,7 +166,9 @@ def predicate_for(kind: str, until: str) -> Predicate:
     except jmespath.exceptions.JMESPathError as error:
         raise UsageError(f"until: {until!r} is neither one of {', '.join(NAMED)} nor JMESPath: {error}") from error
     if until.isidentifier():
-        raise UsageError(f"until: there is no state {until!r} of {kind}; the states are {', '.join(NAMED)}, or JMESPath")
+        raise UsageError(
+            f"until: there is no state {until!r} of {kind}; the states are {', '.join(NAMED)}, or JMESPath"
+        )
 
     def by_expression(obj: Object) -> Verdict:
         value = expression.search(dict(obj))

@@ -128,7 +128,13 @@ def begin_attempt(directory: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
     begun = utc_now()
     known = dict(facts)
     attempts.append(
-        {"number": len(attempts) + 1, "started": begun, "ended": None, "status": "running", "argv": known.pop("argv", [])}
+        {
+            "number": len(attempts) + 1,
+            "started": begun,
+            "ended": None,
+            "status": "running",
+            "argv": known.pop("argv", []),
+        }
     )
     document: dict[str, Any] = {
         "schema": RUN_SCHEMA,
@@ -166,5 +172,11 @@ def end_attempt(directory: Path, status: str, exit_code: int, reason: Mapping[st
     attempts = [dict(attempt) for attempt in document.get("attempts", [])]
     if attempts:
         attempts[-1].update(ended=ended, status=status)
-    ending = {"status": status, "exit_code": exit_code, "reason": reason, "ended": ended, "attempts": attempts}
+    ending = {
+        "status": status,
+        "exit_code": exit_code,
+        "reason": reason,
+        "ended": ended,
+        "attempts": attempts,
+    }
     return update_run(directory, ending)

@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.clock import utc_now
-from ansible_collections.psap.perf.plugins.module_utils.command_tracker import CommandTracker, OpenCommand, TaskEnd
+from ansible_collections.psap.perf.plugins.module_utils.command_tracker import (
+    CommandTracker,
+    OpenCommand,
+    TaskEnd,
+)
 from ansible_collections.psap.perf.plugins.module_utils.documents import read_json, write_json, write_text
 from ansible_collections.psap.perf.plugins.module_utils.failures import Failure, append_failure, failures_of
 from ansible_collections.psap.perf.plugins.module_utils.run_directory import (
@@ -98,14 +102,18 @@ class RunLog:
     def ended_early(self) -> None:
         """Ansible left before the last play: an error of the playbook itself, or a signal."""
         failures = failures_of(self.directory, self.environment.attempt)
-        reason = failures[0].reason() if failures else {
-            "what": "ansible-playbook ended before its last play",
-            "where": str(self.directory / "ansible.log"),
-            "why": "it was interrupted, or a file of the project could not be read; its last lines say which",
-            "directory": None,
-            "exit_code": 1,
-            "kind": "",
-        }
+        reason = (
+            failures[0].reason()
+            if failures
+            else {
+                "what": "ansible-playbook ended before its last play",
+                "where": str(self.directory / "ansible.log"),
+                "why": "it was interrupted, or a file of the project could not be read; its last lines say which",
+                "directory": None,
+                "exit_code": 1,
+                "kind": "",
+            }
+        )
         self._end("interrupted", reason, 130)
 
     def _end(self, status: str, reason: Mapping[str, Any] | None, exit_code: int) -> None:
@@ -129,12 +137,16 @@ class RunLog:
         status.update(status=command.status, changed=command.changed, ended=command.last, error=command.error)
         write_json(path, status)
         self._row(
-            command.started, command.last, command.host, "command", command.role, command.directory, command.status
+            command.started,
+            command.last,
+            command.host,
+            "command",
+            command.role,
+            command.directory,
+            command.status,
         )
 
-    def _row(
-        self, start: str, end: str, host: str, kind: str, name: str, directory: Path | None, status: str
-    ) -> None:
+    def _row(self, start: str, end: str, host: str, kind: str, name: str, directory: Path | None, status: str) -> None:
         place = str(directory.relative_to(self.directory)) if directory else ""
         lane = next((part.partition("lane__")[2] for part in place.split("/") if "lane__" in part), "")
         with (self.directory / TIMELINE).open("a", newline="", encoding="utf-8") as stream:

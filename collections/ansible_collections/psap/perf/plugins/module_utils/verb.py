@@ -121,7 +121,7 @@ class PerfAction(ActionBase):  # type: ignore[misc]
         """
         raise NotImplementedError
 
-    def describe(self, context: VerbContext) -> str:
+    def describe(self, context: VerbContext) -> str:  # noqa: ARG002 - for subclasses
         """What :meth:`perform` would do, for check mode."""
         return f"would {self._task.action.rpartition('.')[2]}"
 
@@ -140,7 +140,7 @@ class PerfAction(ActionBase):  # type: ignore[misc]
                 "msg": str(error),
                 "exit_code": error.exit_code,
                 "error_kind": type(error).__name__,
-                **getattr(error, "result", {}),
+                **error.result,
             }
         redacted: dict[str, Any] = redactor.redact(plain(outcome))
         return {**result, **redacted}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, WaitTimeoutError
@@ -52,7 +51,7 @@ class NotReachedError(WaitTimeoutError):
 
     def __init__(self, message: str, objects: tuple[Manifest, ...]) -> None:
         super().__init__(message)
-        self.result: Mapping[str, Any] = {"objects": list(objects)}
+        self.result = {"objects": list(objects)}
 
 
 def judge(goal: Goal, objects: Mapping[str, Manifest]) -> Progress:
@@ -89,9 +88,7 @@ def _reasons(item: Manifest) -> set[str]:
     return {reason for reason in waiting | conditions | {status.get("reason")} if reason}
 
 
-def wait_for(
-    source: Source, goal: Goal, check: Callable[[], None], report: Callable[[Progress], None]
-) -> Progress:
+def wait_for(source: Source, goal: Goal, check: Callable[[], None], report: Callable[[Progress], None]) -> Progress:
     """Wait for *goal*.
 
     :param check: raises when the user asked to stop.

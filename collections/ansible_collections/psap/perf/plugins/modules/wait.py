@@ -8,7 +8,7 @@ module: wait
 short_description: Wait until objects have reached a state
 version_added: 0.1.0
 description:
-  - Follows the objects by a watch, on one clock, and ends as soon as the state is reached or cannot be reached any more.
+  - Follows the objects by a watch, on one clock, and ends as soon as the state is reached, or cannot be any more.
   - On failure the result holds the last objects seen, and they are written to C(artifacts/) of the command.
   - While it waits, C(waiting.json) of the command says for what and since when.
 author: The psap.perf developers

@@ -1,0 +1,45 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from ansible_collections.psap.perf.plugins.module_utils.capturing import (
+    Capture,
+    capture_events,
+    capture_logs,
+    capture_objects,
+)
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.modules.capture import DOCUMENTATION
+
+
+class ActionModule(PerfAction):
+    """Keep the state of objects, events and logs."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Keep what can be had."""
+        capture = Capture(context.directory / "artifacts")
+        try:
+            cluster = context.cluster()
+        except PerfError as error:
+            capture.missing.append(str(error))
+        else:
+            _capture(capture, cluster, context)
+        capture.finish()
+        return VerbResult(
+            values={"files": capture.files, "not_captured": capture.missing}, warnings=tuple(capture.missing)
+        )
+
+
+def _capture(capture: Capture, cluster: Cluster, context: VerbContext) -> None:
+    for wanted in context.args["objects"]:
+        capture_objects(capture, cluster, wanted)
+    for namespace in context.args["events"]:
+        capture_events(capture, cluster, namespace)
+    for wanted in context.args["logs"]:
+        capture_logs(capture, cluster, wanted["namespace"], wanted["label_selector"], wanted["tail"])

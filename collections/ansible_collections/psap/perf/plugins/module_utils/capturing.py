@@ -1,0 +1,99 @@
+"""Keep what the cluster says, and say what could not be had."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.documents import dump_yaml, write_text
+from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
+
+
+@dataclass(slots=True)
+class Capture:
+    """Files written below *folder*, and what is missing."""
+
+    folder: Path
+    files: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+    def keep(self, name: str, what: str, read: Callable[[], str]) -> None:
+        """Write what *read* returns to *name*; an error becomes a line of what is missing."""
+        try:
+            text = read()
+            write_text(self.folder / name, text)
+        except PerfError as error:
+            self.missing.append(f"{what}: {error}")
+            return
+        self.files.append(f"{self.folder.name}/{name}")
+
+    def finish(self) -> None:
+        """Write down what is missing."""
+        if self.missing:
+            self.keep("not_captured.txt", "the list of what is missing", lambda: "\n".join(self.missing) + "\n")
+
+
+def capture_objects(capture: Capture, cluster: Cluster, wanted: Mapping[str, Any]) -> None:
+    """Keep objects of one kind, as YAML and as a table for the eye."""
+    query = Query(
+        api_version=wanted["api_version"],
+        kind=wanted["kind"],
+        namespace=wanted["namespace"],
+        name=wanted["name"],
+        label_selector=wanted["label_selector"],
+    )
+    name = wanted["file"] or query.kind.lower()
+
+    def as_yaml() -> str:
+        items, _version = cluster.list(query)
+        return "".join(f"---\n{dump_yaml(_readable(item))}" for item in items) or f"# no {query}\n"
+
+    capture.keep(f"{name}.yml", str(query), as_yaml)
+
+
+def capture_events(capture: Capture, cluster: Cluster, namespace: str) -> None:
+    """Keep the events of a namespace, oldest first, one a line."""
+
+    def as_lines() -> str:
+        items, _version = cluster.list(Query("v1", "Event", namespace=namespace))
+        lines = sorted(_event_line(item) for item in items)
+        return "\n".join(lines) + "\n"
+
+    capture.keep(f"events_{namespace}.txt", f"events of {namespace}", as_lines)
+
+
+def capture_logs(capture: Capture, cluster: Cluster, namespace: str, label_selector: str | None, tail: int) -> None:
+    """Keep the log of every container of the pods chosen."""
+    query = Query("v1", "Pod", namespace=namespace, label_selector=label_selector)
+    try:
+        pods, _version = cluster.list(query)
+    except PerfError as error:
+        capture.missing.append(f"logs of {query}: {error}")
+        return
+    for pod, container in _containers(pods):
+        name = f"log_{pod}_{container}.txt"
+        read = functools.partial(cluster.logs, namespace, pod, container, tail)
+        capture.keep(name, f"log of {pod}/{container}", read)
+
+
+def _containers(pods: Iterable[Manifest]) -> Iterable[tuple[str, str]]:
+    for pod in pods:
+        for container in pod["spec"].get("containers", []):
+            yield pod["metadata"]["name"], container["name"]
+
+
+def _readable(item: Manifest) -> Manifest:
+    """Without the bookkeeping of field managers, which is half of every object."""
+    metadata = {key: value for key, value in item["metadata"].items() if key != "managedFields"}
+    return {**item, "metadata": metadata}
+
+
+def _event_line(event: Manifest) -> str:
+    about = event.get("involvedObject") or event.get("regarding") or {}
+    at = event.get("eventTime") or event.get("lastTimestamp") or event["metadata"].get("creationTimestamp", "")
+    message = str(event.get("message") or event.get("note") or "").replace("\n", " ")
+    return f"{at} {event.get('type', '')} {event.get('reason', '')} {about.get('kind')}/{about.get('name')}: {message}"

@@ -1,0 +1,96 @@
+"""Run a program of the controller so that nothing of it outlives the task."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.processes import die_with_parent, kill_descendants
+
+_POLL_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What to run.
+
+    :param environment: added to the controller's own.
+    """
+
+    argv: Sequence[str]
+    environment: Mapping[str, str]
+    folder: Path
+    stdin: str | None
+    timeout_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How it ended."""
+
+    exit_code: int
+    duration_s: float
+
+
+def run_program(program: Program, output: Path, check: Callable[[], None]) -> Ended:
+    """Run *program*, its output and errors going to *output*.
+
+    :param check: raises when the user asked to stop; the program and its children are killed then.
+    :raises UsageError: when there is no such program.
+    :raises PerfError: when it takes too long.
+    """
+    started = time.monotonic()
+    with output.open("wb") as log:
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the role's own argv, and no shell
+                list(program.argv),
+                stdin=subprocess.PIPE if program.stdin is not None else subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=program.folder,
+                env={**os.environ, **program.environment},
+                preexec_fn=die_with_parent,
+            )
+        except OSError as error:
+            raise UsageError(
+                f"cannot run {program.argv[0]}: {error.strerror}; install it or correct its path"
+            ) from error
+        try:
+            _feed(process, program.stdin)
+            _await(process, program, started, check)
+        finally:
+            if process.poll() is None:
+                kill_descendants(process.pid)
+                process.kill()
+                process.wait()
+    return Ended(process.returncode, round(time.monotonic() - started, 3))
+
+
+def _feed(process: subprocess.Popen[bytes], text: str | None) -> None:
+    if text is None or process.stdin is None:
+        return
+    try:
+        process.stdin.write(text.encode())
+        process.stdin.close()
+    except BrokenPipeError:
+        # it ended without reading all: its exit code says whether that was right
+        return
+
+
+def _await(process: subprocess.Popen[bytes], program: Program, started: float, check: Callable[[], None]) -> None:
+    while True:
+        check()
+        try:
+            process.wait(_POLL_S)
+        except subprocess.TimeoutExpired:
+            if time.monotonic() - started > program.timeout_s:
+                raise PerfError(
+                    f"{program.argv[0]} was still running after {program.timeout_s:g} s and was killed"
+                ) from None
+        else:
+            return

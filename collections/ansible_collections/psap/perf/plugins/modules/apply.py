@@ -1,0 +1,55 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: apply
+short_description: Bring objects to the state that a template describes
+version_added: 0.1.0
+description:
+  - Renders manifests, keeps them in C(src/) of the command, and gives them to the server with server-side apply, as
+    field manager C(psap.perf). An object that is already as described is not changed.
+  - In check mode the server's dry run is shown; where the namespace or the CRD is not there yet, the rendered manifest.
+  - With O(state=absent) the objects are deleted, in reverse order, and it is waited until they are gone.
+author: The psap.perf developers
+options:
+  template:
+    description: A template of the role, with one or more YAML documents.
+    type: str
+  definition:
+    description: The manifests themselves, instead of a template.
+    type: list
+    elements: dict
+  namespace:
+    description: The namespace of those objects that name none.
+    type: str
+  labels:
+    description: Labels for every object, beside C(app.kubernetes.io/managed-by).
+    type: dict
+    default: {}
+  state:
+    description: Whether the objects are to be there.
+    type: str
+    choices: [present, absent]
+    default: present
+  timeout:
+    description: How long to wait until deleted objects are gone, as seconds or like V(2m).
+    type: str
+    default: 2m
+"""
+
+EXAMPLES = r"""
+- name: Deploy the server
+  psap.perf.apply:
+    template: redis.yml.j2
+    namespace: "{{ server_deploy_redis_server_namespace }}"
+"""
+
+RETURN = r"""
+objects:
+  description: What was applied or deleted, for example C(Deployment redis/redis-deployment), and if that changed it.
+  type: list
+  elements: dict
+  returned: success
+"""

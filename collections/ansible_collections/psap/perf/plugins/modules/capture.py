@@ -1,0 +1,88 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: capture
+short_description: Keep the state of objects, events and logs
+version_added: 0.1.0
+description:
+  - Writes what the cluster says to C(artifacts/) of the command.
+  - What it could not get is in its result and in C(artifacts/not_captured.txt); it never fails, so that it never hides
+    the failure that it documents.
+author: The psap.perf developers
+options:
+  objects:
+    description: What to keep.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      kind:
+        description: The objects' kind.
+        type: str
+        required: true
+      api_version:
+        description: The objects' API group and version.
+        type: str
+        default: v1
+      name:
+        description: One object by its name.
+        type: str
+      namespace:
+        description: Where they live; all namespaces if not given.
+        type: str
+      label_selector:
+        description: Which objects, as kubectl's C(-l).
+        type: str
+      file:
+        description: The file's name below C(artifacts/), without ending; the kind's if not given.
+        type: str
+  events:
+    description: Namespaces whose events are kept.
+    type: list
+    elements: str
+    default: []
+  logs:
+    description: Pods whose logs are kept, one file for each container.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      namespace:
+        description: Where the pods live.
+        type: str
+        required: true
+      label_selector:
+        description: Which pods, as kubectl's C(-l).
+        type: str
+      tail:
+        description: The last so many lines.
+        type: int
+        default: 10000
+"""
+
+EXAMPLES = r"""
+- name: Keep the state of the server
+  psap.perf.capture:
+    objects:
+      - {kind: Deployment, api_version: apps/v1, namespace: redis}
+      - {kind: Pod, namespace: redis}
+    events: [redis]
+    logs:
+      - {namespace: redis, label_selector: app=redis}
+"""
+
+RETURN = r"""
+files:
+  description: The files written, relative to the command's directory.
+  type: list
+  elements: str
+  returned: always
+not_captured:
+  description: What could not be had, and why.
+  type: list
+  elements: str
+  returned: always
+"""
