@@ -31,9 +31,7 @@ class ActionModule(PerfAction):
         """Say everything that is wrong, or write ``settings.yml``."""
         flow, command = context.args["flow"], context.args["command"]
         if (flow is None) == (command is None):
-            raise UsageError(
-                "psap.perf.settings wants the name of a flow, or of the role of a single command"
-            )
+            raise UsageError("psap.perf.settings wants the name of a flow, or of the role of a single command")
         if MARKER not in self._raw:
             raise UsageError(
                 "the vars plugin psap.perf.presets is not at work, so presets and defaults would be missing; run from "

@@ -1,11 +1,11 @@
 """The one file that leans on ansible-core's private parts: where a value came from, and the extra vars themselves.
 
-``requires_ansible`` names the cores this was tested with; ``tests/integration/settings`` fails on one where it no longer
-holds.
+``requires_ansible`` names the tested cores; ``tests/integration/settings`` fails where this no longer holds.
 """
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,10 +36,16 @@ def where(value: object, root: Path) -> Where | None:
         return None
     if tag.path is None:
         return Where("command line" if "CLI" in str(tag.description) else str(tag.description), tagged=value)
-    path = Path(tag.path)
-    if path.parts[-2:] == _RUNNER_FILE:
-        return Where(COMMAND_LINE.label, tagged=value)
-    return Where(label_of(path, root), tag.line_num, tagged=value)
+    label = _label(tag.path, root)
+    return Where(label, None if label == COMMAND_LINE.label else tag.line_num, tagged=value)
+
+
+@functools.cache
+def _label(path: str, root: Path) -> str:
+    """The file's own path: group_vars are read through a link beside the playbooks."""
+    if Path(path).parts[-2:] == _RUNNER_FILE:
+        return COMMAND_LINE.label
+    return label_of(Path(path).resolve(), root.resolve())
 
 
 def extra_vars(loader: Any) -> dict[str, Any]:
@@ -55,9 +61,7 @@ def set_extra_var(loader: Any, name: str, value: Any) -> None:
     """
     variables = extra_vars(loader)
     before = variables.get(name)
-    variables[name] = (
-        value if value is None or isinstance(value, bool) else AnsibleTagHelper.tag_copy(before, value)
-    )
+    variables[name] = value if value is None or isinstance(value, bool) else AnsibleTagHelper.tag_copy(before, value)
     if extra_vars(loader).get(name) != value:
         raise AnsibleError(
             f"ansible-core {core_version} does not let psap.perf convert {name}=… to its declared type; "

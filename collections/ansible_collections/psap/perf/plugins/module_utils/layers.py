@@ -79,9 +79,7 @@ def settle(layers: Iterable[Layer], only: frozenset[str] | None = None) -> dict[
 
 def with_leaves(layers: Iterable[Layer]) -> frozenset[str]:
     """The variables of which some layer sets a leaf only."""
-    return frozenset(
-        assignment.variable for source in layers for assignment in source.assignments if assignment.path
-    )
+    return frozenset(assignment.variable for source in layers for assignment in source.assignments if assignment.path)
 
 
 def _applied(before: Settled | None, assignment: Assignment, kind: str) -> Settled:

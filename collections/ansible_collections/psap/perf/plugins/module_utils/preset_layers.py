@@ -77,9 +77,7 @@ class PresetLayers:
             *group.get_vars(),
             *(one.variable for one in self._files(BASE, path, group).assignments),
         }
-        return {
-            one.variable: one.value for one in self._defaults.assignments if one.variable not in overridden
-        }
+        return {one.variable: one.value for one in self._defaults.assignments if one.variable not in overridden}
 
     def for_host(self, host: Any, path: str) -> dict[str, Any]:
         """What presets and a replay give to *host*, and the dictionaries of which some layer sets only a leaf.
@@ -113,9 +111,7 @@ class PresetLayers:
         self._prepare_extra_vars()
         layers = self.layers(host)
         extra = extra_vars(self._loader)
-        upper = {
-            one.variable for source in layers if source.kind in PRESET_KINDS for one in source.assignments
-        }
+        upper = {one.variable for source in layers if source.kind in PRESET_KINDS for one in source.assignments}
         leaves = with_leaves(layers)
         wanted = frozenset(name for name in upper | leaves if name not in extra)
         given = {name: one.value for name, one in settle(layers, wanted).items()}

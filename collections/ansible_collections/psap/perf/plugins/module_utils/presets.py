@@ -48,9 +48,7 @@ class Preset:
     @property
     def extends(self) -> tuple[str, ...]:
         """The presets it builds on, in order."""
-        return tuple(
-            name for entry in self.entries if entry.key == EXTENDS for name, _where in parents(entry)
-        )
+        return tuple(name for entry in self.entries if entry.key == EXTENDS for name, _where in parents(entry))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +95,7 @@ def preset_from_file(file: YamlFile) -> Preset:
 def check_name(name: str, where: Where) -> None:
     """Refuse a preset's name that could not be part of a variable's name."""
     if not _NAME.fullmatch(name):
-        raise PresetError(
-            f"{name} is no name for a preset: lower-case letters, digits and underscores only", where
-        )
+        raise PresetError(f"{name} is no name for a preset: lower-case letters, digits and underscores only", where)
 
 
 def wrong_variable(variable: str, file_name: str) -> str:
@@ -155,9 +151,7 @@ class Resolver:
     def _apply(self, name: str, where: Where, chain: tuple[str, ...], result: list[Assignment]) -> None:
         if name in chain:
             loop = " → ".join((*chain[chain.index(name) :], name))
-            raise PresetError(
-                f"presets extend each other in a loop: {loop}; remove one of these extends", where
-            )
+            raise PresetError(f"presets extend each other in a loop: {loop}; remove one of these extends", where)
         preset = self._load(name)
         if preset is None:
             way_out = did_you_mean(name, self._known) or "; perfdrv settings presets lists them"

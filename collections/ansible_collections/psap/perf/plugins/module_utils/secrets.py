@@ -47,9 +47,7 @@ def parse_reference(text: object) -> Reference:
     """
     kind, colon, name = text.partition(":") if isinstance(text, str) else ("", "", "")
     if kind not in KINDS or not colon or not name.strip():
-        raise UsageError(
-            "must be a reference to a secret, not the secret: file:NAME (below $PERF_SECRETS_DIR), env:NAME or vault:NAME"
-        )
+        raise UsageError("must name a secret, not be one: file:NAME (below $PERF_SECRETS_DIR), env:NAME or vault:NAME")
     if kind == "file" and (Path(name).is_absolute() or ".." in Path(name).parts):
         raise UsageError(f"file:{name} must be a name below $PERF_SECRETS_DIR")
     return Reference(kind=kind, name=name.strip())
@@ -61,11 +59,7 @@ def resolve(reference: Reference, vault: Callable[[str], str | None] | None = No
     :param vault: gives the decrypted value of a vaulted variable, or None when there is none of that name.
     :raises UsageError: when it is missing or empty, naming the place to put it.
     """
-    value = (
-        _READERS[reference.kind](reference.name)
-        if reference.kind != "vault"
-        else _vaulted(reference.name, vault)
-    )
+    value = _READERS[reference.kind](reference.name) if reference.kind != "vault" else _vaulted(reference.name, vault)
     if len(value) < _SHORTEST:
         raise UsageError(
             f"the secret {reference} is empty or shorter than {_SHORTEST} characters: it could not be hidden"
@@ -76,16 +70,12 @@ def resolve(reference: Reference, vault: Callable[[str], str | None] | None = No
 def _from_file(name: str) -> str:
     folder = os.environ.get(DIRECTORY)
     if not folder:
-        raise UsageError(
-            f"file:{name} needs {DIRECTORY}, the folder of the secrets' files, in the environment"
-        )
+        raise UsageError(f"file:{name} needs {DIRECTORY}, the folder of the secrets' files, in the environment")
     path = Path(folder).expanduser() / name
     try:
         return path.read_text(encoding="utf-8").rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"the secret file:{name} cannot be read from {folder}; put the file there"
-        ) from error
+        raise UsageError(f"the secret file:{name} cannot be read from {folder}; put the file there") from error
 
 
 def _from_environment(name: str) -> str:
@@ -100,9 +90,7 @@ def _vaulted(name: str, vault: Callable[[str], str | None] | None) -> str:
     except KeyError:
         value = None
     if value is None:
-        raise UsageError(
-            f"the secret vault:{name} is missing: define {name}, encrypted, in a vars file of the site"
-        )
+        raise UsageError(f"the secret vault:{name} is missing: define {name}, encrypted, in a vars file of the site")
     return str(value)
 
 
@@ -138,7 +126,7 @@ class Redactor:
         self._forms = sorted(forms, key=len, reverse=True)
 
     def redact(self, item: Any) -> Any:
-        """*item* with every secret replaced, in texts, keys, lists and dictionaries; others are returned as they are."""
+        """*item* with every secret replaced, in texts, keys, lists and dictionaries; all else as it is."""
         if not self._forms:
             return item
         if isinstance(item, str):
@@ -161,7 +149,7 @@ class Redactor:
 
 
 def forms_of(value: str) -> tuple[tuple[str, str], ...]:
-    """How *value* may stand in a file: as it is, escaped as in JSON, and as base64 of itself and of itself with a line end."""
+    """How *value* may stand in a file: as it is, escaped as in JSON, and in base64, alone or with a line end."""
     encoded = {_base64(value, end).rstrip("=") for end in ("", "\n")}
     escaped = value.encode("unicode_escape").decode().replace('"', '\\"')
     texts = {value, escaped, *(line for line in value.splitlines() if len(line) >= 16)}
@@ -174,9 +162,7 @@ def _base64(value: str, end: str) -> str:
 
 def scan_directory(path: Path, values: Iterable[str]) -> list[Hit]:
     """Every place below *path* where one of *values* stands, each file and form once, at its first line."""
-    needles = [
-        (form.encode(), kind) for value in values if len(value) >= _SHORTEST for form, kind in forms_of(value)
-    ]
+    needles = [(form.encode(), kind) for value in values if len(value) >= _SHORTEST for form, kind in forms_of(value)]
     if not needles:
         return []
     return [hit for file in sorted(path.rglob("*")) if file.is_file() for hit in _scan_file(file, needles)]

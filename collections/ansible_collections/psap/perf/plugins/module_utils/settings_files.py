@@ -71,6 +71,25 @@ def read_yaml_file(path: Path, root: Path) -> YamlFile:
     :raises UsageError: not readable, not YAML, a duplicate key, or no mapping; with file and line.
     """
     label = label_of(path, root)
+    data, lines = _read(path, label, ())
+    if data is None:
+        data = {}
+    if not isinstance(data, dict):
+        raise UsageError(f"{label}:1: must be a mapping of names to values, but is a {type(data).__name__}")
+    return YamlFile(path=path, label=label, data=data, lines=lines)
+
+
+def read_yaml_document(path: Path, root: Path) -> YamlFile:
+    """Read *path*, whatever it holds, below the one key ``document``; for playbooks, which are lists.
+
+    :raises UsageError: as :func:`read_yaml_file`.
+    """
+    label = label_of(path, root)
+    data, lines = _read(path, label, ("document",))
+    return YamlFile(path=path, label=label, data={"document": data}, lines=lines)
+
+
+def _read(path: Path, label: str, below: tuple[str, ...]) -> tuple[Any, dict[tuple[str | int, ...], int]]:
     try:
         loader = _Loader(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -78,17 +97,12 @@ def read_yaml_file(path: Path, root: Path) -> YamlFile:
     try:
         node = loader.get_single_node()
         builder = _Builder(loader, label)
-        data = {} if node is None else builder.build(node, ())
+        return (None if node is None else builder.build(node, below)), builder.lines
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise UsageError(f"{label}:{line}: not YAML: {error.problem}") from error
     finally:
         loader.dispose()
-    if data is None:
-        data = {}
-    if not isinstance(data, dict):
-        raise UsageError(f"{label}:1: must be a mapping of names to values, but is a {type(data).__name__}")
-    return YamlFile(path=path, label=label, data=data, lines=builder.lines)
 
 
 class _Builder:
@@ -124,9 +138,7 @@ class _Builder:
         for key_node, _value in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
                 line = key_node.start_mark.line + 1
-                raise UsageError(
-                    f"{self.label}:{line}: a key must be a plain word; quote it if it is meant as text"
-                )
+                raise UsageError(f"{self.label}:{line}: a key must be a plain word; quote it if it is meant as text")
             line = key_node.start_mark.line + 1
             if key_node.value in first and key_node.value != "<<":
                 raise UsageError(

@@ -32,6 +32,7 @@ class Finding:
 
     where: str
     message: str
+    fatal: bool = False
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}"
@@ -95,9 +96,7 @@ def _wrong_skips(options: tuple[Option, ...], expressions: Any, where: str) -> I
             yield Finding(where, f"matrix_skip_if: {error}")
             continue
         for name in unknown:
-            yield Finding(
-                where, f"matrix_skip_if reads {name}, which is no setting{did_you_mean(name, known)}"
-            )
+            yield Finding(where, f"matrix_skip_if reads {name}, which is no setting{did_you_mean(name, known)}")
 
 
 def presets_over_bindings(project: Project, layers: list[Layer]) -> Iterator[Finding]:

@@ -66,9 +66,7 @@ class HostSettings:
 class SettingsGate:
     """Checks the settings of a flow, or what is given to a single command."""
 
-    def __init__(
-        self, project: Project, flow: str | None, command: str | None, secret: Callable[[str], str]
-    ) -> None:
+    def __init__(self, project: Project, flow: str | None, command: str | None, secret: Callable[[str], str]) -> None:
         """*secret* resolves a reference, or raises UsageError when there is no such secret.
 
         :raises UsageError: when there is no such flow or command.

@@ -6,7 +6,10 @@ import functools
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.settings_files import YamlFile, read_yaml_file
+from ansible_collections.psap.perf.plugins.module_utils.settings_files import (
+    YamlFile,
+    read_yaml_file,
+)
 from ansible_collections.psap.perf.plugins.module_utils.settings_nearest import did_you_mean
 from ansible_collections.psap.perf.plugins.module_utils.specs import (
     CommandSpec,
@@ -78,9 +81,7 @@ class Project:
         :raises UsageError: when there is none, or its file is not well formed.
         """
         if name not in self.flows:
-            raise UsageError(
-                f"there is no flow {name}{did_you_mean(name, self.flows)}; perfdrv flows lists them"
-            )
+            raise UsageError(f"there is no flow {name}{did_you_mean(name, self.flows)}; perfdrv flows lists them")
         return self._flow(name)
 
     def command(self, role: str) -> CommandSpec:
@@ -89,9 +90,7 @@ class Project:
         :raises UsageError: as :meth:`flow`.
         """
         if role not in self.roles:
-            raise UsageError(
-                f"there is no command {role}{did_you_mean(role, self.roles)}; perfdrv commands lists them"
-            )
+            raise UsageError(f"there is no command {role}{did_you_mean(role, self.roles)}; perfdrv commands lists them")
         return self._command(role)
 
     def settings_of(self, flow: str) -> tuple[Option, ...]:
@@ -120,9 +119,7 @@ class Project:
 
     def is_ours(self, name: str) -> bool:
         """Whether *name* begins as one of our settings or arguments does."""
-        return self.role_of(name) is not None or any(
-            name.startswith(section + "_") for section in self.sections
-        )
+        return self.role_of(name) is not None or any(name.startswith(section + "_") for section in self.sections)
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:

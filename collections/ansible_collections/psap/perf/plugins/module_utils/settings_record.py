@@ -23,9 +23,7 @@ class Recorded:
         return {**entry, "secret": True} if self.secret else entry
 
 
-def settings_document(
-    everyone: Mapping[str, Recorded], hosts: Mapping[str, Mapping[str, Recorded]]
-) -> dict[str, Any]:
+def settings_document(everyone: Mapping[str, Recorded], hosts: Mapping[str, Mapping[str, Recorded]]) -> dict[str, Any]:
     """The document of what holds for all hosts, and of what is different on some."""
     different = {
         host: {

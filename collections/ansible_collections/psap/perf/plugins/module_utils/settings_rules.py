@@ -29,9 +29,7 @@ def names_in_expression(expression: str) -> frozenset[str]:
     """
     try:
         _compiled(expression)
-        return frozenset(
-            jinja2.meta.find_undeclared_variables(_ENVIRONMENT.parse("{{ (" + expression + ") }}"))
-        )
+        return frozenset(jinja2.meta.find_undeclared_variables(_ENVIRONMENT.parse("{{ (" + expression + ") }}")))
     except jinja2.TemplateSyntaxError as error:
         raise UsageError(f"{expression!r} is no Jinja expression: {error.message}") from error
 
@@ -54,9 +52,7 @@ def cells(options: Iterable[Option], values: Mapping[str, Any]) -> Iterator[dict
 
     Dimensions vary in the order they are declared, the last one fastest.
     """
-    axes = [
-        _axis(option, values[option.name]) for option in options if option.dimension and option.name in values
-    ]
+    axes = [_axis(option, values[option.name]) for option in options if option.dimension and option.name in values]
     for combination in itertools.product(*axes):
         yield {**values, **dict(combination)}
 

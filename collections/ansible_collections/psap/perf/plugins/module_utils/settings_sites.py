@@ -80,6 +80,23 @@ def site_layers(project: Project, site: str | None, host: str) -> list[Layer]:
     return [one for one in layers if one.assignments]
 
 
+def inventory_entries(project: Project, path: Path) -> list[Entry]:
+    """Every variable that the inventory files of a site set themselves, for groups and for hosts.
+
+    :raises UsageError: for an inventory that cannot be read.
+    """
+    inventory = _read_inventory(project, path)
+    tables = (inventory.group_entries, inventory.host_entries)
+    return [entry for table in tables for entries in table.values() for entry in entries]
+
+
+def vars_files_below(folder: Path) -> list[list[Path]]:
+    """The files of each group or host of a ``group_vars`` or ``host_vars`` folder."""
+    if not folder.is_dir():
+        return []
+    return [vars_files(folder, name) for name in sorted({path.name.partition(".")[0] for path in folder.iterdir()})]
+
+
 def hosts_of(project: Project, site: str) -> tuple[str, ...]:
     """The hosts that the inventory of *site* names, and localhost."""
     inventory = _read_inventory(project, site_path(project, site))
@@ -144,9 +161,7 @@ def _read_group(
     deepest = max((inventory.depth.get(parent, 0) for parent in parents), default=-1)
     inventory.depth[name] = max(inventory.depth.get(name, 0), deepest + 1)
     if not isinstance(body, Mapping):
-        raise UsageError(
-            f"{file.where(*path)}: the group {name} must be a mapping with hosts, vars or children"
-        )
+        raise UsageError(f"{file.where(*path)}: the group {name} must be a mapping with hosts, vars or children")
     for key, value in (body.get("vars") or {}).items():
         entry = Entry(str(key), value, file.where(*path, "vars", key))
         inventory.group_entries.setdefault(name, []).append(entry)

@@ -172,9 +172,7 @@ def diff(left: Mapping[str, Any], right: Mapping[str, Any]) -> tuple[Difference,
     """The names whose values differ, sorted."""
     names = sorted({*left, *right})
     return tuple(
-        Difference(name, left.get(name), right.get(name))
-        for name in names
-        if left.get(name) != right.get(name)
+        Difference(name, left.get(name), right.get(name)) for name in names if left.get(name) != right.get(name)
     )
 
 
@@ -195,9 +193,7 @@ def find_run(runs: Path, run: str) -> Path:
     for directory in (Path(run).expanduser().absolute(), runs / run):
         if (directory / "settings.yml").is_file():
             return directory
-    raise UsageError(
-        f"there is no run {run} with a settings.yml, here or in {runs}; perfdrv runs list shows them"
-    )
+    raise UsageError(f"there is no run {run} with a settings.yml, here or in {runs}; perfdrv runs list shows them")
 
 
 def replayed(run_directory: Path, project: Project, host: str) -> list[Entry]:
@@ -243,9 +239,7 @@ def _summary(file: YamlFile) -> PresetSummary:
     preset = preset_from_file(file)
     first = file.path.read_text(encoding="utf-8").partition("\n")[0]
     comment = (
-        first.lstrip("# ").removeprefix(f"presets/{file.path.name}").lstrip(" \u2013-:")
-        if first[:1] == "#"
-        else ""
+        first.lstrip("# ").removeprefix(f"presets/{file.path.name}").lstrip(" \u2013-:") if first[:1] == "#" else ""
     )
     own = tuple((entry.key, entry.value) for entry in preset.entries if entry.key != "extends")
     return PresetSummary(preset.name, comment, preset.extends, own, str(preset.where))

@@ -90,9 +90,7 @@ def _key_problems(option: Option, value: dict[str, Any], leaf: str) -> Iterator[
 
 def _choice_text(option: Option, value: Any) -> str:
     choices = ", ".join(str(choice) for choice in option.choices)
-    return (
-        f"must be one of {choices}, but is {shown(value)}{did_you_mean(str(value), map(str, option.choices))}"
-    )
+    return f"must be one of {choices}, but is {shown(value)}{did_you_mean(str(value), map(str, option.choices))}"
 
 
 def described(kind: str) -> str:
@@ -136,11 +134,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
 
 
 def _convert(option: Option, text: str) -> Any:
-    if (
-        option.default is None
-        and option.type not in ("str", "path", "raw")
-        and text.strip().lower() in _NULLS
-    ):
+    if option.default is None and option.type not in ("str", "path", "raw") and text.strip().lower() in _NULLS:
         return None
     if option.type in ("int", "float", "bool"):
         return _convert_scalar(option.type, text)

@@ -125,9 +125,7 @@ def read_flow(path: Path, root: Path) -> FlowSpec:
     name = path.parent.name
     for key in file.data:
         if key not in ("short_description", "description", "options", "rules"):
-            raise UsageError(
-                f"{file.where(key)}: {key} means nothing here; a flow's settings stand below options"
-            )
+            raise UsageError(f"{file.where(key)}: {key} means nothing here; a flow's settings stand below options")
     return FlowSpec(
         name=name,
         short_description=_text(file.data.get("short_description")),
@@ -195,11 +193,7 @@ def _dimension(declared: Any, kind: str, what: str) -> tuple[str, ...]:
         raise UsageError(f"{what} must name the dotted leaves that vary, since a {kind} is itself a value")
     if isinstance(declared, bool):
         return ("",) if declared else ()
-    if (
-        kind == "dict"
-        and isinstance(declared, list)
-        and all(isinstance(leaf, str) and leaf for leaf in declared)
-    ):
+    if kind == "dict" and isinstance(declared, list) and all(isinstance(leaf, str) and leaf for leaf in declared):
         return tuple(declared)
     raise UsageError(f"{what} must be true, or for a dict a list of dotted leaves")
 
@@ -209,9 +203,7 @@ def _mapping(file: YamlFile, *keys: str) -> Mapping[str, Any]:
     for depth, key in enumerate(keys):
         value = value.get(key) if isinstance(value, dict) else None
         if not isinstance(value, dict):
-            raise UsageError(
-                f"{file.where(*keys[: depth + 1])}: the mapping {'.'.join(keys[: depth + 1])} is missing"
-            )
+            raise UsageError(f"{file.where(*keys[: depth + 1])}: the mapping {'.'.join(keys[: depth + 1])} is missing")
     return dict(value)
 
 

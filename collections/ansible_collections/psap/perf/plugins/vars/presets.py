@@ -18,8 +18,8 @@ short_description: Settings of flows from their declared defaults and from prese
 version_added: 0.1.0
 description:
   - Gives the defaults that C(playbooks/<flow>/settings.yml) declares, below everything an inventory says.
-  - Gives the values of the presets that the extra vars announce, above group_vars and host_vars, below the variables of
-    plays and includes. C(-e @presets/x.yml) announces one, C(perf_presets) in the extra vars or in a site names several.
+  - Gives the values of the presets that the extra vars announce, above group_vars and host_vars, below the variables
+    of plays and includes. C(-e @presets/x.yml) announces one; C(perf_presets) in the extra vars or a site names several.
   - Gives the values that a former run recorded, with C(perf_replay) in the extra vars.
   - Converts the texts of C(-e name=text) to the declared type.
 author: The psap.perf developers
@@ -40,7 +40,7 @@ class VarsModule(BaseVarsPlugin):  # type: ignore[misc]
         super().__init__()
         self.layers: PresetLayers | None = None
 
-    def get_vars(self, loader: Any, path: str, entities: Any, cache: bool = True) -> dict[str, Any]:  # noqa: ARG002
+    def get_vars(self, loader: Any, path: str, entities: Any) -> dict[str, Any]:
         """Ansible's entry point, called for a group or a host and each folder that may hold variables."""
         super().get_vars(loader, path, entities)
         if self.layers is None:
