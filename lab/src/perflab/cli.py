@@ -1,0 +1,165 @@
+"""The lab's command line: `perflab …`, and `perfdrv lab …` with the same commands."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from perflab import places, state
+from perflab.errors import UsageError
+from perflab.state import DEFAULT_NAME, Options
+
+_NAME = click.option("--name", default=DEFAULT_NAME, show_default=True, help="Which lab.")
+_DEFAULTS = Options()
+
+
+def say(text: str) -> None:
+    """Print one line of progress."""
+    click.echo(text, err=True)
+
+
+@click.group()
+def lab() -> None:
+    """Build, start and stop Kubernetes labs: a real control plane with simulated GPU nodes."""
+
+
+@lab.command()
+def build() -> None:
+    """Build the lab's programs into the cache (minutes the first time)."""
+    from perflab.build import ensure_binaries
+
+    binaries = ensure_binaries(places.cache_root(), say)
+    click.echo(f"The lab's programs are in {binaries.folder / 'bin'}.")
+
+
+@lab.command()
+@_NAME
+@click.option("--nodes", type=click.IntRange(0, 10000), help=f"Simulated nodes. [default: {_DEFAULTS.nodes}]")
+@click.option(
+    "--gpus",
+    "gpus_per_node",
+    type=click.IntRange(0, 64),
+    help=f"GPUs of each node. [default: {_DEFAULTS.gpus_per_node}]",
+)
+@click.option("--gpu-product", help=f"What the nodes say their GPUs are. [default: {_DEFAULTS.gpu_product}]")
+@click.option(
+    "--node-template",
+    type=click.Path(exists=True, dir_okay=False, resolve_path=True),
+    help="A YAML file with a Node to merge over the defaults (labels, taints, capacity).",
+)
+@click.option("--fsync", is_flag=True, default=None, help="Let etcd wait for the disk, as in production.")
+@click.option("--audit", is_flag=True, default=None, help="Write the API server's audit log (metadata).")
+def up(name: str, **asked: Any) -> None:
+    """Start a lab (building its programs when needed); does nothing when it is up already."""
+    from perflab import lifecycle, nodes
+    from perflab.build import ensure_binaries
+
+    home = places.home()
+    given = {key: value for key, value in asked.items() if value is not None}
+    if "node_template" in given:
+        nodes.read_template(Path(given["node_template"]))
+    with state.only_one(home, name, say):
+        present = state.read_lab(home, name)
+        if present and present.state == "running" and not present.dead_components():
+            _check_same(present.options, given, name)
+            click.echo(f"The lab {name!r} is up already.")
+            return
+        binaries = ensure_binaries(places.cache_root(), say)
+        started = lifecycle.up(home, name, Options(**given), binaries, say)
+    click.echo(f"Use it with: export KUBECONFIG={started.kubeconfig}")
+
+
+def _check_same(options: Options, given: dict[str, Any], name: str) -> None:
+    present = dataclasses.asdict(options)
+    for key, value in given.items():
+        if present[key] != value:
+            raise UsageError(
+                f"the lab {name!r} is up with {key} = {present[key]}, not {value}. "
+                f"Run `perflab down --name {name}` first (`perflab scale` changes the number of nodes)."
+            )
+
+
+@lab.command()
+@_NAME
+@click.option("--all", "every", is_flag=True, help="All labs.")
+def down(name: str, every: bool) -> None:
+    """Stop a lab and delete its data; nothing of it stays behind."""
+    from perflab import lifecycle
+
+    home = places.home()
+    for each in state.names(home) if every else [name]:
+        with state.only_one(home, each, say):
+            existed = lifecycle.down(home, each)
+        click.echo(f"The lab {each!r} is stopped and removed." if existed else f"There is no lab {each!r}.")
+
+
+@lab.command()
+@click.option("--name", help="Only this lab. [default: all labs]")
+@click.option("--json", "as_json", is_flag=True, help="Print lab.json, for programs.")
+def status(name: str | None, as_json: bool) -> None:
+    """Show which labs there are and whether their programs run."""
+    home = places.home()
+    labs = [state.read_lab(home, each) for each in ([name] if name else state.names(home))]
+    known = [each for each in labs if each is not None]
+    if as_json:
+        click.echo(json.dumps([_report(each) for each in known], indent=2))
+        return
+    if not known:
+        click.echo(f"No lab in {home}.")
+    for each in known:
+        click.echo(_sentence(each))
+
+
+def _report(each: state.Lab) -> dict[str, Any]:
+    dead = each.dead_components()
+    document = each.document()
+    document["state"] = "crashed" if each.state == "running" and dead else each.state
+    return {**document, "dead": dead, "folder": str(each.folder), "kubeconfig": str(each.kubeconfig)}
+
+
+def _sentence(each: state.Lab) -> str:
+    report = _report(each)
+    size = f"{each.options.nodes} nodes of {each.options.gpus_per_node} GPUs"
+    died = f", {', '.join(report['dead'])} died" if report["dead"] else ""
+    return f"{each.name}: {report['state']}{died}, {size}, since {each.started}, {each.server}"
+
+
+@lab.command()
+@_NAME
+def kubeconfig(name: str) -> None:
+    """Print the path of a running lab's kubeconfig."""
+    click.echo(state.get_running(places.home(), name).kubeconfig)
+
+
+@lab.command()
+@_NAME
+@click.argument("component", required=False)
+@click.option("--lines", default=50, show_default=True, help="How many of the last lines.")
+def logs(name: str, component: str | None, lines: int) -> None:
+    """Print the end of a component's log (without COMPONENT: which there are)."""
+    folder = places.home() / state.check_name(name) / "logs"
+    known = sorted(path.stem for path in folder.glob("*.log"))
+    if component is None:
+        click.echo("\n".join(known) or f"The lab {name!r} has no logs.")
+        return
+    if component not in known:
+        raise UsageError(f"the lab {name!r} has no log of {component!r}; it has: {', '.join(known) or 'none'}.")
+    text = (folder / f"{component}.log").read_text(errors="replace")
+    click.echo("\n".join(text.splitlines()[-lines:]))
+
+
+@lab.command()
+@_NAME
+@click.option("--nodes", type=click.IntRange(0, 10000), required=True, help="How many nodes it shall have.")
+def scale(name: str, nodes: int) -> None:
+    """Give a running lab more or fewer simulated nodes."""
+    from perflab import scaling
+
+    home = places.home()
+    with state.only_one(home, name, say):
+        scaling.scale(state.get_running(home, name), nodes)
+    click.echo(f"The lab {name!r} has {nodes} nodes, all Ready.")

@@ -1,0 +1,78 @@
+"""Starts programs of a lab and waits until they are ready, or tells which one failed and why."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import ssl
+import time
+
+import aiohttp
+
+from perflab import processes
+from perflab.errors import ClusterError
+from perflab.programs import Program
+from perflab.state import Lab
+
+READY_TIMEOUT_S = 90.0
+_ANSWER_TIMEOUT_S = 2.0
+_LOG_LINES = 12
+_PORT_TAKEN = "address already in use"
+
+
+class PortTakenError(ClusterError):
+    """A program found its port taken by another process: choose other ports and start again."""
+
+
+def start(lab: Lab, program: Program, environment: dict[str, str]) -> Lab:
+    """Start one program and record it in `lab.json`; returns the lab with its process."""
+    identity = processes.start(program.command, lab.folder, lab.log(program.name), environment)
+    lab = dataclasses.replace(lab, pids={**lab.pids, program.name: identity})
+    lab.write()
+    return lab
+
+
+async def wait_ready(lab: Lab, programs: list[Program], timeout_s: float = READY_TIMEOUT_S) -> None:
+    """Wait until each program answers its health check.
+
+    Raises PortTakenError when one lost the race for its port, ClusterError when one ended or did not
+    become ready in time; the message ends with the last lines of its log.
+    """
+    tls = ssl.create_default_context(cafile=str(lab.folder / "pki" / "ca.crt"))
+    timeout = aiohttp.ClientTimeout(total=_ANSWER_TIMEOUT_S)
+    connector = aiohttp.TCPConnector(ssl=tls)
+    deadline = time.monotonic() + timeout_s
+    async with aiohttp.ClientSession(connector=connector, timeout=timeout) as session:
+        waiting = [program for program in programs if program.health]
+        while waiting:
+            check_alive(lab)
+            answers = await asyncio.gather(*(_is_healthy(session, program) for program in waiting))
+            waiting = [program for program, well in zip(waiting, answers, strict=True) if not well]
+            if waiting and time.monotonic() > deadline:
+                raise _failure(lab, waiting[0].name, f"was not ready within {timeout_s:.0f} s")
+            await asyncio.sleep(0.05 if waiting else 0)
+
+
+def check_alive(lab: Lab) -> None:
+    """Raise when a program that was started does not run any more."""
+    for name in lab.dead_components():
+        raise _failure(lab, name, "ended")
+
+
+async def _is_healthy(session: aiohttp.ClientSession, program: Program) -> bool:
+    assert program.health is not None  # noqa: S101  filtered by the caller
+    try:
+        async with session.get(program.health) as answer:
+            return answer.status == 200
+    except (aiohttp.ClientError, TimeoutError):
+        return False
+
+
+def _failure(lab: Lab, name: str, what: str) -> ClusterError:
+    log = lab.log(name)
+    text = log.read_text(errors="replace")
+    last = "\n  ".join(text.splitlines()[-_LOG_LINES:]) or "(it wrote nothing)"
+    message = f"{name} {what}. The end of {log}:\n  {last}"
+    if what == "ended" and _PORT_TAKEN in text:
+        return PortTakenError(message)
+    return ClusterError(message)

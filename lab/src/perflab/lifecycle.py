@@ -1,0 +1,139 @@
+"""`up` and `down`: a lab is started whole or not at all, and nothing of it stays behind."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from perflab import documents, launch, nodes, processes, programs, setup, state
+from perflab.api import Api, connect
+from perflab.build import Binaries
+from perflab.certificates import Authority
+from perflab.components import versions
+from perflab.credentials import make_credentials
+from perflab.errors import ClusterError
+from perflab.launch import PortTakenError
+from perflab.ports import free_ports
+from perflab.programs import Credentials
+from perflab.state import Lab, Options
+from perflab.toolchain import Say
+
+PORT_ATTEMPTS = 4
+
+
+def up(home: Path, name: str, options: Options, binaries: Binaries, say: Say) -> Lab:
+    """Start a lab, after removing what is left of a crashed one of this name.
+
+    Raises ClusterError when a program does not become ready; whatever was started is stopped then, and
+    its logs are kept until the next `up` or `down`.
+    """
+    folder = home / name
+    for attempt in range(1, PORT_ATTEMPTS + 1):
+        remove(folder)
+        try:
+            return _start(_prepare(folder, options), binaries, say)
+        except PortTakenError as error:
+            _stop(folder)
+            if attempt == PORT_ATTEMPTS:
+                raise
+            say(f"{str(error).split('.', 1)[0]}: its port was taken by another process; trying other ports")
+        except BaseException:
+            _stop(folder)
+            raise
+    raise AssertionError("the loop returns or raises")
+
+
+def down(home: Path, name: str) -> bool:
+    """Stop a lab and remove its folder; False when there was nothing to stop or remove."""
+    folder = home / state.check_name(name)
+    existed = folder.exists() or bool(processes.find_marked(folder))
+    remove(folder)
+    return existed
+
+
+def remove(folder: Path) -> None:
+    """End every process of the lab in `folder`, then delete the folder."""
+    _stop(folder)
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+def _stop(folder: Path) -> None:
+    lab = state.read_lab(folder.parent, folder.name)
+    known = list(lab.pids.values()) if lab else []
+    # a command killed between starting a program and noting it leaves one that only its mark betrays
+    left = processes.kill({*known, *processes.find_marked(folder)})
+    if left:
+        pids = ", ".join(str(identity.pid) for identity in left)
+        raise ClusterError(f"processes of the lab in {folder} cannot be ended: {pids}")
+    if lab:
+        dataclasses.replace(lab, state="failed", pids={}).write()
+
+
+def _prepare(folder: Path, options: Options) -> Lab:
+    documents.private_folder(folder.parent)
+    documents.private_folder(folder)
+    for part in ("logs", "data"):
+        documents.private_folder(folder / part)
+    lab = Lab(
+        folder,
+        options,
+        started=state.now(),
+        ports=free_ports(programs.PORTS),
+        versions=versions(),
+    )
+    if options.node_template:
+        # a copy: the lab can be scaled after the file is gone
+        documents.write_private(lab.node_template, Path(options.node_template).read_text())
+    lab.write()
+    return lab
+
+
+def _start(lab: Lab, binaries: Binaries, say: Say) -> Lab:
+    started = time.monotonic()
+    authority = Authority(lab.folder / "pki")
+    files = make_credentials(authority, lab)
+    setup.issue_webhook_certificate(authority, lab)
+    say(f"starting the lab {lab.name!r}: etcd and the API server")
+    lab = asyncio.run(_start_all(lab, binaries, files, say))
+    lab = dataclasses.replace(lab, state="running")
+    lab.write()
+    say(f"the lab {lab.name!r} is up after {time.monotonic() - started:.1f} s")
+    return lab
+
+
+async def _start_all(lab: Lab, binaries: Binaries, files: Credentials, say: Say) -> Lab:
+    environment = {"KUBECONFIG": ""}
+    server = programs.apiserver(lab, binaries, files)
+    for program in (programs.etcd(lab, binaries), server):
+        lab = launch.start(lab, program, environment)
+    await launch.wait_ready(lab, [server])
+    async with connect(lab.folder, lab.server) as api:
+        others = [
+            programs.controller_manager(lab, binaries, files),
+            programs.scheduler(lab, binaries, files),
+            programs.kwok(lab, binaries, files),
+            programs.kubelet(lab, sys.executable),
+        ]
+        say(f"starting {', '.join(program.name for program in others)}, training-operator")
+        for program in others:
+            lab = launch.start(lab, program, environment)
+        await setup.install_training_crd(api, binaries)
+        operator = programs.training_operator(lab, binaries, files)
+        lab = launch.start(lab, operator, environment)
+        await asyncio.gather(_fill(api, lab), launch.wait_ready(lab, [*others, operator]))
+        await setup.install_webhook(api, lab)
+        say(f"{lab.options.nodes} simulated nodes are Ready")
+    return lab
+
+
+async def _fill(api: Api, lab: Lab) -> None:
+    await nodes.set_number(api, lab, lab.options.nodes)
+    await setup.mark_cluster(api, lab)
+    await setup.wait_for_default_account(api)
+    while await nodes.count_ready(api) != lab.options.nodes:
+        await asyncio.sleep(0.1)

@@ -1,0 +1,111 @@
+"""Processes of a lab: started apart from the terminal, found again by more than their number."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+# every process of a lab carries its folder here, so that one that no file mentions is found too
+MARK = "PERFLAB_FOLDER"
+
+_STATE_FIELD = 0
+_START_TIME_FIELD = 19
+_DEAD_STATES = ("Z", "X")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A process: its number, and when it started in clock ticks since boot (numbers are used again)."""
+
+    pid: int
+    start_time: int
+
+    def is_alive(self) -> bool:
+        """True while this very process runs."""
+        return identify(self.pid) == self
+
+
+def identify(pid: int) -> Identity | None:
+    """The identity of a running process; None when there is none, or only its exit status is left."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    # the name in parentheses may hold blanks and parentheses itself
+    fields = text.rpartition(")")[2].split()
+    if fields[_STATE_FIELD] in _DEAD_STATES:
+        return None
+    return Identity(pid, int(fields[_START_TIME_FIELD]))
+
+
+def start(command: Sequence[str | Path], folder: Path, log: Path, environment: dict[str, str]) -> Identity:
+    """Start a program in `folder`, in a session of its own, writing to `log`.
+
+    Neither Ctrl-C in the terminal nor the end of this command reaches it.
+    """
+    inherited = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        process = subprocess.Popen(  # noqa: S603
+            [str(part) for part in command],
+            cwd=folder,
+            env={**inherited, **environment, MARK: str(folder)},
+            stdin=subprocess.DEVNULL,
+            stdout=descriptor,
+            stderr=descriptor,
+            start_new_session=True,
+        )
+    finally:
+        os.close(descriptor)
+    # it outlives this command on purpose, which Popen would otherwise warn about
+    process.returncode = 0
+    identity = identify(process.pid)
+    return identity or Identity(process.pid, 0)
+
+
+def find_marked(folder: Path) -> list[Identity]:
+    """All running processes of this user that belong to the lab in `folder`."""
+    mark = f"{MARK}={folder}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            environment = (entry / "environ").read_bytes()
+        except (FileNotFoundError, PermissionError, ProcessLookupError):
+            continue
+        if mark in environment.split(b"\0"):
+            found.append(identify(int(entry.name)))
+    return [identity for identity in found if identity is not None]
+
+
+def kill(identities: Iterable[Identity], timeout_s: float = 10.0) -> list[Identity]:
+    """Kill these processes at once (a lab keeps nothing) and return those that are still there.
+
+    A process that ended, or whose number is used by another one now, is left alone.
+    """
+    waiting = [identity for identity in identities if identity.is_alive()]
+    for identity in waiting:
+        try:
+            os.kill(identity.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    deadline = time.monotonic() + timeout_s
+    while waiting and time.monotonic() < deadline:
+        _reap(waiting)
+        waiting = [identity for identity in waiting if identity.is_alive()]
+        time.sleep(0.01)
+    return waiting
+
+
+def _reap(identities: Iterable[Identity]) -> None:
+    for identity in identities:
+        try:
+            os.waitpid(identity.pid, os.WNOHANG)
+        except ChildProcessError:
+            continue  # started by another command

@@ -1,0 +1,98 @@
+"""What a lab's cluster holds besides nodes: the mark that it is a lab, and Kubeflow's PyTorchJob."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import shutil
+
+from perflab.api import Api, Document
+from perflab.build import Binaries
+from perflab.certificates import Authority
+from perflab.ports import LOOPBACK
+from perflab.state import Lab
+
+_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+_PYTORCH_CRD = "kubeflow.org_pytorchjobs.yaml"
+_PYTORCH = "pytorchjobs.kubeflow.org"
+_MARK = "/api/v1/namespaces/kube-system/configmaps"
+
+
+async def install_training_crd(api: Api, binaries: Binaries) -> None:
+    """Create the PyTorchJob CRD and wait until the API server serves it."""
+    await api.create(_CRDS, (binaries.manifests("training-operator-crds") / _PYTORCH_CRD).read_bytes())
+    while not _established(await api.get(f"{_CRDS}/{_PYTORCH}")):
+        await asyncio.sleep(0.05)
+
+
+def _established(crd: Document) -> bool:
+    conditions = crd.get("status", {}).get("conditions") or []
+    return any(item["type"] == "Established" and item["status"] == "True" for item in conditions)
+
+
+def issue_webhook_certificate(authority: Authority, lab: Lab) -> None:
+    """Put the webhook's pair where controller-runtime looks for it: tls.crt and tls.key in one folder."""
+    folder = lab.folder / "pki" / "webhook"
+    folder.mkdir(mode=0o700)
+    pair = authority.issue_server("webhook-server", [])
+    shutil.copy(pair.certificate, folder / "tls.crt")
+    shutil.copy(pair.key, folder / "tls.key")
+
+
+async def install_webhook(api: Api, lab: Lab) -> None:
+    """Have the API server ask the training operator about each new or changed PyTorchJob."""
+    bundle = base64.b64encode((lab.folder / "pki" / "ca.crt").read_bytes()).decode()
+    port = lab.ports["training-operator-webhook"]
+    rule = {
+        "apiGroups": ["kubeflow.org"],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE", "UPDATE"],
+        "resources": ["pytorchjobs"],
+    }
+    webhook = {
+        "name": "validator.pytorchjob.training-operator.kubeflow.org",
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        "failurePolicy": "Fail",
+        "rules": [rule],
+        "clientConfig": {
+            "url": f"https://{LOOPBACK}:{port}/validate-kubeflow-org-v1-pytorchjob",
+            "caBundle": bundle,
+        },
+    }
+    await api.create(
+        _WEBHOOKS,
+        {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingWebhookConfiguration",
+            "metadata": {"name": "validator.training-operator.kubeflow.org"},
+            "webhooks": [webhook],
+        },
+    )
+
+
+async def mark_cluster(api: Api, lab: Lab) -> None:
+    """Write the ConfigMap that tells any client that this cluster is a lab, and what is simulated."""
+    document = lab.document()
+    data = {
+        "name": lab.name,
+        "profile": lab.options.profile,
+        "nodes": str(lab.options.nodes),
+        "gpus_per_node": str(lab.options.gpus_per_node),
+        "gpu_product": lab.options.gpu_product,
+        "simulated": ",".join(document["simulated"]),
+        "emulated": ",".join(document["emulated"]),
+        "versions": json.dumps(lab.versions, sort_keys=True),
+    }
+    mark = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "perflab"}, "data": data}
+    await api.create(_MARK, mark)
+    # when it was there already: `scale` changes the number of nodes
+    await api.patch(f"{_MARK}/perflab", {"data": data})
+
+
+async def wait_for_default_account(api: Api) -> None:
+    """Wait until pods can be created in the namespace `default`: the controllers work."""
+    while not await api.exists("/api/v1/namespaces/default/serviceaccounts/default"):
+        await asyncio.sleep(0.05)
