@@ -1,0 +1,1 @@
+"""The scale test: submit many workloads, record what becomes of each, account for all of them."""

@@ -1,0 +1,160 @@
+"""Every workload accounted for: submitted = completed + failed + lost + running; what disagrees is named."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.ledger import (
+    LOST,
+    RUNNING,
+    Ledger,
+    WorkloadState,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.lifecycles import COMPLETED, FAILED
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission import Submitted
+
+SCHEMA = "psap.perf/accounting/1"
+_NAMES_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Accounting:
+    """What became of all workloads; ``submitted`` are those whose submission was tried."""
+
+    asked: int
+    submitted: int
+    completed: int
+    failed: int
+    lost: int
+    running: int
+    failed_by_cause: Mapping[str, int]
+    lost_by_cause: Mapping[str, int]
+    discrepancies: tuple[str, ...]
+
+    @property
+    def identity_holds(self) -> bool:
+        """Whether everything submitted is accounted for, once, and nothing else bears our label."""
+        return not self.discrepancies
+
+    def document(self) -> dict[str, Any]:
+        """``accounting.json``."""
+        return {
+            "schema": SCHEMA,
+            "asked": self.asked,
+            "submitted": self.submitted,
+            "completed": self.completed,
+            "failed": self.failed,
+            "lost": self.lost,
+            "running": self.running,
+            "failed_by_cause": dict(self.failed_by_cause),
+            "lost_by_cause": dict(self.lost_by_cause),
+            "identity_holds": self.identity_holds,
+            "discrepancies": list(self.discrepancies),
+        }
+
+    def sentence(self) -> str:
+        """The identity in words, with the causes."""
+        parts = [
+            f"{self.completed} completed",
+            f"{self.failed} failed{_causes(self.failed_by_cause)}",
+            f"{self.lost} lost{_causes(self.lost_by_cause)}",
+        ]
+        if self.running:
+            parts.append(f"{self.running} still running")
+        return f"{self.submitted} of {self.asked} workloads submitted: {', '.join(parts)}"
+
+
+def account(asked: int, sent: int, submissions: Mapping[str, Submitted], ledger: Ledger) -> Accounting:
+    """The accounts of a submission: *sent* tries, their answers by name, and what the recorder saw."""
+    states: Counter[str] = Counter()
+    causes: dict[str, Counter[str]] = {FAILED: Counter(), LOST: Counter()}
+    for name, submitted in submissions.items():
+        state, cause = _judge(submitted, ledger.workloads.get(name))
+        states[state] += 1
+        if state in causes:
+            causes[state][cause or "unknown"] += 1
+    unexpected = sorted(ledger.workloads.keys() - submissions.keys())
+    discrepancies = [*_discrepancies(sent, states, ledger), *_unexpected(unexpected)]
+    return _accounting(asked, sent, states, causes, discrepancies)
+
+
+def account_watched(asked: int, ledger: Ledger) -> Accounting:
+    """The accounts of workloads that others submitted: all that were seen."""
+    states: Counter[str] = Counter()
+    causes: dict[str, Counter[str]] = {FAILED: Counter(), LOST: Counter()}
+    for known in ledger.workloads.values():
+        states[known.state] += 1
+        if known.state in causes:
+            causes[known.state][_cause(known)] += 1
+    return _accounting(asked or ledger.seen, ledger.seen, states, causes, _discrepancies(ledger.seen, states, ledger))
+
+
+def _accounting(
+    asked: int,
+    submitted: int,
+    states: Counter[str],
+    causes: dict[str, Counter[str]],
+    discrepancies: list[str],
+) -> Accounting:
+    return Accounting(
+        asked=asked,
+        submitted=submitted,
+        completed=states[COMPLETED],
+        failed=states[FAILED],
+        lost=states[LOST],
+        running=states[RUNNING],
+        failed_by_cause=dict(sorted(causes[FAILED].items())),
+        lost_by_cause=dict(sorted(causes[LOST].items())),
+        discrepancies=tuple(discrepancies),
+    )
+
+
+def _judge(submitted: Submitted, known: WorkloadState | None) -> tuple[str, str | None]:
+    """State and cause of one workload: what was seen of it counts more than what the submitter was told."""
+    if known is not None:
+        return known.state, _cause(known)
+    if submitted.unanswered:
+        return LOST, "submission never answered"
+    if submitted.uid is None:
+        return FAILED, f"refused: {submitted.status} {_phrase(submitted.status)}".strip()
+    return LOST, "created but never seen by the watch"
+
+
+def _phrase(status: int | None) -> str:
+    return next((known.phrase for known in HTTPStatus if known == status), "")
+
+
+def _cause(known: WorkloadState) -> str:
+    return (known.pod_failure if known.state == FAILED else None) or known.cause or "unknown"
+
+
+def _discrepancies(sent: int, states: Counter[str], ledger: Ledger) -> list[str]:
+    """Where two independent counts disagree: tries and answers, the recorder's totals and its states."""
+    found = []
+    if sum(states.values()) != sent:
+        found.append(f"{sent} submissions were tried, but {sum(states.values())} are accounted for")
+    twice = [name for name, known in ledger.workloads.items() if known.objects > 1]
+    if twice:
+        found.append(f"{len(twice)} names were borne by more than one object: {_some(twice)}")
+    by_state = Counter(known.state for known in ledger.workloads.values())
+    for state in (COMPLETED, FAILED, LOST):
+        if ledger.totals[state] != by_state[state]:
+            found.append(f"{ledger.totals[state]} were told {state}, but {by_state[state]} are")
+    return found
+
+
+def _unexpected(names: list[str]) -> list[str]:
+    return [f"{len(names)} workloads bear our label but were not submitted: {_some(names)}"] if names else []
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(names[:_NAMES_SHOWN])
+    return shown if len(names) <= _NAMES_SHOWN else f"{shown}, …"
+
+
+def _causes(causes: Mapping[str, int]) -> str:
+    return f" ({', '.join(f'{cause}: {count}' for cause, count in causes.items())})" if causes else ""

@@ -1,0 +1,58 @@
+"""JSON-lines files that grow while the test runs: what is written is readable after a kill -9."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
+
+
+class Journal:
+    """Rows appended to one file, gathered between flushes."""
+
+    def __init__(self, path: Path) -> None:
+        """Begin *path*; rows of an earlier recording there would be taken for ours.
+
+        :raises PerfError: when it cannot be made.
+        """
+        self.path = path
+        self._rows: list[str] = []
+        try:
+            self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise PerfError(f"cannot write {path}: {error.strerror}") from error
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        """Keep *row* for the next flush."""
+        self._rows.append(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
+
+    def flush(self) -> None:
+        """Write whole lines to the file.
+
+        :raises PerfError: when the disk is full or the file may not grow.
+        """
+        if not self._rows:
+            return
+        pending = memoryview(("\n".join(self._rows) + "\n").encode())
+        self._rows.clear()
+        try:
+            while pending:
+                pending = pending[os.write(self._descriptor, pending) :]
+        except OSError as error:
+            raise PerfError(
+                f"cannot write {self.path}: {error.strerror}; the recording is complete up to here"
+            ) from error
+
+    def close(self) -> None:
+        """Flush and close; a second close does nothing."""
+        if self._descriptor < 0:
+            return
+        try:
+            self.flush()
+        finally:
+            os.close(self._descriptor)
+            self._descriptor = -1

@@ -1,0 +1,60 @@
+"""Kinds of the API: which path serves them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceKind:
+    """A namespaced kind and the plural that its paths use."""
+
+    api_version: str
+    kind: str
+    plural: str
+
+    def collection(self, namespace: str) -> str:
+        """The path of this kind's objects in *namespace*."""
+        return f"{group_path(self.api_version)}/namespaces/{namespace}/{self.plural}"
+
+    def object(self, namespace: str, name: str) -> str:
+        """The path of one object."""
+        return f"{self.collection(namespace)}/{name}"
+
+
+PODS = ResourceKind("v1", "Pod", "pods")
+EVENTS = ResourceKind("v1", "Event", "events")
+NODES_PATH = "/api/v1/nodes"
+
+
+def group_path(api_version: str) -> str:
+    """``/api/v1`` or ``/apis/batch/v1``: what serves the kinds of *api_version*."""
+    return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+
+
+async def discover(client: ApiClient, api_version: str, kind: str) -> ResourceKind:
+    """Ask the server for the plural of *kind*.
+
+    :raises ClusterError: when the cluster lacks the kind, or has it outside namespaces.
+    """
+    answer = await client.request("GET", group_path(api_version))
+    resources = answer.document().get("resources") or []
+    for resource in resources:
+        if resource.get("kind") == kind and "/" not in resource.get("name", "/"):
+            if not resource.get("namespaced"):
+                raise ClusterError(f"{kind} ({api_version}) has no namespace; a workload must have one")
+            return ResourceKind(api_version, kind, str(resource["name"]))
+    raise ClusterError(
+        f"the cluster at {client.endpoint.server} has no kind {kind} of {api_version}: "
+        "install what brings it (its operator or CRD), or choose another kind"
+    )
+
+
+def resource_of(manifest: Mapping[str, Any]) -> tuple[str, str]:
+    """``apiVersion`` and ``kind`` of a manifest."""
+    return str(manifest.get("apiVersion", "")), str(manifest.get("kind", ""))

@@ -1,0 +1,82 @@
+"""The labels by which a run's objects are found again, and the names that make a repeated POST safe."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+RUN = "psap.perf/run"
+SUBMISSION = "psap.perf/submission"
+WORKLOAD = "psap.perf/workload"
+INDEX = "psap.perf/index"
+MANAGED_BY = "app.kubernetes.io/managed-by"
+MANAGER = "psap.perf"
+LAB_DURATION = "lab.psap.perf/duration"
+
+# how other controllers name a pod's workload, when nobody gave it our label
+_FOREIGN = ("batch.kubernetes.io/job-name", "job-name", "training.kubeflow.org/job-name", "release")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """The identity of one submission of a run: it names and labels all its workloads.
+
+    A run may submit several times (cells of a matrix, attempts): by the run's id alone names would collide.
+    """
+
+    run: str
+    identity: str
+
+    @classmethod
+    def of(cls, run: str, directory: str) -> Submission:
+        """The submission of the command in *directory* (relative to the run) of the run with id *run*."""
+        digest = hashlib.sha256(f"{run}\0{directory}".encode()).hexdigest()
+        return cls(run=label_value(run), identity=f"p{digest[:9]}")
+
+    def name(self, index: int) -> str:
+        """The name of the workload with this index."""
+        return f"{self.identity}-{index:05d}"
+
+    def workload_in(self, name: str) -> str | None:
+        """The workload that an object of this name (its pod, its pod group) belongs to, or None."""
+        found = re.match(rf"{self.identity}-\d{{5,}}(?![0-9a-z])", name)
+        return found.group() if found else None
+
+    def labels(self, index: int | str, name: str) -> dict[str, str]:
+        """The labels of one workload and of its pods."""
+        return {
+            RUN: self.run,
+            SUBMISSION: self.identity,
+            WORKLOAD: name,
+            INDEX: str(index),
+            MANAGED_BY: MANAGER,
+        }
+
+    @property
+    def selector(self) -> str:
+        """The label selector of everything submitted."""
+        return f"{SUBMISSION}={self.identity}"
+
+    def owns(self, metadata: Mapping[str, Any], index: int) -> bool:
+        """Whether an object is the workload with this index, made by an earlier try."""
+        labels = metadata.get("labels") or {}
+        return labels.get(SUBMISSION) == self.identity and labels.get(INDEX) == str(index)
+
+
+def label_value(text: str) -> str:
+    """*text* as a label may hold it: 63 characters of a small alphabet; the end, which differs, is kept."""
+    return _UNSAFE.sub("-", text)[-63:].strip("-._")
+
+
+def workload_of(metadata: Mapping[str, Any]) -> str | None:
+    """The name of the workload that an object (a pod) belongs to, or None."""
+    labels = metadata.get("labels") or {}
+    for key in (WORKLOAD, *_FOREIGN):
+        if labels.get(key):
+            return str(labels[key])
+    owners = metadata.get("ownerReferences") or ()
+    return next((str(owner["name"]) for owner in owners if owner.get("controller")), None)

@@ -1,0 +1,81 @@
+"""What became of each workload, kept while the recorder hears of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.lifecycles import (
+    COMPLETED,
+    DELETED,
+    FAILED,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.transitions import Transition
+
+RUNNING = "running"
+LOST = "lost"
+
+
+@dataclass(slots=True)
+class WorkloadState:
+    """One workload: how it stands, why, and how many objects bore its name (more than one is suspect)."""
+
+    uid: str
+    state: str = RUNNING
+    cause: str | None = None
+    pod_failure: str | None = None
+    objects: int = 1
+
+
+class Ledger:
+    """The workloads seen, by name, with running totals counted as the transitions come."""
+
+    def __init__(self, ends: Mapping[str, str]) -> None:
+        """*ends* are the words that end a workload, and whether as completed or as failed."""
+        self._ends = ends
+        self.workloads: dict[str, WorkloadState] = {}
+        self.totals: Counter[str] = Counter()
+        self.pods: Counter[str] = Counter()
+
+    @property
+    def seen(self) -> int:
+        """How many workloads were seen."""
+        return len(self.workloads)
+
+    @property
+    def running(self) -> int:
+        """How many of them are not at their end."""
+        return self.seen - self.totals[COMPLETED] - self.totals[FAILED] - self.totals[LOST]
+
+    def workload_reached(self, transition: Transition) -> None:
+        """A workload object reached something."""
+        known = self.workloads.get(transition.name)
+        if known is None:
+            known = self.workloads[transition.name] = WorkloadState(transition.uid)
+        elif known.uid != transition.uid:
+            self._replaced(known, transition.uid)
+        end = self._ends.get(transition.transition)
+        if end is not None and known.state == RUNNING:
+            self._end(known, end, transition.reason)
+        elif transition.transition == DELETED and known.state == RUNNING:
+            self._end(known, LOST, "deleted before its end")
+
+    def pod_reached(self, transition: Transition) -> None:
+        """A pod reached something; a failed pod tells its workload why."""
+        self.pods[transition.transition] += 1
+        known = self.workloads.get(transition.workload or "")
+        if known is not None and transition.transition == FAILED and known.pod_failure is None:
+            known.pod_failure = transition.reason
+
+    def _replaced(self, known: WorkloadState, uid: str) -> None:
+        """Another object took the name: what became of the first stays counted, unless it was alive."""
+        known.objects += 1
+        known.uid = uid
+        if known.state == RUNNING:
+            self._end(known, LOST, "replaced by another object of its name")
+
+    def _end(self, known: WorkloadState, state: str, cause: str | None) -> None:
+        known.state = state
+        known.cause = cause
+        self.totals[state] += 1

@@ -1,0 +1,95 @@
+"""Manifests of workloads: where their pod templates are, how large they are, what all of ours carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+
+GPU = "nvidia.com/gpu"
+
+Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What one workload asks for, all its pods together."""
+
+    pods: int
+    gpus: int
+
+
+def pod_templates(manifest: Manifest) -> list[Manifest]:
+    """Every pod template in the manifest, at any depth; the manifest itself when it is a Pod."""
+    if manifest.get("kind") == "Pod":
+        return [manifest]
+    return list(_templates_below(manifest))
+
+
+def _templates_below(value: Any) -> Iterator[Manifest]:
+    if isinstance(value, dict):
+        if isinstance(value.get("spec"), dict) and "containers" in value["spec"]:
+            yield value
+            return
+        for item in value.values():
+            yield from _templates_below(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _templates_below(item)
+
+
+def size_of(manifest: Manifest, pods: int) -> Size:
+    """The pods and GPUs of a workload; *pods* counts those of a kind whose replicas we cannot read."""
+    templates = pod_templates(manifest)
+    gpus = [_gpus(template) for template in templates]
+    counts = _replicas(manifest)
+    if counts is None or len(counts) != len(templates):
+        return Size(pods, pods * (gpus[0] if gpus else 0))
+    return Size(sum(counts), sum(count * each for count, each in zip(counts, gpus, strict=True)))
+
+
+def _replicas(manifest: Manifest) -> list[int] | None:
+    """How many pods each template makes, or None for a kind we do not know."""
+    spec = manifest.get("spec") or {}
+    if manifest.get("kind") == "Job":
+        return [int(spec.get("completions") or spec.get("parallelism") or 1)]
+    if manifest.get("kind") == "PyTorchJob":
+        return [int(replica.get("replicas", 1)) for replica in (spec.get("pytorchReplicaSpecs") or {}).values()]
+    return [1] if manifest.get("kind") == "Pod" else None
+
+
+def _gpus(template: Mapping[str, Any]) -> int:
+    limits = ((container.get("resources") or {}).get("limits") or {} for container in template["spec"]["containers"])
+    return sum(int(limit.get(GPU, 0)) for limit in limits)
+
+
+def prepare(
+    manifest: Manifest,
+    *,
+    name: str,
+    namespace: str,
+    labels: Mapping[str, str],
+    annotations: Mapping[str, str],
+) -> None:
+    """Give the workload its name and our *labels*, and its pod templates the labels and *annotations*.
+
+    :raises UsageError: when the manifest is none.
+    """
+    for key in ("apiVersion", "kind"):
+        if not isinstance(manifest.get(key), str):
+            raise UsageError(f"the workload's template renders no {key}; it must render one Kubernetes object")
+    metadata = manifest.setdefault("metadata", {})
+    metadata["name"] = name
+    metadata["namespace"] = namespace
+    _merge(metadata, "labels", labels)
+    for template in pod_templates(manifest):
+        pod = template.setdefault("metadata", {})
+        _merge(pod, "labels", labels)
+        _merge(pod, "annotations", annotations)
+
+
+def _merge(metadata: Manifest, key: str, values: Mapping[str, str]) -> None:
+    if values:
+        metadata[key] = {**(metadata.get(key) or {}), **values}

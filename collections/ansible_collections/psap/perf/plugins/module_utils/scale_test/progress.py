@@ -1,0 +1,50 @@
+"""How far the test is, for whoever looks: a small file rewritten about every second."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import asdict, dataclass
+from typing import Any
+
+SCHEMA = "psap.perf/progress/1"
+# rates are those of the last seconds
+_WINDOW_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Counts of workloads at one moment; rates in workloads a second over the last five seconds."""
+
+    phase: str
+    asked: int
+    submitted: int
+    running: int
+    completed: int
+    failed: int
+    lost: int
+    submitted_per_s: float
+    completed_per_s: float
+    elapsed_s: float
+    updated_s: float
+
+    def document(self) -> dict[str, Any]:
+        """``progress.json``."""
+        return {"schema": SCHEMA, **asdict(self)}
+
+
+class Meter:
+    """Rates over a sliding window."""
+
+    def __init__(self) -> None:
+        self._samples: deque[tuple[float, int, int]] = deque()
+
+    def rates(self, now_s: float, submitted: int, completed: int) -> tuple[float, float]:
+        """Submitted and completed a second, from this sample and those of the window before it."""
+        self._samples.append((now_s, submitted, completed))
+        while len(self._samples) > 2 and now_s - self._samples[0][0] > _WINDOW_S:
+            self._samples.popleft()
+        since, submitted_then, completed_then = self._samples[0]
+        span = now_s - since
+        if span <= 0:
+            return 0.0, 0.0
+        return round((submitted - submitted_then) / span, 1), round((completed - completed_then) / span, 1)

@@ -1,0 +1,274 @@
+"""A recording from its first list to its accounts, with or without a submission of our own in it.
+
+Whatever ends it (the condition, the time, the user, an error), the files are complete and say which it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.documents import write_json
+from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.accounting import (
+    Accounting,
+    account,
+    account_watched,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import Arrivals
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import RunClock
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.journal import Journal
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.ledger import LOST, Ledger
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.lifecycles import COMPLETED, FAILED
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.progress import Meter, Progress
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recorder import Recorder, Scope
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording import (
+    NODES_SCHEMA,
+    Recording,
+    RecordingFiles,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission import Submitter
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.surroundings import Surroundings, node_gpus
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.until import Condition
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import Workloads
+
+CONDITION = "condition"
+TIMEOUT = "timeout"
+STOP = "stop"
+ERROR = "error"
+
+_TICK_S = 0.1
+_PROGRESS_S = 1.0
+# after the last workload ended, its pods' and events' last rows may still be on their way
+_QUIET_S = 0.5
+_LONGEST_SETTLING_S = 3.0
+# a workload that was created and that no watch shows for this time will not come any more
+_UNSEEN_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPlan:
+    """What is recorded, and until when; times in seconds, ``asked`` is the number of workloads awaited."""
+
+    run: str
+    scope: Scope
+    asked: int
+    timeout_s: float
+    until: Condition | None
+    client: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSubmission:
+    """The submission that goes with the recording."""
+
+    workloads: Workloads
+    count: int
+    connections: int
+    arrivals: Arrivals
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnd:
+    """How a session ended and what it saw."""
+
+    ended_by: str
+    accounting: Accounting
+    progress: Progress
+
+
+class Session:
+    """One recording."""
+
+    def __init__(
+        self,
+        client: ApiClient,
+        plan: SessionPlan,
+        files: RecordingFiles,
+        surroundings: Surroundings,
+        interrupted: Callable[[], bool],
+        submission: OwnSubmission | None = None,
+    ) -> None:
+        """*interrupted* says whether the user asked to stop; *submission* is None when others submit."""
+        self._client = client
+        self._plan = plan
+        self._files = files
+        self._interrupted = interrupted
+        self._submission = submission
+        self._clock = RunClock.tied()
+        transitions, events = Journal(files.transitions), Journal(files.events)
+        self._journals = [transitions, events]
+        workload_in = submission.workloads.submission.workload_in if submission else self._seen_in
+        self._recorder = Recorder(client, plan.scope, self._clock, transitions, events, workload_in)
+        self._submitter = self._own_submitter(submission) if submission else None
+        self._recording = Recording(
+            plan.run,
+            plan.scope,
+            self._clock,
+            plan.client,
+            surroundings.simulated,
+            surroundings.emulated,
+            self._clock.now(),
+        )
+        self._meter = Meter()
+        self._unseen_since: float | None = None
+
+    async def run(self) -> SessionEnd:
+        """Record until it is over.
+
+        :raises PerfError: when the cluster or the disk ends it before; the files are closed then, too.
+        """
+        submitting: asyncio.Task[None] | None = None
+        ended_by = ERROR
+        try:
+            nodes = await node_gpus(self._client)
+            write_json(self._files.nodes, {"schema": NODES_SCHEMA, "nodes": nodes or [], "listed": nodes is not None})
+            self._write_progress("syncing")
+            await self._recorder.start()
+            self._recording.synced_s = self._clock.now()
+            self._recording.write(self._files, self._recorder, self._client)
+            submitting = self._begin_submission()
+            ended_by = await self._until_over(submitting)
+            await self._settle(ended_by, submitting)
+        except PerfError as error:
+            self._recording.error = str(error)
+            raise
+        finally:
+            await self._close(ended_by, submitting)
+        accounting = self._accounts()
+        write_json(self._files.accounting, accounting.document())
+        return SessionEnd(ended_by, accounting, self._write_progress("done"))
+
+    def _own_submitter(self, submission: OwnSubmission) -> Submitter:
+        journal = Journal(self._files.submissions)
+        self._journals.append(journal)
+        scope = self._plan.scope
+        return Submitter(
+            self._client, submission.workloads, scope.resource, scope.namespace, self._clock, journal.append
+        )
+
+    def _begin_submission(self) -> asyncio.Task[None] | None:
+        own = self._submission
+        if own is None or self._submitter is None:
+            return None
+        submitted = self._submitter.submit(range(own.count), connections=own.connections, arrivals=own.arrivals)
+        return asyncio.create_task(submitted)
+
+    async def _until_over(self, submitting: asyncio.Task[None] | None) -> str:
+        deadline = self._clock.now() + self._plan.timeout_s
+        next_progress = 0.0
+        while True:
+            self._check(submitting)
+            now = self._clock.now()
+            if now >= next_progress:
+                progress = self._write_progress("submitting" if submitting and not submitting.done() else "waiting")
+                next_progress = now + _PROGRESS_S
+            else:
+                progress = self._progress("waiting")
+            if self._interrupted():
+                return STOP
+            if self._is_over(progress, submitting):
+                return CONDITION
+            if now >= deadline:
+                return TIMEOUT
+            await asyncio.sleep(_TICK_S)
+
+    def _check(self, submitting: asyncio.Task[None] | None) -> None:
+        """Flush, and raise what went wrong in a task of ours."""
+        for journal in self._journals:
+            journal.flush()
+        self._recorder.check()
+        if submitting is not None and submitting.done():
+            submitting.result()
+
+    def _is_over(self, progress: Progress, submitting: asyncio.Task[None] | None) -> bool:
+        if self._submitter is None:
+            return self._plan.until is not None and self._plan.until(progress)
+        ledger = self._recorder.ledger
+        if submitting is None or not submitting.done() or ledger.running:
+            return False
+        return not self._unseen() or self._waited_for_unseen()
+
+    def _unseen(self) -> bool:
+        """Whether a workload was created that the recorder has not heard of yet."""
+        if self._submitter is None:
+            return False
+        known = self._recorder.ledger.workloads
+        return any(row.uid and name not in known for name, row in self._submitter.counts.outcomes.items())
+
+    def _waited_for_unseen(self) -> bool:
+        now = self._clock.now()
+        self._unseen_since = self._unseen_since or now
+        return now - max(self._unseen_since, self._recorder.last_s) > _UNSEEN_S
+
+    async def _settle(self, ended_by: str, submitting: asyncio.Task[None] | None) -> None:
+        """Let what is on its way arrive: answers of the submission, last rows of the watches."""
+        if self._submitter is not None and submitting is not None and not submitting.done():
+            self._submitter.stop()
+            await submitting
+        if ended_by == STOP:
+            return
+        latest = self._clock.now() + _LONGEST_SETTLING_S
+        while self._clock.now() < min(latest, max(self._recorder.last_s, latest - _LONGEST_SETTLING_S) + _QUIET_S):
+            await asyncio.sleep(_TICK_S)
+            self._check(submitting)
+
+    async def _close(self, ended_by: str, submitting: asyncio.Task[None] | None) -> None:
+        if submitting is not None and not submitting.done():
+            submitting.cancel()
+            await asyncio.gather(submitting, return_exceptions=True)
+        await self._recorder.stop()
+        self._recording.ended_s = self._clock.now()
+        self._recording.ended_by = ended_by
+        for journal in self._journals:
+            journal.close()
+        self._recording.write(self._files, self._recorder, self._client)
+
+    def _accounts(self) -> Accounting:
+        ledger = self._recorder.ledger
+        if self._submitter is None:
+            return account_watched(self._plan.asked, ledger)
+        counts = self._submitter.counts
+        return account(self._plan.asked, counts.sent, counts.outcomes, ledger)
+
+    def _progress(self, phase: str) -> Progress:
+        ledger = self._recorder.ledger
+        sent, refused = self._sent_and_refused(ledger)
+        now = self._clock.now()
+        ended = ledger.totals[COMPLETED] + ledger.totals[FAILED] + ledger.totals[LOST]
+        submitted_per_s, completed_per_s = self._meter.rates(now, sent, ledger.totals[COMPLETED])
+        return Progress(
+            phase=phase,
+            asked=self._plan.asked,
+            submitted=sent,
+            running=max(0, sent - refused - ended),
+            completed=ledger.totals[COMPLETED],
+            failed=ledger.totals[FAILED] + refused,
+            lost=ledger.totals[LOST],
+            submitted_per_s=submitted_per_s,
+            completed_per_s=completed_per_s,
+            elapsed_s=round(now - self._recording.started_s, 3),
+            updated_s=now,
+        )
+
+    def _sent_and_refused(self, ledger: Ledger) -> tuple[int, int]:
+        if self._submitter is None:
+            return ledger.seen, 0
+        return self._submitter.counts.sent, self._submitter.counts.refused
+
+    def _write_progress(self, phase: str) -> Progress:
+        progress = self._progress(phase)
+        write_json(self._files.progress, progress.document())
+        return progress
+
+    def _seen_in(self, name: str) -> str | None:
+        """The workload seen whose name this one begins with: controllers append to it."""
+        known = self._recorder.ledger.workloads
+        while name:
+            if name in known:
+                return name
+            name = name.rpartition("-")[0]
+        return None

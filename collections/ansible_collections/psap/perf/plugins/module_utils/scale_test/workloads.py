@@ -1,0 +1,154 @@
+"""One template, many workloads: rendered once, then name and index are put in, as bytes ready to send."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import jinja2.meta
+import jinja2.sandbox
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test import manifests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import Submission
+from jinja2 import nodes
+
+_NAME_MARK = "psap-perf-name-mark"
+_INDEX_MARK = "psap-perf-index-mark"
+_PER_WORKLOAD = ("name", "index")
+_PROBE = 7
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadPlan:
+    """What is submitted: a template, and its variables beside ``name``, ``index`` and ``namespace``."""
+
+    source: str
+    origin: str
+    namespace: str
+    pods: int
+    variables: Mapping[str, Any]
+    pod_annotations: Mapping[str, str]
+    # where templates that this one includes lie
+    folder: Path | None = None
+
+
+class Workloads:
+    """The workloads of one submission, by index."""
+
+    def __init__(self, plan: WorkloadPlan, submission: Submission) -> None:
+        """:raises UsageError: when the template cannot be rendered, or renders no Kubernetes object."""
+        self._plan = plan
+        self.submission = submission
+        self._environment = _environment(plan.folder)
+        self._template = _compile(self._environment, plan)
+        first = self._whole(0)
+        self.api_version = str(first["apiVersion"])
+        self.kind = str(first["kind"])
+        self.size = manifests.size_of(first, plan.pods)
+        self.queue = (first["metadata"].get("labels") or {}).get("kueue.x-k8s.io/queue-name")
+        self._body = self._skeleton() or self._rendered
+
+    def manifest(self, index: int) -> dict[str, Any]:
+        """The manifest of the workload with this index, as it is sent."""
+        document: dict[str, Any] = json.loads(self.body(index))
+        return document
+
+    def name(self, index: int) -> str:
+        """The name of the workload with this index."""
+        return self.submission.name(index)
+
+    def body(self, index: int) -> bytes:
+        """The manifest of one workload as JSON."""
+        return self._body(index)
+
+    def _rendered(self, index: int) -> bytes:
+        return json.dumps(self._whole(index), separators=(",", ":")).encode()
+
+    def _whole(self, index: int) -> dict[str, Any]:
+        return self._render(self.submission.name(index), index)
+
+    def _render(self, name: str, index: int | str) -> dict[str, Any]:
+        plan = self._plan
+        try:
+            text = self._template.render({**plan.variables, "namespace": plan.namespace, "name": name, "index": index})
+            manifest = yaml.safe_load(text)
+        except jinja2.UndefinedError as error:
+            raise UsageError(f"{plan.origin}: {error.message}; it may use: {self._known()}") from error
+        except (jinja2.TemplateError, yaml.YAMLError, TypeError, ValueError) as error:
+            raise UsageError(f"{plan.origin} cannot be rendered: {error}") from error
+        if not isinstance(manifest, dict):
+            raise UsageError(f"{plan.origin} renders no Kubernetes object, but a {type(manifest).__name__}")
+        manifests.prepare(
+            manifest,
+            name=name,
+            namespace=plan.namespace,
+            labels=self.submission.labels(index, name),
+            annotations=plan.pod_annotations,
+        )
+        return manifest
+
+    def _known(self) -> str:
+        return ", ".join(sorted({*self._plan.variables, "namespace", *_PER_WORKLOAD}))
+
+    def _skeleton(self) -> Callable[[int], bytes] | None:
+        """A rendering by substitution, about a hundred times faster than Jinja2 and YAML for each workload.
+
+        None where that would not give the same: the template computes with name or index, or has the index
+        as a number.
+        """
+        if _computes_per_workload(self._environment, self._plan.source):
+            return None
+        text = json.dumps(self._render(_NAME_MARK, _INDEX_MARK), separators=(",", ":"))
+        pieces = [piece.split(_INDEX_MARK) for piece in text.split(_NAME_MARK)]
+
+        def substitute(index: int) -> bytes:
+            number = str(index)
+            return self.submission.name(index).join(number.join(piece) for piece in pieces).encode()
+
+        same = json.loads(substitute(_PROBE)) == self._whole(_PROBE)
+        return substitute if same else None
+
+
+def _environment(folder: Path | None) -> jinja2.Environment:
+    environment = jinja2.sandbox.SandboxedEnvironment(
+        loader=jinja2.FileSystemLoader(folder) if folder else None,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["to_json"] = json.dumps
+    return environment
+
+
+def _compile(environment: jinja2.Environment, plan: WorkloadPlan) -> jinja2.Template:
+    try:
+        return environment.from_string(plan.source)
+    except jinja2.TemplateSyntaxError as error:
+        raise UsageError(f"{plan.origin}:{error.lineno}: {error.message}") from error
+
+
+def _computes_per_workload(environment: jinja2.Environment, source: str) -> bool:
+    """Whether the template, or one that it includes, does more with ``name`` or ``index`` than print it."""
+    tree = environment.parse(source)
+    used = [node for node in tree.find_all(nodes.Name) if node.name in _PER_WORKLOAD]
+    printed = [
+        node
+        for output in tree.find_all(nodes.Output)
+        for node in output.nodes
+        if isinstance(node, nodes.Name) and node.name in _PER_WORKLOAD
+    ]
+    if len(used) != len(printed):
+        return True
+    return any(_part_computes(environment, part) for part in jinja2.meta.find_referenced_templates(tree))
+
+
+def _part_computes(environment: jinja2.Environment, name: str | None) -> bool:
+    if name is None or environment.loader is None:
+        return True  # which template it is, is computed itself
+    source, _path, _fresh = environment.loader.get_source(environment, name)
+    return _computes_per_workload(environment, source)

@@ -1,0 +1,219 @@
+"""A test double of the API server: enough of lists, watches and POSTs to break them on purpose."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from aiohttp import web
+
+RESOURCES = {
+    "/api/v1": [("pods", "Pod"), ("events", "Event")],
+    "/apis/batch/v1": [("jobs", "Job")],
+    "/apis/kubeflow.org/v1": [("pytorchjobs", "PyTorchJob")],
+}
+CREATED_AT = "2026-11-21T00:00:00Z"
+
+
+class FakeApi:
+    """Objects by path, a history of changes with versions, and a script of faults for the next POSTs."""
+
+    def __init__(self) -> None:
+        self.server = ""
+        self.objects: dict[str, dict[str, dict[str, Any]]] = {}
+        self.version = 100
+        self.oldest = 0
+        self.history: list[tuple[int, str, str, dict[str, Any]]] = []
+        self.changed = asyncio.Condition()
+        # each: a status to answer with, "reset" (before it is done), "lost" (done, but no answer)
+        self.post_faults: deque[int | str] = deque()
+        self.retry_after: str | None = None
+        self.posts = 0
+        self.lists = 0
+        self.watches: set[web.StreamResponse] = set()
+        self.watches_opened = 0
+        self.cut_watches = 0
+        self.complete_jobs = False
+        self.nodes_forbidden = False
+        self.refuse_lists = 0
+        # all pages of a list are of the version of its first
+        self.pages: dict[str, tuple[list[dict[str, Any]], int]] = {}
+
+    async def create(self, collection: str, obj: dict[str, Any]) -> dict[str, Any]:
+        """Put an object into a collection, as a controller would."""
+        self.version += 1
+        metadata = obj.setdefault("metadata", {})
+        metadata.setdefault("uid", f"uid-{self.version}")
+        metadata.setdefault("creationTimestamp", CREATED_AT)
+        self.objects.setdefault(collection, {})[metadata["name"]] = obj
+        await self._happened("ADDED", collection, obj)
+        return obj
+
+    async def update(self, collection: str, name: str, **status: Any) -> None:
+        """Change fields of an object's status."""
+        self.version += 1
+        obj = copy.deepcopy(self.objects[collection][name])
+        obj["status"] = {**obj.get("status", {}), **status}
+        self.objects[collection][name] = obj
+        await self._happened("MODIFIED", collection, obj)
+
+    async def delete(self, collection: str, name: str) -> None:
+        """Remove an object."""
+        self.version += 1
+        await self._happened("DELETED", collection, self.objects[collection].pop(name))
+
+    async def complete(self, collection: str, name: str) -> None:
+        """Let a Job complete."""
+        done = {"type": "Complete", "status": "True", "lastTransitionTime": CREATED_AT}
+        await self.update(collection, name, startTime=CREATED_AT, completionTime=CREATED_AT, conditions=[done])
+
+    async def fail(self, collection: str, name: str, reason: str) -> None:
+        """Let a Job fail."""
+        failed = {"type": "Failed", "status": "True", "lastTransitionTime": CREATED_AT, "reason": reason}
+        await self.update(collection, name, startTime=CREATED_AT, conditions=[failed])
+
+    async def compact(self) -> None:
+        """Forget the history: a watch from an older version is told 410."""
+        self.oldest = self.version
+        self.history.clear()
+
+    async def disconnect(self) -> None:
+        """Cut every open watch."""
+        self.cut_watches += 1
+        async with self.changed:
+            self.changed.notify_all()
+
+    async def _happened(self, kind: str, collection: str, obj: dict[str, Any]) -> None:
+        obj["metadata"]["resourceVersion"] = str(self.version)
+        self.history.append((self.version, kind, collection, copy.deepcopy(obj)))
+        async with self.changed:
+            self.changed.notify_all()
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        path = request.path
+        if path in RESOURCES:
+            resources = [{"name": name, "kind": kind, "namespaced": True} for name, kind in RESOURCES[path]]
+            return web.json_response({"resources": resources})
+        if path == "/api/v1/nodes":
+            return self._nodes()
+        if path == "/api/v1/namespaces/test":
+            return web.json_response({"metadata": {"name": "test"}})
+        parts = path.rpartition("/namespaces/test/")[2].split("/")
+        if "/namespaces/test/" not in path:
+            return self._status(404, "not found")
+        if request.method == "POST":
+            return await self._post(request)
+        if request.query.get("watch"):
+            return await self._watch(request)
+        return self._get(path.rpartition("/")[0], parts[1]) if len(parts) == 2 else self._list(request)
+
+    def _nodes(self) -> web.Response:
+        if self.nodes_forbidden:
+            return self._status(403, "nodes is forbidden")
+        node = {"metadata": {"name": "node-0000"}, "status": {"allocatable": {"nvidia.com/gpu": "8"}}}
+        return web.json_response({"metadata": {"resourceVersion": "1"}, "items": [node]})
+
+    async def _post(self, request: web.Request) -> web.Response:
+        self.posts += 1
+        fault = self.post_faults.popleft() if self.post_faults else None
+        if isinstance(fault, int):
+            headers = {"Retry-After": self.retry_after} if self.retry_after else None
+            return self._status(fault, "scripted fault", headers)
+        if fault == "reset":
+            return self._cut(request)
+        body = await request.json()
+        name = body["metadata"]["name"]
+        if name in self.objects.get(request.path, {}):
+            return self._status(409, f'"{name}" already exists')
+        created = await self.create(request.path, body)
+        if self.complete_jobs:
+            asyncio.get_running_loop().call_later(0.02, self._soon, request.path, name)
+        if fault == "lost":
+            return self._cut(request)
+        return web.json_response(created, status=201, dumps=lambda value: json.dumps(value, separators=(",", ":")))
+
+    def _soon(self, path: str, name: str) -> None:
+        self._completing = asyncio.ensure_future(self.complete(path, name))
+
+    @classmethod
+    def _cut(cls, request: web.Request) -> web.Response:
+        """Break the connection: what is answered reaches nobody."""
+        assert request.transport is not None
+        request.transport.abort()
+        return cls._status(500, "nobody reads this")
+
+    def _get(self, collection: str, name: str) -> web.Response:
+        found = self.objects.get(collection, {}).get(name)
+        return web.json_response(found) if found else self._status(404, "not found")
+
+    def _list(self, request: web.Request) -> web.Response:
+        """Two objects a page, so that the paging is always at work."""
+        self.lists += 1
+        if self.refuse_lists:
+            return self._status(self.refuse_lists, "refused")
+        token = request.query.get("continue")
+        items, version = self.pages.pop(token) if token else self._snapshot(request.path)
+        metadata = {"resourceVersion": str(version)}
+        if len(items) > 2:
+            metadata["continue"] = f"page-{self.lists}"
+            self.pages[metadata["continue"]] = (items[2:], version)
+        return web.json_response({"metadata": metadata, "items": items[:2]})
+
+    def _snapshot(self, path: str) -> tuple[list[dict[str, Any]], int]:
+        return list(self.objects.get(path, {}).values()), self.version
+
+    async def _watch(self, request: web.Request) -> web.StreamResponse:
+        self.watches_opened += 1
+        version, cuts = int(request.query["resourceVersion"]), self.cut_watches
+        if version < self.oldest:
+            return self._status(410, "too old resource version")
+        response = web.StreamResponse()
+        await response.prepare(request)
+        self.watches.add(response)
+        with suppress(ConnectionError):
+            while self.cut_watches == cuts:
+                if version < self.oldest and not self.history:
+                    await self._send(response, "ERROR", {"kind": "Status", "code": 410, "metadata": {}})
+                    break
+                for at, kind, collection, obj in list(self.history):
+                    if at > version and collection == request.path:
+                        await self._send(response, kind, obj)
+                version = max(version, self.version)
+                async with self.changed:
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(self.changed.wait(), 0.05)
+        self.watches.discard(response)
+        return response
+
+    @staticmethod
+    async def _send(response: web.StreamResponse, kind: str, obj: dict[str, Any]) -> None:
+        await response.write(json.dumps({"type": kind, "object": obj}).encode() + b"\n")
+
+    @staticmethod
+    def _status(code: int, message: str, headers: dict[str, str] | None = None) -> web.Response:
+        body = {"kind": "Status", "message": message, "code": code}
+        return web.json_response(body, status=code, headers=headers)
+
+
+@asynccontextmanager
+async def fake_api() -> AsyncIterator[FakeApi]:
+    """A fake API server on a free loopback port."""
+    api = FakeApi()
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", api._handle)
+    runner = web.AppRunner(application, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    host, port = runner.addresses[0][:2]
+    api.server = f"http://{host}:{port}"
+    try:
+        yield api
+    finally:
+        await api.disconnect()
+        await runner.cleanup()

@@ -1,0 +1,125 @@
+"""A whole session against the fake API server, in few words."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import arrivals_at
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import ResourceKind
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import Submission
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recorder import Scope
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording import RecordingFiles
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.retries import RetryPolicy
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import (
+    OwnSubmission,
+    Session,
+    SessionEnd,
+    SessionPlan,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.surroundings import Surroundings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.until import condition
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import WorkloadPlan, Workloads
+
+from .fake_api import FakeApi, fake_api
+
+JOBS = "/apis/batch/v1/namespaces/test/jobs"
+PODS = "/api/v1/namespaces/test/pods"
+EVENTS = "/api/v1/namespaces/test/events"
+JOB = ResourceKind("batch/v1", "Job", "jobs")
+SUBMISSION = Submission.of("run-1", "001__a")
+QUICK = RetryPolicy(give_up_after_s=1.0, first_delay_s=0.01, longest_delay_s=0.05)
+TEMPLATE = """
+apiVersion: batch/v1
+kind: Job
+spec: {template: {spec: {containers: [{name: a, resources: {limits: {nvidia.com/gpu: 1}}}]}}}
+"""
+
+Deed = Callable[[FakeApi], Awaitable[None]]
+
+
+def job_workloads() -> Workloads:
+    """One-GPU Jobs."""
+    return Workloads(WorkloadPlan(TEMPLATE, "test", "test", 1, {}, {}), SUBMISSION)
+
+
+@dataclass
+class Scene:
+    """What to run: *count* Jobs of ours (0: others submit), and what is done to the server meanwhile."""
+
+    folder: Path
+    count: int = 3
+    connections: int = 2
+    rate: float = 0.0
+    until: str = "all_completed"
+    asked: int | None = None
+    timeout_s: float = 10.0
+    meanwhile: Deed | None = None
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    policy: RetryPolicy = QUICK
+    api: FakeApi | None = None
+
+    async def run(self, api: FakeApi) -> SessionEnd:
+        """Run the session to its end."""
+        self.api = api
+        endpoint = ApiEndpoint(server=api.server)
+        async with ApiClient(endpoint, policy=self.policy, request_timeout_s=2.0) as client:
+            session = Session(
+                client,
+                self._plan(),
+                RecordingFiles(self.folder),
+                Surroundings(lab=True, openshift=False, simulated=("nodes", "pods"), emulated=()),
+                self.stop.is_set,
+                self._submission(),
+            )
+            running = asyncio.create_task(session.run())
+            if self.meanwhile is not None:
+                await asyncio.gather(self.meanwhile(api), running)
+            return await running
+
+    def play(self, prepare: Callable[[FakeApi], None] | None = None) -> SessionEnd:
+        """Serve the fake API, let *prepare* arrange it, run."""
+
+        async def played() -> SessionEnd:
+            async with fake_api() as api:
+                if prepare is not None:
+                    prepare(api)
+                return await self.run(api)
+
+        return asyncio.run(played())
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """The rows of a journal."""
+        return [json.loads(line) for line in (self.folder / f"{name}.jsonl").read_text().splitlines()]
+
+    def document(self, name: str) -> dict[str, Any]:
+        """A JSON document."""
+        document: dict[str, Any] = json.loads((self.folder / f"{name}.json").read_text())
+        return document
+
+    def _plan(self) -> SessionPlan:
+        return SessionPlan(
+            run="run-1",
+            scope=Scope("test", JOB, SUBMISSION.selector),
+            asked=self.count if self.asked is None else self.asked,
+            timeout_s=self.timeout_s,
+            until=None if self.count else condition(self.until),
+            client={"connections": self.connections, "rate": self.rate},
+        )
+
+    def _submission(self) -> OwnSubmission | None:
+        if not self.count:
+            return None
+        return OwnSubmission(job_workloads(), self.count, self.connections, arrivals_at(self.rate))
+
+
+async def eventually(what: Callable[[], bool]) -> None:
+    """Wait until *what* holds; the test's own timeout bounds it."""
+    while not what():
+        await asyncio.sleep(0.01)

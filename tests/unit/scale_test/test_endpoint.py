@@ -1,0 +1,119 @@
+"""Where the API server is, read from kubeconfigs as kubectl reads them."""
+
+from __future__ import annotations
+
+import base64
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import load_endpoint
+
+
+def kubeconfig(folder: Path, name: str = "config", **changes: Any) -> Path:
+    document: dict[str, Any] = {
+        "current-context": "one",
+        "clusters": [
+            {
+                "name": "c",
+                "cluster": {"server": "https://api.example:6443/", "proxy-url": "http://proxy:3128"},
+            }
+        ],
+        "users": [{"name": "u", "user": {"token": "t0k"}}],
+        "contexts": [
+            {"name": "one", "context": {"cluster": "c", "user": "u"}},
+            {"name": "two", "context": {"cluster": "c", "user": "file-user"}},
+        ],
+    }
+    document.update(changes)
+    path = folder / name
+    path.write_text(yaml.safe_dump(document))
+    return path
+
+
+def test_the_current_context_gives_server_proxy_and_token(tmp_path: Path) -> None:
+    endpoint = load_endpoint(str(kubeconfig(tmp_path)))
+    assert (endpoint.server, endpoint.proxy) == ("https://api.example:6443", "http://proxy:3128")
+    assert endpoint.headers() == {"Authorization": "Bearer t0k"}
+    assert "t0k" not in repr(endpoint)
+
+
+def test_our_own_proxy_wins_over_the_kubeconfigs(tmp_path: Path) -> None:
+    assert load_endpoint(str(kubeconfig(tmp_path)), proxy="http://bastion:1").proxy == "http://bastion:1"
+
+
+def test_files_beside_the_kubeconfig_are_found_and_a_token_file_is_read_anew(tmp_path: Path) -> None:
+    (tmp_path / "ca.pem").write_bytes(b"authority")
+    (tmp_path / "token").write_text("first\n")
+    path = kubeconfig(
+        tmp_path,
+        clusters=[{"name": "c", "cluster": {"server": "https://a", "certificate-authority": "ca.pem"}}],
+        users=[{"name": "file-user", "user": {"tokenFile": "token"}}],
+    )
+    endpoint = load_endpoint(str(path), "two")
+    assert endpoint.certificate_authority == b"authority"
+    assert endpoint.headers() == {"Authorization": "Bearer first"}
+    (tmp_path / "token").write_text("second")
+    assert endpoint.headers() == {"Authorization": "Bearer second"}
+
+
+def test_several_files_are_one_configuration_and_the_first_wins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = kubeconfig(tmp_path, "first", users=[])
+    second = kubeconfig(tmp_path, "second", clusters=[{"name": "c", "cluster": {"server": "https://other"}}])
+    monkeypatch.setenv("KUBECONFIG", f"{first}:{second}")
+    endpoint = load_endpoint()
+    assert (endpoint.server, endpoint.token) == ("https://api.example:6443", "t0k")
+
+
+def test_a_credential_plugin_is_asked(tmp_path: Path) -> None:
+    program = "import json, os; assert os.environ['WHO'] == 'me'; print(json.dumps({'status': {'token': 'fresh'}}))"
+    plugin = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "command": sys.executable,
+        "args": ["-c", program],
+        "env": [{"name": "WHO", "value": "me"}],
+    }
+    path = kubeconfig(tmp_path, users=[{"name": "u", "user": {"exec": plugin}}])
+    assert load_endpoint(str(path)).token == "fresh"
+
+
+def test_a_credential_plugin_that_fails_is_named(tmp_path: Path) -> None:
+    plugin = {"apiVersion": "v1", "command": "/nowhere/plugin"}
+    path = kubeconfig(tmp_path, users=[{"name": "u", "user": {"exec": plugin}}])
+    with pytest.raises(ClusterError, match="/nowhere/plugin"):
+        load_endpoint(str(path))
+
+
+@pytest.mark.parametrize(
+    ("changes", "context", "message"),
+    [
+        ({}, "three", "no context 'three'.*one, two"),
+        ({"users": []}, None, "no user 'u'"),
+        ({"clusters": [{"name": "c", "cluster": {}}]}, None, "no server"),
+    ],
+)
+def test_what_is_missing_is_named(tmp_path: Path, changes: dict[str, Any], context: str | None, message: str) -> None:
+    with pytest.raises(ClusterError, match=message):
+        load_endpoint(str(kubeconfig(tmp_path, **changes)), context)
+
+
+def test_no_cluster_at_all_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(ClusterError, match="no cluster is configured"):
+        load_endpoint()
+    with pytest.raises(ClusterError, match="no kubeconfig at"):
+        load_endpoint(str(tmp_path / "missing"))
+
+
+def test_a_broken_certificate_is_a_sentence(tmp_path: Path) -> None:
+    cluster = {"server": "https://a", "certificate-authority-data": base64.b64encode(b"rubbish").decode()}
+    endpoint = load_endpoint(str(kubeconfig(tmp_path, clusters=[{"name": "c", "cluster": cluster}])))
+    with pytest.raises(ClusterError, match="certificates for https://a"):
+        endpoint.ssl_context()

@@ -1,0 +1,288 @@
+"""A session leaves complete files and true accounts, however it ends and whatever the server does."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, PerfError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.until import condition
+
+from .fake_api import CREATED_AT, FakeApi
+from .sessions import EVENTS, JOBS, PODS, SUBMISSION, Scene, eventually
+
+NAMES = [SUBMISSION.name(index) for index in range(10)]
+
+
+def completing(api: FakeApi) -> None:
+    api.complete_jobs = True
+
+
+def submitted(scene: Scene, api: FakeApi) -> bool:
+    return len(api.objects.get(JOBS, {})) == scene.count
+
+
+def told(scene: Scene, word: str) -> collections.Counter[str]:
+    return collections.Counter(row["name"] for row in scene.rows("transitions") if row["transition"] == word)
+
+
+def test_all_complete_and_every_file_says_so(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, count=7)
+    end = scene.play(completing)
+    assert end.ended_by == "condition"
+    assert end.accounting.sentence() == "7 of 7 workloads submitted: 7 completed, 0 failed, 0 lost"
+    accounting = scene.document("accounting")
+    assert (accounting["completed"], accounting["identity_holds"]) == (7, True)
+    recording = scene.document("recording")
+    assert recording["ended_by"] == "condition"
+    assert recording["started_s"] <= recording["synced_s"] <= recording["ended_s"]
+    assert [row["kind"] for row in recording["resources"]] == ["Job", "Pod", "Event"]
+    assert recording["simulated"] == ["nodes", "pods"]
+    assert scene.document("nodes")["nodes"] == [{"name": "node-0000", "gpus": 8}]
+    assert scene.document("progress")["phase"] == "done"
+    for word in ("created", "started", "completed"):
+        assert told(scene, word) == dict.fromkeys(NAMES[:7], 1)
+
+
+def test_submission_begins_after_every_watch_is_in_sync(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    scene.play(completing)
+    synced = scene.document("recording")["synced_s"]
+    assert min(row["sent_s"] for row in scene.rows("submissions")) >= synced
+
+
+def test_failed_refused_and_deleted_workloads_are_counted_by_cause(tmp_path: Path) -> None:
+    async def meanwhile(api: FakeApi) -> None:
+        await eventually(lambda: len(api.objects.get(JOBS, {})) == 4)
+        jobs = sorted(api.objects[JOBS])
+        labels = {"psap.perf/workload": jobs[0]}
+        status = {"phase": "Failed", "containerStatuses": [{"state": {"terminated": {"exitCode": 3}}}]}
+        pod = {"metadata": {"name": f"{jobs[0]}-x", "namespace": "test", "labels": labels}, "status": status}
+        await api.create(PODS, pod)
+        await asyncio.sleep(0.1)
+        await api.fail(JOBS, jobs[0], "BackoffLimitExceeded")
+        await api.fail(JOBS, jobs[1], "DeadlineExceeded")
+        await api.delete(JOBS, jobs[2])
+        await api.complete(JOBS, jobs[3])
+
+    scene = Scene(tmp_path, count=5, connections=1, meanwhile=meanwhile)
+    accounting = scene.play(lambda api: api.post_faults.append(403)).accounting
+    assert (accounting.completed, accounting.failed, accounting.lost) == (1, 3, 1)
+    assert accounting.failed_by_cause == {
+        "DeadlineExceeded": 1,
+        "Error (exit code 3)": 1,
+        "refused: 403 Forbidden": 1,
+    }
+    assert accounting.lost_by_cause == {"deleted before its end": 1}
+    assert accounting.identity_holds
+
+
+def test_a_workload_deleted_after_its_end_is_not_lost(tmp_path: Path) -> None:
+    async def meanwhile(api: FakeApi) -> None:
+        await eventually(lambda: len(api.objects.get(JOBS, {})) == 2)
+        await api.complete(JOBS, NAMES[0])
+        await api.delete(JOBS, NAMES[0])
+        await api.complete(JOBS, NAMES[1])
+
+    accounting = Scene(tmp_path, count=2, meanwhile=meanwhile).play().accounting
+    assert (accounting.completed, accounting.lost) == (2, 0)
+
+
+def test_a_broken_connection_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    async def meanwhile(api: FakeApi) -> None:
+        for _cut in range(3):
+            await asyncio.sleep(0.1)
+            await api.disconnect()
+        await eventually(lambda: len(api.objects.get(JOBS, {})) == 6)
+        for name in sorted(api.objects[JOBS]):
+            await api.disconnect()
+            await api.complete(JOBS, name)
+
+    scene = Scene(tmp_path, count=6, rate=20, meanwhile=meanwhile)
+    assert scene.play().accounting.completed == 6
+    for word in ("created", "started", "completed"):
+        assert told(scene, word) == dict.fromkeys(NAMES[:6], 1)
+
+
+def test_a_version_that_is_gone_is_listed_again_without_loss_or_double_count(tmp_path: Path) -> None:
+    async def meanwhile(api: FakeApi) -> None:
+        await eventually(lambda: len(api.objects.get(JOBS, {})) == 6)
+        # while nobody watches: one completes, one completes and is deleted, one is deleted
+        await api.disconnect()
+        await api.complete(JOBS, NAMES[0])
+        await api.delete(JOBS, NAMES[1])
+        await api.compact()
+        lists = api.lists
+        await eventually(lambda: api.lists > lists)
+        for name in NAMES[2:6]:
+            await api.complete(JOBS, name)
+
+    scene = Scene(tmp_path, count=6, meanwhile=meanwhile)
+    accounting = scene.play().accounting
+    assert (accounting.completed, accounting.lost, accounting.identity_holds) == (5, 1, True)
+    assert scene.document("recording")["relists"] >= 1
+    assert told(scene, "created") == dict.fromkeys(NAMES[:6], 1)
+    assert told(scene, "deleted") == {NAMES[1]: 1}
+
+
+def test_events_of_the_namespace_are_kept_but_not_those_before(tmp_path: Path) -> None:
+    def event(name: str, regarding: str) -> dict[str, object]:
+        return {
+            "metadata": {"name": name},
+            "involvedObject": {"kind": "Pod", "name": regarding},
+            "eventTime": CREATED_AT,
+        }
+
+    async def meanwhile(api: FakeApi) -> None:
+        await eventually(lambda: len(api.objects.get(JOBS, {})) == 3)
+        await api.create(EVENTS, event("new", f"{NAMES[1]}-abcde"))
+
+    def prepare(api: FakeApi) -> None:
+        completing(api)
+        api.objects[EVENTS] = {"old": {**event("old", "x"), "metadata": {"name": "old", "uid": "old"}}}
+
+    scene = Scene(tmp_path, meanwhile=meanwhile)
+    scene.play(prepare)
+    assert [(row["name"], row["workload"]) for row in scene.rows("events")] == [(f"{NAMES[1]}-abcde", NAMES[1])]
+
+
+def test_the_time_ends_it_and_the_rest_is_counted_as_running(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, count=3, timeout_s=0.4)
+    end = scene.play()
+    assert end.ended_by == "timeout"
+    assert scene.document("recording")["ended_by"] == "timeout"
+    assert (end.accounting.submitted, end.accounting.running, end.accounting.identity_holds) == (3, 3, True)
+
+
+def test_a_stop_ends_it_with_complete_files(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, count=1000, rate=50)
+
+    async def stop(api: FakeApi) -> None:
+        await eventually(lambda: len(api.objects.get(JOBS, {})) >= 5)
+        scene.stop.set()
+
+    scene.meanwhile = stop
+    end = scene.play()
+    assert end.ended_by == "stop"
+    assert 5 <= end.accounting.submitted < 1000
+    assert len(scene.rows("submissions")) == end.accounting.submitted
+    assert end.accounting.identity_holds
+
+
+def test_an_error_leaves_complete_files_too(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+
+    def without_jobs(api: FakeApi) -> None:
+        api.nodes_forbidden = True
+        api.refuse_lists = 403
+
+    with pytest.raises(ClusterError, match="cannot list"):
+        scene.play(without_jobs)
+    recording = scene.document("recording")
+    assert recording["ended_by"] == "error"
+    assert "cannot list" in recording["error"]
+    assert scene.document("nodes") == {"schema": "psap.perf/nodes/1", "nodes": [], "listed": False}
+
+
+def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
+    program = (
+        "import resource, sys, pathlib\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))\n"
+        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "from perfdrv.collection import activate; activate(pathlib.Path.cwd())\n"
+        "from ansible_collections.psap.perf.plugins.module_utils.scale_test.journal import Journal\n"
+        "journal = Journal(pathlib.Path(sys.argv[1]))\n"
+        "for number in range(1000):\n"
+        "    journal.append({'number': number}); journal.flush()\n"
+    )
+    path = tmp_path / "rows.jsonl"
+    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False)
+    assert "cannot write" in done.stderr
+    assert "File too large; the recording is complete up to here" in done.stderr
+    assert json.loads(path.read_text().splitlines()[0]) == {"number": 0}
+
+
+def test_what_is_written_is_readable_after_a_kill(tmp_path: Path) -> None:
+    program = (
+        "import asyncio, os, pathlib, sys\n"
+        "from perfdrv.collection import activate; activate(pathlib.Path.cwd())\n"
+        "sys.path.insert(0, str(pathlib.Path.cwd()))\n"
+        "from tests.unit.scale_test.sessions import Scene\n"
+        "Scene(pathlib.Path(sys.argv[1]), count=100000, rate=100).play()\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)])
+    try:
+        scene = Scene(tmp_path)
+        journal = tmp_path / "transitions.jsonl"
+        asyncio.run(eventually(lambda: journal.exists() and journal.stat().st_size > 2000))
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    assert all(row["transition"] == "created" for row in scene.rows("transitions"))
+    assert scene.rows("submissions")
+    assert scene.document("recording")["ended_by"] is None
+    assert scene.document("progress")["phase"] == "submitting"
+
+
+def foreign(name: str, *, ended: bool = False) -> dict[str, object]:
+    conditions = [{"type": "Complete", "status": "True"}] if ended else []
+    labels = {"psap.perf/submission": SUBMISSION.identity}
+    return {"metadata": {"name": name, "labels": labels}, "status": {"conditions": conditions}}
+
+
+def test_watching_alone_records_what_others_submit(tmp_path: Path) -> None:
+    async def others(api: FakeApi) -> None:
+        await eventually(lambda: api.watches_opened >= 3)
+        for name in ("theirs-a", "theirs-b"):
+            await api.create(JOBS, foreign(name))
+            await asyncio.sleep(0.15)
+        await api.complete(JOBS, "theirs-a")
+        await api.delete(JOBS, "theirs-b")
+
+    scene = Scene(tmp_path, count=0, asked=2, meanwhile=others)
+
+    def prepare(api: FakeApi) -> None:
+        api.objects[JOBS] = {"before": {**foreign("before", ended=True)}}
+        api.objects[JOBS]["before"]["metadata"]["uid"] = "before"
+
+    accounting = scene.play(prepare).accounting
+    assert (accounting.submitted, accounting.completed, accounting.lost) == (2, 1, 1)
+    assert "before" not in {row["name"] for row in scene.rows("transitions")}
+    assert not (tmp_path / "submissions.jsonl").exists()
+
+
+def test_watching_ends_by_a_condition_over_the_progress(tmp_path: Path) -> None:
+    async def others(api: FakeApi) -> None:
+        await api.create(JOBS, foreign("theirs"))
+
+    scene = Scene(tmp_path, count=0, until="submitted >= `1`", meanwhile=others)
+    end = scene.play()
+    assert (end.ended_by, end.accounting.running) == ("condition", 1)
+
+
+@pytest.mark.parametrize("until", ["((", "completed >="])
+def test_a_condition_that_is_none_is_refused(until: str) -> None:
+    with pytest.raises(UsageError, match="neither all_completed nor JMESPath"):
+        condition(until)
+
+
+def test_a_workload_nobody_submitted_breaks_the_identity(tmp_path: Path) -> None:
+    async def intruder(api: FakeApi) -> None:
+        await eventually(lambda: len(api.objects.get(JOBS, {})) >= 1)
+        await api.create(JOBS, foreign("intruder", ended=True))
+
+    end = Scene(tmp_path, count=2, meanwhile=intruder).play(completing)
+    assert not end.accounting.identity_holds
+    assert end.accounting.discrepancies == ("1 workloads bear our label but were not submitted: intruder",)
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(PerfError, match="cannot write"):
+        Scene(tmp_path / "missing").play(completing)

@@ -1,0 +1,187 @@
+"""Transitions are what is new in an object's state, each told once, with the server's own time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.events import EventLog
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import stamp
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.lifecycles import lifecycle_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.transitions import Tracker, Transition
+
+SECOND = "2026-11-21T00:00:{:02d}Z"
+
+
+def tracker(kind: str) -> Tracker:
+    return Tracker(kind, lifecycle_of(kind))
+
+
+def pod(status: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
+    labels = {"psap.perf/workload": "w-00001"}
+    metadata = {"name": "w-00001-x", "namespace": "test", "uid": "u1", "labels": labels}
+    return {
+        "metadata": {**metadata, "creationTimestamp": SECOND.format(0)},
+        "spec": spec,
+        "status": status or {},
+    }
+
+
+def conditions(**times: str) -> list[dict[str, str]]:
+    return [{"type": key, "status": "True", "lastTransitionTime": time} for key, time in times.items()]
+
+
+def words(transitions: list[Transition]) -> list[str]:
+    return [transition.transition for transition in transitions]
+
+
+def test_each_milestone_is_told_once_in_its_order() -> None:
+    pods = tracker("Pod")
+    assert words(pods.observe(pod(), 1.0)) == ["created"]
+    scheduled = pod({"conditions": conditions(PodScheduled=SECOND.format(1))}, nodeName="node-1")
+    found = pods.observe(scheduled, 2.5)
+    assert words(found) == ["scheduled"]
+    assert (found[0].seen_s, found[0].node, found[0].workload) == (2.5, "node-1", "w-00001")
+    assert pods.observe(scheduled, 3.0) == []
+
+
+def test_states_that_were_missed_are_told_with_the_servers_times() -> None:
+    ended = pod(
+        {
+            "phase": "Succeeded",
+            "conditions": conditions(PodScheduled=SECOND.format(1), Initialized=SECOND.format(2)),
+            "containerStatuses": [
+                {
+                    "state": {
+                        "terminated": {
+                            "startedAt": SECOND.format(3),
+                            "finishedAt": SECOND.format(9),
+                            "exitCode": 0,
+                        }
+                    }
+                }
+            ],
+        }
+    )
+    found = tracker("Pod").observe(ended, 10.0)
+    assert words(found) == ["created", "scheduled", "initialized", "running", "succeeded"]
+    offsets = [round(item.stamp.server_s - found[0].stamp.server_s) for item in found if item.stamp and found[0].stamp]
+    assert offsets == [0, 1, 2, 3, 9]
+    assert {item.stamp.resolution_s for item in found if item.stamp} == {1.0}
+
+
+def test_a_pod_may_be_unschedulable_before_it_is_scheduled() -> None:
+    pods = tracker("Pod")
+    waiting = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "lastTransitionTime": SECOND.format(1),
+    }
+    assert words(pods.observe(pod({"conditions": [waiting]}), 1.0)) == ["created", "unschedulable"]
+    assert words(pods.observe(pod({"conditions": conditions(PodScheduled=SECOND.format(5))}), 5.0)) == ["scheduled"]
+
+
+def test_a_failed_pod_says_why() -> None:
+    killed = {"terminated": {"exitCode": 137, "reason": "OOMKilled", "finishedAt": SECOND.format(4)}}
+    found = tracker("Pod").observe(pod({"phase": "Failed", "containerStatuses": [{"state": killed}]}), 5.0)
+    assert (found[-1].transition, found[-1].reason) == ("failed", "OOMKilled (exit code 137)")
+    evicted = tracker("Pod").observe(pod({"phase": "Failed", "reason": "Evicted"}), 5.0)
+    assert words(evicted) == ["created", "evicted", "failed"]
+
+
+def job(status: dict[str, Any] | None = None, uid: str = "j1") -> dict[str, Any]:
+    metadata = {"name": "w-00001", "namespace": "test", "uid": uid, "creationTimestamp": SECOND.format(0)}
+    return {"metadata": metadata, "status": status or {}}
+
+
+def test_a_suspended_job_that_is_resumed_and_suspended_again_tells_all_of_it() -> None:
+    jobs = tracker("Job")
+    suspended = {"conditions": conditions(Suspended=SECOND.format(1))}
+    started = {"startTime": SECOND.format(2)}
+    told = [words(jobs.observe(job(status), 1.0)) for status in (suspended, started, suspended, started)]
+    assert told == [["created", "suspended"], ["started"], ["suspended"], ["started"]]
+
+
+def test_a_pytorchjob_and_a_kind_nobody_described_end_as_jobs_do() -> None:
+    running = {"type": "Running", "status": "False"}
+    succeeded = {
+        "conditions": [running, *conditions(Succeeded=SECOND.format(7))],
+        "completionTime": SECOND.format(6),
+    }
+    assert words(tracker("PyTorchJob").observe(job(succeeded), 8.0)) == ["created", "completed"]
+    assert words(tracker("Experiment").observe(job({"phase": "Failed", "reason": "Quota"}), 8.0)) == [
+        "created",
+        "failed",
+    ]
+
+
+def test_a_deleted_object_tells_its_last_state_first() -> None:
+    jobs = tracker("Job")
+    jobs.observe(job(), 1.0)
+    ended = job({"startTime": SECOND.format(1), "conditions": conditions(Complete=SECOND.format(3))})
+    assert words(jobs.remove(ended, 4.0)) == ["started", "completed", "deleted"]
+    assert len(jobs) == 0
+
+
+def test_what_a_new_list_lacks_was_deleted_meanwhile() -> None:
+    jobs = tracker("Job")
+    jobs.observe(job(uid="j1"), 1.0)
+    jobs.observe(job(uid="j2"), 1.0)
+    assert [(item.uid, item.transition) for item in jobs.missing(["j2"], 2.0)] == [("j1", "deleted")]
+    assert jobs.missing(["j2"], 3.0) == []
+
+
+def test_a_row_has_the_fields_of_the_contract() -> None:
+    row = tracker("Pod").observe(pod(), 1.25)[0].row()
+    created = stamp(SECOND.format(0))
+    assert created is not None
+    assert row == {
+        "seen_s": 1.25,
+        "kind": "Pod",
+        "namespace": "test",
+        "name": "w-00001-x",
+        "uid": "u1",
+        "workload": "w-00001",
+        "transition": "created",
+        "server_s": created.server_s,
+        "resolution_s": 1.0,
+        "node": None,
+        "reason": None,
+    }
+
+
+def test_microseconds_are_known_from_whole_seconds() -> None:
+    fine = stamp("2026-11-21T00:00:01.250000Z")
+    assert fine is not None
+    assert fine.resolution_s == 0.000001
+    assert round(fine.server_s % 1, 6) == 0.25
+    assert stamp(None) is None
+
+
+def event(uid: str = "e1", count: int | None = None, **fields: Any) -> dict[str, Any]:
+    regarding = {"kind": "Pod", "name": "w-00001-x", "namespace": "test"}
+    return {
+        "metadata": {"uid": uid},
+        "involvedObject": regarding,
+        "reason": "Scheduled",
+        "count": count,
+        **fields,
+    }
+
+
+def test_an_event_is_told_once_for_each_count() -> None:
+    log = EventLog()
+    first = log.observe(event(eventTime="2026-11-21T00:00:01.500000Z"), "w-00001", 2.0)
+    assert first is not None
+    assert (first["resolution_s"], first["count"], first["name"]) == (0.000001, 1, "w-00001-x")
+    assert log.observe(event(), "w-00001", 3.0) is None
+    again = log.observe(event(count=2, lastTimestamp=SECOND.format(9)), "w-00001", 9.5)
+    assert again is not None
+    assert again["resolution_s"] == 1.0
+
+
+def test_an_event_older_than_the_recording_is_told_when_it_repeats() -> None:
+    log = EventLog()
+    log.ignore(event(count=3))
+    assert log.observe(event(count=3), None, 1.0) is None
+    assert log.observe(event(count=4), None, 2.0) is not None

@@ -1,0 +1,169 @@
+"""Workloads from templates: the shipped ones, and what a user's own may do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import (
+    Submission,
+    label_value,
+    workload_of,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.manifests import Size
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import WorkloadPlan, Workloads
+
+TEMPLATES = Path("collections/ansible_collections/psap/perf/roles/scale_test_submit/templates")
+VARIABLES: dict[str, Any] = {
+    "image": "registry.example/sleeper:1",
+    "gpus": 2,
+    "pods": 4,
+    "duration_s": "30",
+    "cpu": "50m",
+    "memory": "32Mi",
+    "node_selector": {"type": "kwok"},
+    "tolerations": [{"operator": "Exists"}],
+    "run_as_user": 1000,
+}
+OWN = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: ignored, labels: {kept: "yes", psap.perf/run: mine}}
+data: {text: "INSERT"}
+"""
+
+
+def workloads(source: str, **changes: Any) -> Workloads:
+    plan = WorkloadPlan(
+        source=source,
+        origin="own.yml.j2",
+        namespace="test",
+        pods=1,
+        variables={**VARIABLES, **changes},
+        pod_annotations={"lab.psap.perf/duration": "30s"},
+        folder=TEMPLATES,
+    )
+    return Workloads(plan, Submission.of("scale_test-20261121T000000Z-abcdef", "001__scale_test__submit"))
+
+
+def shipped(name: str, **changes: Any) -> Workloads:
+    return workloads((TEMPLATES / f"{name}.yml.j2").read_text(), **changes)
+
+
+@pytest.mark.parametrize("name", ["job", "pytorchjob"])
+def test_a_shipped_template_carries_everything_it_was_given(name: str) -> None:
+    made = shipped(name)
+    assert made.size == Size(pods=4, gpus=8)
+    manifest = made.manifest(12)
+    text = json.dumps(manifest)
+    assert manifest["metadata"]["name"] == made.name(12)
+    assert manifest["metadata"]["namespace"] == "test"
+    for expected in (
+        '"nvidia.com/gpu": 2',
+        '"type": "kwok"',
+        '"operator": "Exists"',
+        "registry.example/sleeper:1",
+    ):
+        assert expected in text
+    assert '"sleep", "30"' in text
+    assert '"allowPrivilegeEscalation": false' in text
+    assert text.count('"lab.psap.perf/duration": "30s"') == (2 if name == "pytorchjob" else 1)
+
+
+@pytest.mark.parametrize("name", ["job", "pytorchjob"])
+def test_what_was_not_given_is_left_out(name: str) -> None:
+    text = shipped(name, node_selector={}, tolerations=[], run_as_user=None, gpus=0).body(0).decode()
+    for absent in ("nodeSelector", "tolerations", "runAsUser", "nvidia.com/gpu"):
+        assert absent not in text
+
+
+def test_one_pod_needs_no_workers_and_no_index() -> None:
+    assert "Indexed" not in shipped("job", pods=1).body(0).decode()
+    assert list(shipped("pytorchjob", pods=1).manifest(0)["spec"]["pytorchReplicaSpecs"]) == ["Master"]
+
+
+def test_object_and_pods_carry_our_labels() -> None:
+    made = shipped("job")
+    manifest = made.manifest(3)
+    expected = made.submission.labels(3, made.name(3))
+    assert manifest["metadata"]["labels"].items() >= expected.items()
+    assert manifest["spec"]["template"]["metadata"]["labels"].items() >= expected.items()
+    assert expected["app.kubernetes.io/managed-by"] == "psap.perf"
+
+
+def test_an_own_template_keeps_its_labels_but_not_ours() -> None:
+    labels = workloads(OWN).manifest(0)["metadata"]["labels"]
+    assert labels["kept"] == "yes"
+    assert labels["psap.perf/run"] == "scale_test-20261121T000000Z-abcdef"
+
+
+@pytest.mark.parametrize(
+    ("insert", "expected"),
+    [
+        ("{{ name }}/{{ index }}/{{ namespace }}", "{name}/5/test"),
+        ("{{ index % 2 }}", "1"),
+        ("{% if index == 5 %}five{% else %}other{% endif %}", "five"),
+        ("{% set twice = index * 2 %}{{ twice }}", "10"),
+        ("{{ name | upper }}", "{NAME}"),
+    ],
+)
+def test_name_and_index_may_be_printed_or_computed_with(insert: str, expected: str) -> None:
+    made = workloads(OWN.replace("INSERT", insert))
+    name = made.name(5)
+    assert made.manifest(5)["data"]["text"] == expected.format(name=name, NAME=name.upper())
+
+
+def test_an_index_that_is_a_number_stays_one() -> None:
+    assert workloads(OWN.replace('"INSERT"', "{{ index }}")).manifest(5)["data"]["text"] == 5
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (
+            "kind: {{ nothing }}",
+            "own.yml.j2: 'nothing' is undefined; it may use: .*index, memory, name, namespace",
+        ),
+        ("a\n{% if %}", "own.yml.j2:2: "),
+        ("[1, 2]", "renders no Kubernetes object, but a list"),
+        ("kind: Job", "renders no apiVersion"),
+        ("a: [", "cannot be rendered"),
+    ],
+)
+def test_a_template_that_cannot_serve_is_refused_with_its_name(source: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        workloads(source)
+
+
+def test_names_differ_between_runs_and_directories_and_never_between_tries() -> None:
+    one = Submission.of("run-1", "001__a")
+    assert one == Submission.of("run-1", "001__a")
+    others = {Submission.of("run-1", "002__a").name(0), Submission.of("run-2", "001__a").name(0)}
+    assert one.name(0) not in others
+    assert len(others) == 2
+
+
+def test_the_workload_is_found_in_the_names_of_what_belongs_to_it() -> None:
+    one = Submission.of("run-1", "001__a")
+    name = one.name(7)
+    assert [one.workload_in(text) for text in (name, f"{name}-x7k2p", f"{name}-worker-0")] == [name] * 3
+    assert one.workload_in(f"x{name}") is None
+    assert one.workload_in("other-00007") is None
+
+
+def test_a_label_value_is_short_and_safe_and_keeps_its_end() -> None:
+    assert label_value("a/b c") == "a-b-c"
+    long = label_value("x" * 100 + "-end")
+    assert len(long) == 63
+    assert long.endswith("-end")
+
+
+def test_a_pods_workload_is_our_label_or_the_controllers_or_the_owner() -> None:
+    assert workload_of({"labels": {"psap.perf/workload": "w", "job-name": "j"}}) == "w"
+    assert workload_of({"labels": {"training.kubeflow.org/job-name": "p"}}) == "p"
+    owner = {"kind": "ReplicaSet", "name": "r", "controller": True}
+    assert workload_of({"ownerReferences": [owner]}) == "r"
+    assert workload_of({}) is None
