@@ -51,7 +51,7 @@ class ActionModule(PerfAction):
         )
         arguments = self._arguments(context, Path(role._role_path))
         write_yaml(directory / "args.yml", {"schema": "psap.perf/args/1", "role": name, "args": arguments})
-        write_text(directory / "command.txt", _rerun(environment, context.host, name, arguments))
+        write_text(directory / "command.txt", _rerun(environment, context, name, arguments))
         write_json(directory / "status.json", _first_status(context, name, environment.attempt))
         outer = {short: opened[short] for short in map(_short, chain[:-1]) if short in opened}
         return VerbResult(values={"directory": str(directory), "directories": {**outer, name: str(directory)}})
@@ -90,9 +90,10 @@ class ActionModule(PerfAction):
         return {name: plain(context.variables[name]) for name in names if name in context.variables}
 
 
-def _rerun(environment: RunEnvironment, host: str, role: str, arguments: dict[str, Any]) -> str:
-    """A shell line that runs the command alone, with these arguments, on this host."""
-    values = {"perf_command": role, "perf_command_host": host, **arguments}
+def _rerun(environment: RunEnvironment, context: VerbContext, role: str, arguments: dict[str, Any]) -> str:
+    """A shell line that runs the command alone, with these arguments; a lane's host exists only in its flow."""
+    host = {} if context.variables.get("perf_lane") else {"perf_command_host": context.host}
+    values = {"perf_command": role, **host, **arguments}
     inventory = [word for source in environment.inventory for word in ("-i", source)]
     words = ["ansible-playbook", "playbooks/toolbox.yml", *inventory, "-e", json.dumps(values)]
     return f"cd {shlex.quote(str(environment.project))} && {shlex.join(words)}\n"

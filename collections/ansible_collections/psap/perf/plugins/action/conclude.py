@@ -44,7 +44,7 @@ def _told(failures: list[Failure]) -> str:
     told = f"{first.what}: {first.why}"
     if first.directory:
         told += f" (see {first.directory})"
-    following = [failure.what for failure in others if failure.directory != first.directory]
+    following = [failure.what for failure in others if not failure.interrupted and failure.directory != first.directory]
     return f"{told}; after it failed: {', '.join(following)}" if following else told
 
 

@@ -1,0 +1,35 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.documents import plain
+from ansible_collections.psap.perf.plugins.module_utils.matrix import cells
+from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
+from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.modules.matrix import DOCUMENTATION
+
+
+class ActionModule(PerfAction):
+    """List the cells of a flow's matrix."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Multiply the dimensions."""
+        options = Project(RunEnvironment.read().project).settings_of(context.args["flow"])
+        spanning = [option for option in options if option.dimension]
+        values: dict[str, Any] = {
+            option.name: plain(context.variables[option.name])
+            for option in spanning
+            if option.name in context.variables
+        }
+        found = cells(spanning, values, plain(context.variables.get("matrix_skip_if") or []))
+        only = context.variables.get("perf_cells")
+        chosen = [cell for cell in found if only is None or cell.index in {int(index) for index in only}]
+        return VerbResult(values={"cells": [asdict(cell) for cell in chosen]})

@@ -1,0 +1,36 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: cell
+short_description: Keep how a cell of the matrix went
+version_added: 0.1.0
+description:
+  - Writes C(cell.json) in the cell's directory when the cell begins and when it has ended.
+  - Refuses to begin when the run was asked to stop.
+author: The psap.perf developers
+options:
+  cell:
+    description: The cell, as M(psap.perf.matrix) lists it.
+    type: dict
+    required: true
+  state:
+    description: What happens to the cell now.
+    type: str
+    choices: [begun, ok, failed]
+    required: true
+  error:
+    description: Why it failed.
+    type: str
+"""
+
+EXAMPLES = r"""
+- name: Begin the cell
+  psap.perf.cell:
+    cell: "{{ perf_cell }}"
+    state: begun
+"""
+
+RETURN = r"""#"""

@@ -1,0 +1,42 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: preflight
+short_description: Refuse a cluster that cannot be reached or lacks what the run needs
+version_added: 0.1.0
+description:
+  - Runs before anything is touched, and keeps in C(run.json) which cluster it is, and what of it is simulated or emulated.
+author: The psap.perf developers
+options:
+  requires:
+    description: Kinds that the cluster must serve.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      kind:
+        description: The kind.
+        type: str
+        required: true
+      api_version:
+        description: Its API group and version.
+        type: str
+        required: true
+"""
+
+EXAMPLES = r"""
+- name: Look at the cluster
+  psap.perf.preflight:
+    requires:
+      - {api_version: kubeflow.org/v1, kind: PyTorchJob}
+"""
+
+RETURN = r"""
+run_facts:
+  description: Goes to C(run.json).
+  type: dict
+  returned: success
+"""
