@@ -1,1 +1,1 @@
-"""Part of psap.perf."""
+"""Analysis of psap.perf runs: run directories → typed tables → measures → KPIs, plots and one HTML file."""

@@ -1,0 +1,55 @@
+"""Entry point: errors become one sentence on stderr and the exit code that all programs of psap.perf share."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+
+import click
+
+from perfanalysis.cli import cli
+from perfanalysis.errors import AnalysisError
+
+INTERNAL_ERROR = 70
+INTERRUPTED = 130
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run perfanalysis and leave with its exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    sys.exit(run(given))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; returns its exit code. With --debug, at any place, tracebacks are printed."""
+    debug = "--debug" in arguments
+    try:
+        cli.main(
+            args=[word for word in arguments if word != "--debug"], prog_name="perfanalysis", standalone_mode=False
+        )
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Error: interrupted", err=True)
+        return INTERRUPTED
+    except Exception as error:  # the last resort: anything else would be a traceback for the user
+        return _explain(error, debug=debug)
+    return 0
+
+
+def _explain(error: Exception, *, debug: bool) -> int:
+    if debug:
+        traceback.print_exception(error)
+    if isinstance(error, AnalysisError):
+        click.echo(f"Error: {error}", err=True)
+        return error.exit_code
+    hint = "" if debug else "; run again with --debug"
+    click.echo(f"Error: internal error: {type(error).__name__}: {error}{hint}", err=True)
+    return INTERNAL_ERROR
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""Parsed tables as Parquet files that know the contents they were made from; never a pickle.
+
+The tables a report writes for its readers are the cache: each carries a hash of every input file, of the parser's
+version and of the table's declaration. Touching a file changes nothing; one byte changed parses that recording anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from perfanalysis.findings import Finding
+from perfanalysis.tables import TableSpec, specs_of
+from perfanalysis.workload_type import Source, WorkloadType
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEY = b"psap.perf.inputs"
+TablesType = TypeVar("TablesType")
+
+
+def load_tables(
+    workload: WorkloadType[TablesType], source: Source, folder: Path
+) -> tuple[TablesType, tuple[Finding, ...]]:
+    """The recording's tables: from `folder` when made from the same contents, else parsed and written there."""
+    digest = inputs_digest(workload, source.place.directory)
+    frames, findings = _read(workload, folder, digest)
+    if frames is not None:
+        return workload.tables(**frames), findings
+    tables = workload.parse(source)
+    findings += source.findings
+    # A recording with damaged files is parsed each time, so that its findings are said each time.
+    key = digest if not source.findings else b"not kept"
+    for name, spec in specs_of(workload.tables).items():
+        write_table(folder / f"{name}.parquet", getattr(tables, name), spec, key)
+    return tables, findings
+
+
+def inputs_digest(workload: WorkloadType[Any], directory: Path) -> bytes:
+    """Hash of the contents of every declared input file, the parser's version and the tables' declarations."""
+    digest = hashlib.blake2b(digest_size=20)
+    digest.update(f"{workload.name} {workload.version}".encode())
+    for spec in specs_of(workload.tables).values():
+        digest.update(spec.fingerprint().encode())
+    for name in workload.files:
+        digest.update(b"\0" + name.encode())
+        if (directory / name).is_file():
+            with (directory / name).open("rb") as stream:
+                digest.update(hashlib.file_digest(stream, "blake2b").digest())
+    return digest.hexdigest().encode()
+
+
+def _read(
+    workload: WorkloadType[Any], folder: Path, digest: bytes
+) -> tuple[dict[str, pd.DataFrame] | None, tuple[Finding, ...]]:
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    frames: dict[str, pd.DataFrame] = {}
+    for name, spec in specs_of(workload.tables).items():
+        path = folder / f"{name}.parquet"
+        if not path.is_file():
+            return None, ()
+        try:
+            with parquet.ParquetFile(path) as stored:
+                if (stored.schema_arrow.metadata or {}).get(KEY) != digest:
+                    return None, ()
+                frames[name] = spec.conform(stored.read().to_pandas())
+        except (pa.ArrowException, OSError, ValueError):
+            return None, (Finding("note", f"tables/{folder.name}/{path.name}", "damaged; it was made anew"),)
+    return frames, ()
+
+
+def write_table(path: Path, frame: pd.DataFrame, spec: TableSpec, key: bytes = b"") -> None:
+    """Write one table as Parquet with units and help of its columns in the file's metadata."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    table = pa.Table.from_pandas(spec.conform(frame), preserve_index=False)
+    metadata = dict(table.schema.metadata or {})
+    metadata[b"psap.perf.help"] = spec.help.encode()
+    metadata[KEY] = key
+    described = [
+        table.schema.field(column.name).with_metadata({"help": column.help, "unit": column.unit or ""})
+        for column in spec.columns
+    ]
+    schema = pa.schema(described, metadata=metadata)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.partial")
+    parquet.write_table(table.cast(schema), partial, compression="zstd")
+    partial.replace(path)

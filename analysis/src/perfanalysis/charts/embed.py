@@ -1,0 +1,102 @@
+"""Figures as compact JSON that the report's script draws on canvases, at any width, in light and dark."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from perfanalysis.charts.model import Axis, Chart, Figure, Layer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PLACES = 65535
+"""A point's place on each axis is embedded with 16 bits: far finer than a screen's pixels."""
+DIGITS = 5
+FEW_POINTS = 4_000
+"""Above this, a chart's points are drawn at places rounded to RASTER steps, one point a place."""
+RASTER = (1200, 260)
+
+
+def embedded(figure: Figure) -> dict[str, Any]:
+    """The figure for the report's script."""
+    return {
+        "name": figure.name,
+        "rows": [[_chart(chart) for chart in row] for row in figure.rows],
+    }
+
+
+def _chart(chart: Chart) -> dict[str, Any]:
+    return {
+        "title": chart.title,
+        "share": chart.share,
+        "height": chart.height,
+        "x": _axis(chart.x, [layer.x for layer in chart.layers]),
+        "y": _axis(chart.y, [layer.y for layer in chart.layers]),
+        "layers": [_layer(layer) for layer in chart.layers],
+    }
+
+
+def _axis(axis: Axis, values: list[NDArray[np.float64]]) -> dict[str, Any]:
+    finite = [part[np.isfinite(part)] for part in values]
+    joined = np.concatenate(finite) if finite else np.array([])
+    low = axis.low if axis.low is not None else (float(joined.min()) if len(joined) else 0.0)
+    high = axis.high if axis.high is not None else (float(joined.max()) if len(joined) else 1.0)
+    return {
+        "text": axis.text,
+        "unit": axis.unit,
+        "log": axis.scale == "log",
+        "low": _short(low),
+        "high": _short(high),
+        "fixed": axis.high is not None,
+        "categories": list(axis.categories),
+    }
+
+
+def _layer(layer: Layer) -> dict[str, Any]:
+    shared = {"kind": layer.kind, "label": layer.label, "colour": layer.colour}
+    if layer.kind == "points":
+        return {**shared, **_points(layer.x, layer.y)}
+    numbers: dict[str, Any] = {"x": _numbers(layer.x), "y": _numbers(layer.y)}
+    for name in ("low", "high"):
+        values = getattr(layer, name)
+        if values is not None:
+            numbers[name] = _numbers(values)
+    return {**shared, **numbers, "width": _short(layer.width), "dashed": layer.dashed}
+
+
+def _points(x: NDArray[np.float64], y: NDArray[np.float64]) -> dict[str, Any]:
+    """Places of the points as base64 of little-endian 16-bit pairs, with the ranges they are counted in."""
+    (x_places, x_range), (y_places, y_range) = _places(x), _places(y)
+    pairs = np.stack([x_places, y_places], axis=1)
+    if len(pairs) > FEW_POINTS:
+        pairs = _one_per_place(pairs)
+    data = base64.b64encode(pairs.astype("<u2").tobytes()).decode()
+    return {"data": data, "count": len(pairs), "of": len(x), "xRange": x_range, "yRange": y_range}
+
+
+def _one_per_place(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of points that would fall on one pixel, the first; each is still a real one, at its own place."""
+    steps = np.array(RASTER)
+    cells = pairs * steps // (PLACES + 1)
+    kept = np.unique(cells[:, 0] * steps[1] + cells[:, 1], return_index=True)[1]
+    return pairs[np.sort(kept)]
+
+
+def _places(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], list[float]]:
+    if not len(values):
+        return np.array([], dtype=np.int64), [0.0, 1.0]
+    low, high = float(values.min()), float(values.max())
+    span = (high - low) or 1.0
+    return np.rint((values - low) / span * PLACES).astype(np.int64), [low, low + span]
+
+
+def _numbers(values: NDArray[np.float64]) -> list[float | None]:
+    return [_short(value) if np.isfinite(value) else None for value in values.tolist()]
+
+
+def _short(value: float) -> float:
+    rounded = float(f"{value:.{DIGITS}g}")
+    return int(rounded) if rounded.is_integer() else rounded

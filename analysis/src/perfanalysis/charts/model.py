@@ -1,0 +1,103 @@
+"""A chart as data. A new plot is a function that returns a Figure; both drawings follow from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Scale = Literal["linear", "log"]
+LayerKind = Literal["points", "line", "steps", "area", "bars", "sidebars", "ranges"]
+MOST_LINE_POINTS = 2000
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis; `unit` is shown behind the label. `categories` name the places 0, 1, 2 … from top to bottom."""
+
+    label: str
+    unit: str = ""
+    scale: Scale = "linear"
+    low: float | None = None
+    high: float | None = None
+    categories: tuple[str, ...] = ()
+    labelled: bool = True
+    """False where the chart to the left carries the same axis; drawn all the same where charts are stacked."""
+
+    @property
+    def text(self) -> str:
+        """Label and unit as one text."""
+        return f"{self.label} ({self.unit})" if self.label and self.unit else self.label or self.unit
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One series of a chart.
+
+    points, line, steps: y over x. area: between `low` and y over x, as steps. bars: height y at x, `width` wide.
+    sidebars: length x at y, `width` high. ranges: from `low` to `high` on the x axis at place y, with a dot at x;
+    a range that is not known is NaN. `colour` is a place in the palette.
+    """
+
+    kind: LayerKind
+    label: str
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    colour: int = 0
+    low: NDArray[np.float64] | None = None
+    high: NDArray[np.float64] | None = None
+    width: float = 1.0
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A pair of axes with layers. `share` is its part of the row's width."""
+
+    title: str
+    x: Axis
+    y: Axis
+    layers: tuple[Layer, ...]
+    share: float = 1.0
+    height: int = 260
+    """In CSS pixels."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Rows of charts that belong together: one PNG file and one card of the report."""
+
+    name: str
+    title: str
+    caption: str
+    rows: tuple[tuple[Chart, ...], ...]
+    marks: tuple[str, ...] = field(default=())
+
+
+def seconds_scale(*values: NDArray[np.float64]) -> tuple[float, str]:
+    """Factor and unit for durations given in seconds: milliseconds when none exceeds one second."""
+    largest = max((float(np.nanmax(np.abs(part))) for part in values if np.isfinite(part).any()), default=0.0)
+    if largest >= 1.0 or largest == 0.0:
+        return 1.0, "s"
+    return 1000.0, "ms"
+
+
+def histogram(values: NDArray[np.float64], label: str, colour: int, parts: int = 40) -> Layer:
+    """The distribution of finite values as bars beside a time series that shares the y axis."""
+    finite = values[np.isfinite(values)]
+    counts, edges = np.histogram(finite, bins=parts) if len(finite) else (np.zeros(1), np.array([0.0, 1.0]))
+    middles = (edges[:-1] + edges[1:]) / 2
+    return Layer("sidebars", label, counts.astype(float), middles, colour, width=float(edges[1] - edges[0]))
+
+
+def cumulative(values: NDArray[np.float64], label: str, colour: int) -> Layer:
+    """The share of finite values up to each value, in percent, thinned to MOST_LINE_POINTS real values."""
+    ordered = np.sort(values[np.isfinite(values)])
+    places = np.unique(np.linspace(0, max(len(ordered) - 1, 0), MOST_LINE_POINTS).astype(int))
+    if not len(ordered):
+        return Layer("steps", label, ordered, ordered, colour)
+    return Layer("steps", label, ordered[places], 100.0 * (places + 1) / len(ordered), colour)

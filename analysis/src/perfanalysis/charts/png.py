@@ -1,0 +1,172 @@
+"""Draw figures as PNG files with matplotlib, for slides and documents: light background, titles, units, legends."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from perfanalysis.charts.model import Axis, Chart, Figure, Layer
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PALETTE = (
+    "#2f6fde", "#e08a1e", "#129a83", "#8457d6", "#1f9bc4", "#d6455d", "#7a8c1f",
+    "#c2539f", "#5b6b7d", "#a8632c", "#3f52a8", "#2f8f46", "#8c3f3f",
+)  # fmt: skip
+INK, MUTED, GRID, WARN = "#1b2430", "#5d6b7a", "#e4e8ee", "#9a5b00"
+DOTS_PER_INCH = 120
+WIDTH_INCHES = 12.0
+PIXELS_PER_INCH = 84.0
+HEAD_INCHES, FOOT_INCHES, GAP_INCHES = 0.95, 0.62, 0.86
+STYLE: Any = {
+    "font.family": ["DejaVu Sans"],
+    "font.size": 9.5,
+    "text.color": INK,
+    "axes.labelcolor": MUTED,
+    "axes.edgecolor": "#c4ccd6",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "legend.frameon": False,
+    "path.simplify_threshold": 0.5,
+    "agg.path.chunksize": 20000,
+}
+
+
+def draw(figure: Figure) -> bytes:
+    """The figure as a PNG file's content; the same figure gives the same bytes."""
+    with rc_context(STYLE):
+        heights = [max(chart.height for chart in row) / PIXELS_PER_INCH for row in figure.rows]
+        total = HEAD_INCHES + sum(heights) + GAP_INCHES * (len(heights) - 1) + FOOT_INCHES
+        canvas = Canvas(figsize=(WIDTH_INCHES, total), dpi=DOTS_PER_INCH, facecolor="white")
+        _head(canvas, figure, total)
+        top = total - HEAD_INCHES
+        for row, height in zip(figure.rows, heights, strict=True):
+            _row(canvas, row, (top - height) / total, height / total)
+            top -= height + GAP_INCHES
+        content = io.BytesIO()
+        FigureCanvasAgg(canvas)
+        canvas.savefig(content, format="png", metadata={"Software": None}, pil_kwargs={"compress_level": 4})
+    return content.getvalue()
+
+
+def _head(canvas: Canvas, figure: Figure, total: float) -> None:
+    canvas.text(0.02, 1 - 0.26 / total, figure.title, fontsize=15, fontweight="bold", va="center")
+    if figure.marks:
+        box = {"boxstyle": "round,pad=0.4", "facecolor": "#fff3d6", "edgecolor": "#e5b14a", "linewidth": 0.8}
+        text = " · ".join(figure.marks)
+        canvas.text(0.98, 1 - 0.26 / total, text, color=WARN, ha="right", va="center", bbox=box, fontsize=9)
+
+
+def _row(canvas: Canvas, row: tuple[Chart, ...], bottom: float, height: float) -> None:
+    left, right = (0.16 if row[0].y.categories else 0.062), 0.02
+    gaps = [0.125 if chart.y.categories else 0.055 for chart in row[1:]]
+    room = 1 - left - right - sum(gaps)
+    shares = sum(chart.share for chart in row)
+    for place, chart in enumerate(row):
+        width = room * chart.share / shares
+        axes = canvas.add_axes((left, bottom, width, height))
+        _chart(axes, chart)
+        left += width + (gaps[place] if place < len(gaps) else 0)
+
+
+def _chart(axes: Axes, chart: Chart) -> None:
+    for layer in chart.layers:
+        DRAWERS[layer.kind](axes, layer)
+    axes.set_title(chart.title, loc="left", fontsize=10.5, color=INK, pad=8)
+    _axis(axes, "x", chart.x, 8 if chart.share > 1 else 4)
+    _axis(axes, "y", chart.y)
+    labels = {layer.label for layer in chart.layers}
+    if len(labels) > 1:
+        columns = 1 if len(labels) > 6 else len(labels)
+        place = {"loc": "lower right"} if len(labels) > 6 else {"loc": "lower right", "bbox_to_anchor": (1, 0.995)}
+        axes.legend(ncols=columns, fontsize=8.5, handlelength=1.4, columnspacing=1.2, borderpad=0.2, **place)
+
+
+def _axis(axes: Axes, which: str, axis: Axis, most: int = 5) -> None:
+    setter = axes.set_xlabel if which == "x" else axes.set_ylabel
+    if axis.labelled:
+        setter(axis.text)
+    part = axes.xaxis if which == "x" else axes.yaxis
+    limits = axes.set_xlim if which == "x" else axes.set_ylim
+    if axis.categories:
+        part.set_ticks(range(len(axis.categories)), labels=list(axis.categories))
+        limits(len(axis.categories) - 0.5, -0.5)
+        return
+    if axis.scale == "log":
+        (axes.set_xscale if which == "x" else axes.set_yscale)("log")
+        part.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    else:
+        part.set_major_locator(MaxNLocator(nbins=5 if which == "y" else most, min_n_ticks=3))
+        if which == "y":
+            part.set_tick_params(labelleft=axis.labelled)
+    limits(axis.low, axis.high)
+
+
+def _colour(layer: Layer) -> str:
+    return PALETTE[layer.colour % len(PALETTE)]
+
+
+def _points(axes: Axes, layer: Layer) -> None:
+    many = len(layer.x)
+    size, alpha = (4.5, 0.75) if many < 1000 else (2.6, 0.45) if many < 10_000 else (1.4, 0.25)
+    axes.plot(
+        layer.x, layer.y, "o", ms=size, alpha=alpha, color=_colour(layer), mew=0, label=layer.label, rasterized=True
+    )
+
+
+def _line(axes: Axes, layer: Layer) -> None:
+    style = "--" if layer.dashed else "-"
+    axes.plot(layer.x, layer.y, style, lw=1.6, color=_colour(layer), label=layer.label)
+
+
+def _steps(axes: Axes, layer: Layer) -> None:
+    axes.plot(layer.x, layer.y, lw=1.5, drawstyle="steps-post", color=_colour(layer), label=layer.label)
+
+
+def _area(axes: Axes, layer: Layer) -> None:
+    low = np.zeros(len(layer.x)) if layer.low is None else layer.low
+    options: dict[str, Any] = {"step": "post", "alpha": 0.3, "lw": 0, "color": _colour(layer)}
+    axes.fill_between(layer.x, low, layer.y, label=layer.label, **options)
+
+
+def _bars(axes: Axes, layer: Layer) -> None:
+    axes.bar(layer.x, layer.y, width=0.9 * layer.width, color=_colour(layer), label=layer.label)
+
+
+def _sidebars(axes: Axes, layer: Layer) -> None:
+    # Outlines of all bars as one polygon set: a patch for each costs more than the rest of the chart.
+    low, high = layer.y - 0.45 * layer.width, layer.y + 0.45 * layer.width
+    zero = np.zeros(len(layer.x))
+    corners = np.stack([[zero, low], [layer.x, low], [layer.x, high], [zero, high]]).transpose(2, 0, 1)
+    axes.add_collection(PolyCollection(list(corners), facecolors=_colour(layer), alpha=0.85, label=layer.label))
+    axes.autoscale_view()
+
+
+def _ranges(axes: Axes, layer: Layer) -> None:
+    if layer.low is not None and layer.high is not None:
+        axes.hlines(layer.y, layer.low, layer.high, color=_colour(layer), lw=2.4, alpha=0.55)
+    axes.plot(layer.x, layer.y, "o", ms=4.5, color=_colour(layer), label=layer.label)
+
+
+DRAWERS = {
+    "points": _points,
+    "line": _line,
+    "steps": _steps,
+    "area": _area,
+    "bars": _bars,
+    "sidebars": _sidebars,
+    "ranges": _ranges,
+}

@@ -1,0 +1,72 @@
+"""The command line of perfanalysis. Nothing heavy is imported until a command runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+RUN = click.argument("run", type=click.Path(path_type=Path))
+OUTPUT = click.option(
+    "--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default RUN/report."
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def cli(debug: bool) -> None:
+    """Analyse run directories of psap.perf: tables, KPIs, plots and a report that opens from disk."""
+    del debug  # read by perfanalysis.__main__, before click
+
+
+@cli.command()
+@RUN
+@OUTPUT
+def report(run: Path, output: Path | None) -> None:
+    """Write the whole report of RUN: index.html, plots, KPIs and tables.
+
+    Works for runs that failed or still go on. Exit code 5 when workloads were lost or cannot be accounted for; the
+    report is written all the same.
+    """
+    from perfanalysis.report import make_report
+
+    paths = make_report(run, output)
+    for finding in paths.findings:
+        click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
+    click.echo(f"Report: {paths.index}")
+    _refuse_bad_data(tuple(finding.text for finding in paths.findings if finding.severity == "error"))
+
+
+@cli.command()
+@RUN
+@OUTPUT
+@click.option("--format", "form", type=click.Choice(["json", "openmetrics"]), default="json", show_default=True)
+def kpis(run: Path, output: Path | None, form: str) -> None:
+    """Write the KPIs of RUN (kpis.json and kpis.prom) and print them."""
+    from perfanalysis.pipeline import analyse_run, report_directory
+    from perfanalysis.report.write import write_kpis
+
+    target = report_directory(run, output)
+    document, metrics = write_kpis(analyse_run(run, target), target)
+    click.echo((document if form == "json" else metrics).read_text(), nl=False)
+
+
+@cli.command()
+@RUN
+@OUTPUT
+def tables(run: Path, output: Path | None) -> None:
+    """Write the tables of RUN as Parquet files and name them."""
+    from perfanalysis.pipeline import analyse_run, report_directory
+    from perfanalysis.report.write import write_tables
+
+    target = report_directory(run, output)
+    folder = write_tables(analyse_run(run, target), target)
+    for path in sorted(folder.rglob("*.parquet")):
+        click.echo(path)
+
+
+def _refuse_bad_data(errors: tuple[str, ...]) -> None:
+    from perfanalysis.errors import DataQualityError
+
+    if errors:
+        raise DataQualityError(f"the data is not complete: {'; '.join(errors)}. The report says where")

@@ -1,0 +1,241 @@
+"""Find out what a run directory holds: documents, commands, cells and recordings, wherever they are nested."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from perfanalysis.documents import Document, parse_time, read_document
+from perfanalysis.errors import UsageError
+from perfanalysis.findings import Finding
+
+SKIPPED = {"report", "src"}
+
+
+@dataclass(frozen=True)
+class Command:
+    """One executed command; times are seconds since the epoch, None when not known (still running, killed)."""
+
+    directory: str
+    role: str
+    status: str
+    host: str | None
+    lane: str | None
+    started_s: float | None
+    ended_s: float | None
+    error: str | None
+    failure: str | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of a test matrix."""
+
+    directory: str
+    index: int
+    values: dict[str, Any]
+    status: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """A directory with recorded data: `marker` is the file that made it one."""
+
+    directory: Path
+    relative: str
+    marker: str
+    cell: Cell | None
+
+    @property
+    def name(self) -> str:
+        """A name for folders and labels: the path below the run, without `artifacts`."""
+        parts = [part for part in self.relative.split("/") if part not in ("artifacts", ".")]
+        return ".".join(parts) or "run"
+
+
+@dataclass(frozen=True)
+class Span:
+    """A row of timeline.csv."""
+
+    kind: str
+    name: str
+    lane: str | None
+    status: str
+    started_s: float | None
+    ended_s: float | None
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run directory as found. `document` is run.json, empty when missing; `status` is what is true of it now."""
+
+    directory: Path
+    document: Document
+    settings: Document
+    status: str
+    commands: tuple[Command, ...]
+    cells: tuple[Cell, ...]
+    places: tuple[Place, ...]
+    timeline: tuple[Span, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def id(self) -> str:
+        """The run's id, the directory's name when run.json is missing."""
+        return str(self.document.get("id") or self.directory.name)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What was simulated or emulated, as phrases for plots: "simulated: nodes, pods"."""
+        return marks_of(self.document)
+
+
+def marks_of(document: Document) -> tuple[str, ...]:
+    """The phrases "simulated: …" and "emulated: …" of run.json or recording.json."""
+    words = ((word, document.get(word) or []) for word in ("simulated", "emulated"))
+    return tuple(f"{word}: {', '.join(str(item) for item in items)}" for word, items in words if items)
+
+
+def discover(directory: Path, markers: Iterable[str]) -> Run:
+    """Read the documents of a run and locate every recording (a directory that holds one of `markers`).
+
+    Missing or damaged files become findings. Raises UsageError when the path is no directory at all, or has neither
+    run.json nor any recording.
+    """
+    directory = directory.resolve()
+    if not directory.is_dir():
+        raise UsageError(f"{directory} is not a directory; give a run directory (it holds run.json)")
+    document, findings = read_document(directory / "run.json", "run", "run.json")
+    settings, more = read_document(directory / "settings.yml", "settings", "settings.yml")
+    findings += more
+    folders = list(_folders(directory))
+    commands, more = _commands(directory, folders)
+    findings += more
+    cells, more = _cells(directory, folders)
+    findings += more
+    places = tuple(_places(directory, folders, cells, tuple(markers)))
+    if document is None and not places:
+        raise UsageError(f"{directory} holds neither run.json nor a recording; give a run directory")
+    status = _status(directory / "run.json", document or {})
+    timeline, more = _timeline(directory / "timeline.csv")
+    findings += more
+    return Run(directory, document or {}, settings or {}, status, commands, cells, places, timeline, findings)
+
+
+def _folders(directory: Path) -> Iterator[tuple[Path, set[str]]]:
+    for root, folders, files in os.walk(directory):
+        folders[:] = sorted(
+            (name for name in folders if name not in SKIPPED and not name.startswith(".")), key=_number_first
+        )
+        yield Path(root), set(files)
+
+
+def _number_first(name: str) -> tuple[int, str]:
+    number = name.split("__", 1)[0]
+    return (int(number) if number.isdigit() else 0, name)
+
+
+def _status(path: Path, document: Document) -> str:
+    """The run's status; one that says `running` but holds no lock was killed, so it is `interrupted`."""
+    status = str(document.get("status") or "unknown")
+    if status != "running" or document.get("ended"):
+        return status
+    try:
+        with path.open("rb") as stream:
+            fcntl.lockf(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return "running"
+    except OSError:
+        return status
+    return "interrupted"
+
+
+def _commands(directory: Path, folders: list[tuple[Path, set[str]]]) -> tuple[tuple[Command, ...], tuple[Finding, ...]]:
+    commands: list[Command] = []
+    findings: tuple[Finding, ...] = ()
+    for folder, files in folders:
+        if "status.json" not in files:
+            continue
+        where = str(folder.relative_to(directory))
+        document, more = read_document(folder / "status.json", "command", f"{where}/status.json")
+        findings += more
+        if document is not None:
+            failure = folder / "FAILURE"
+            text = failure.read_text(errors="replace") if "FAILURE" in files else None
+            commands.append(_command(where, document, text))
+    return tuple(sorted(commands, key=lambda command: command.started_s or 0.0)), findings
+
+
+def _command(where: str, document: Document, failure: str | None) -> Command:
+    return Command(
+        directory=where,
+        role=str(document.get("role") or where),
+        status=str(document.get("status") or "unknown"),
+        host=document.get("host"),
+        lane=document.get("lane"),
+        started_s=parse_time(document.get("started")),
+        ended_s=parse_time(document.get("ended")),
+        error=document.get("error"),
+        failure=failure,
+    )
+
+
+def _cells(directory: Path, folders: list[tuple[Path, set[str]]]) -> tuple[tuple[Cell, ...], tuple[Finding, ...]]:
+    cells: list[Cell] = []
+    findings: tuple[Finding, ...] = ()
+    for folder, files in folders:
+        if "cell.json" not in files:
+            continue
+        where = str(folder.relative_to(directory))
+        document, more = read_document(folder / "cell.json", "cell", f"{where}/cell.json")
+        findings += more
+        if document is not None:
+            values = document.get("values")
+            index = document.get("index")
+            cells.append(
+                Cell(
+                    directory=where,
+                    index=index if isinstance(index, int) else len(cells),
+                    values=values if isinstance(values, dict) else {},
+                    status=str(document.get("status") or "unknown"),
+                )
+            )
+    return tuple(cells), findings
+
+
+def _places(
+    directory: Path, folders: list[tuple[Path, set[str]]], cells: tuple[Cell, ...], markers: tuple[str, ...]
+) -> Iterator[Place]:
+    by_directory = {cell.directory: cell for cell in cells}
+    for folder, files in folders:
+        relative = folder.relative_to(directory)
+        for marker in markers:
+            if marker in files:
+                above = (by_directory.get(str(parent)) for parent in (relative, *relative.parents))
+                cell = next((cell for cell in above if cell is not None), None)
+                yield Place(folder, str(relative), marker, cell)
+
+
+def _timeline(path: Path) -> tuple[tuple[Span, ...], tuple[Finding, ...]]:
+    try:
+        with path.open(newline="", encoding="utf-8", errors="replace") as stream:
+            rows = list(csv.DictReader(stream))
+    except OSError:
+        return (), (Finding("note", "timeline.csv", "the file is missing: the timeline shows commands only"),)
+    return tuple(_span(row) for row in rows if row.get("kind")), ()
+
+
+def _span(row: dict[str, str]) -> Span:
+    return Span(
+        kind=row["kind"],
+        name=row.get("name") or "",
+        lane=row.get("lane") or None,
+        status=row.get("status") or "unknown",
+        started_s=parse_time(row.get("start")),
+        ended_s=parse_time(row.get("end")),
+    )

@@ -1,0 +1,89 @@
+"""Read the JSON and YAML documents of a run directory; write documents whole, then rename."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from perfanalysis.findings import Finding
+
+SCHEMA = re.compile(r"psap\.perf/(?P<kind>[a-z_]+)/(?P<major>\d+)")
+NEWEST_MAJOR = 1
+Document = dict[str, Any]
+
+
+def read_document(path: Path, kind: str, where: str) -> tuple[Document | None, tuple[Finding, ...]]:
+    """Read a document of a given kind (`run`, `settings`, …); older majors and unknown keys are accepted.
+
+    Returns None and the reason as a finding when the file is missing, unreadable or of another kind.
+    """
+    try:
+        loaded = _load(path)
+    except FileNotFoundError:
+        return None, (Finding("warning", where, "the file is missing"),)
+    except (OSError, ValueError) as error:
+        return None, (Finding("warning", where, f"the file cannot be read: {error}"),)
+    if not isinstance(loaded, dict):
+        return None, (Finding("warning", where, "the file holds no mapping"),)
+    problem = schema_problem(loaded.get("schema"), kind)
+    if problem:
+        return None, (Finding("warning", where, problem),)
+    return loaded, ()
+
+
+def _load(path: Path) -> object:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".json":
+        return json.loads(text)
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return yaml.load(text, Loader=loader)  # noqa: S506 - both are safe loaders
+    except yaml.YAMLError as error:
+        raise ValueError(str(error).replace("\n", " ")) from error
+
+
+def schema_problem(schema: object, kind: str) -> str | None:
+    """Say why a document's `schema` is not one this version reads; None when it is."""
+    match = SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
+    if match is None:
+        return f"its schema is {schema!r}, not psap.perf/{kind}/{NEWEST_MAJOR}"
+    if match["kind"] != kind:
+        return f"it is a {match['kind']} document where a {kind} document belongs"
+    if int(match["major"]) > NEWEST_MAJOR:
+        return f"it has major version {match['major']}; this perfanalysis reads up to {NEWEST_MAJOR}: update it"
+    return None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole under another name, then rename it, so that no reader sees half of it."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """As `write_text`, for bytes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial.write_bytes(content)
+    partial.replace(path)
+
+
+def write_json(path: Path, document: Document) -> None:
+    """Write a JSON document; NaN and infinity are refused, since missing values are null."""
+    write_text(path, json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def parse_time(text: object) -> float | None:
+    """Seconds since the epoch of an ISO 8601 time with zone; None for null or anything else."""
+    if not isinstance(text, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment.timestamp() if moment.tzinfo else None

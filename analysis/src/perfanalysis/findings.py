@@ -1,0 +1,28 @@
+"""What the reader of a report must know about the data it was made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence about missing, torn or contradictory data.
+
+    `error` means that numbers cannot be trusted to be complete (exit code 5), `warning` that a part is missing,
+    `note` that something was left out on purpose. `where` is a path relative to the run, or a table's name.
+    """
+
+    severity: Severity
+    where: str
+    text: str
+
+
+def worst(findings: tuple[Finding, ...]) -> Severity | None:
+    """The gravest severity among findings, None when there are none."""
+    order: tuple[Severity, ...] = ("error", "warning", "note")
+    present = {finding.severity for finding in findings}
+    return next((severity for severity in order if severity in present), None)

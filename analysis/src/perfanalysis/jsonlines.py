@@ -1,0 +1,141 @@
+"""Read JSON lines into a typed table, fast; torn and foreign lines are counted, never fatal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perfanalysis.findings import Finding
+from perfanalysis.tables import Column, TableSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+BLOCK_BYTES = 4 << 20
+TAIL_BYTES = 1 << 20
+
+
+def read_json_lines(path: Path, spec: TableSpec, where: str) -> tuple[pd.DataFrame, tuple[Finding, ...]]:
+    """Read one JSON object a line into the declared table.
+
+    A last line without its end (the recorder was killed) is left out unless it is complete, and said so. When the
+    fast reader meets a line that is not JSON or not of the declared types, the file is read again line by line and
+    the bad lines are counted. An empty table comes back for a missing file, with the reason as a finding.
+    """
+    import pyarrow as pa
+
+    try:
+        size, torn = _whole_lines(path)
+    except OSError as error:
+        reason = "the file is missing" if isinstance(error, FileNotFoundError) else f"it cannot be read: {error}"
+        return spec.empty(), (Finding("warning", where, reason),)
+    findings: tuple[Finding, ...] = ()
+    if torn:
+        findings = (Finding("warning", where, "the last line is torn and was left out (1 line)"),)
+    if size == 0:
+        return spec.empty(), findings
+    try:
+        frame = _read_fast(path, size, spec)
+    except pa.ArrowInvalid:
+        frame, bad = _read_tolerant(path, size, spec)
+        text = f"{bad} lines are not JSON objects of the declared types and were left out"
+        if bad:
+            findings += (Finding("error", where, text),)
+    return frame, findings
+
+
+def _whole_lines(path: Path) -> tuple[int, bool]:
+    """Bytes of complete lines, and whether a torn line follows them. A last line may lack only its line end."""
+    with path.open("rb") as stream:
+        total = stream.seek(0, 2)
+        start = max(0, total - TAIL_BYTES)
+        stream.seek(start)
+        tail = stream.read()
+    if not tail or tail.endswith(b"\n"):
+        return total, False
+    end = tail.rfind(b"\n") + 1
+    try:
+        json.loads(tail[end:])
+    except ValueError:
+        return start + end, True
+    return total, False
+
+
+def _read_fast(path: Path, size: int, spec: TableSpec) -> pd.DataFrame:
+    """Arrow's reader, block by block, texts dictionary-encoded at once so that memory stays near the table's."""
+    import pyarrow as pa
+    import pyarrow.json as arrow_json
+
+    schema = pa.schema([(column.name, _arrow_type(column)) for column in spec.columns])
+    parse = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+    read = arrow_json.ReadOptions(block_size=BLOCK_BYTES)
+    with pa.OSFile(str(path)) as source:
+        # A file with a torn end is read from memory: Arrow's reader cannot be told where to stop.
+        whole = source if source.size() == size else pa.BufferReader(source.read_buffer(size))
+        reader = arrow_json.open_json(whole, read_options=read, parse_options=parse)
+        batches = [_encode(batch) for batch in reader]
+    table = pa.Table.from_batches(batches).unify_dictionaries()
+    return spec.conform(table.to_pandas(types_mapper=_nullable_types().get))
+
+
+def _encode(batch: pa.RecordBatch) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    columns = [column.dictionary_encode() if pa.types.is_string(column.type) else column for column in batch.columns]
+    return pa.record_batch(columns, names=batch.schema.names)
+
+
+def _arrow_type(column: Column) -> pa.DataType:
+    import pyarrow as pa
+
+    types = {"time": pa.float64(), "number": pa.float64(), "integer": pa.int64(), "flag": pa.bool_()}
+    return types.get(column.kind, pa.string())
+
+
+def _nullable_types() -> dict[Any, Any]:
+    import pandas as pd
+    import pyarrow as pa
+
+    return {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+
+
+def _read_tolerant(path: Path, size: int, spec: TableSpec) -> tuple[pd.DataFrame, int]:
+    import pandas as pd
+
+    records: list[dict[str, Any]] = []
+    bad = 0
+    with path.open("rb") as stream:
+        for line in stream.read(size).splitlines():
+            record = _accept(line, spec)
+            if record is not None:
+                records.append(record)
+            elif line.strip():
+                bad += 1
+    names = [column.name for column in spec.columns]
+    return spec.conform(pd.DataFrame(records, columns=names)), bad
+
+
+def _accept(line: bytes, spec: TableSpec) -> dict[str, Any] | None:
+    """The declared values of one line, None when it is no object or a value has another type."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(record, dict):
+        return None
+    accepted = {column.name: record.get(column.name) for column in spec.columns}
+    return accepted if all(_fits(column, accepted[column.name]) for column in spec.columns) else None
+
+
+def _fits(column: Column, value: object) -> bool:
+    if value is None:
+        return True
+    if column.kind == "flag":
+        return isinstance(value, bool)
+    if isinstance(value, bool):
+        return False
+    if column.kind == "text":
+        return isinstance(value, str)
+    return isinstance(value, int) or (column.kind != "integer" and isinstance(value, float))

@@ -1,0 +1,73 @@
+"""The pipeline of one run: discover, then load and analyse every recording."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from perfanalysis.cache import load_tables
+from perfanalysis.discover import Run, discover
+from perfanalysis.errors import UsageError
+from perfanalysis.findings import Finding
+from perfanalysis.kpis import Labelled
+from perfanalysis.workload_type import KNOWN, Analysis, Source, workload_type
+
+
+@dataclass(frozen=True)
+class RunAnalysis:
+    """A run and the analyses of its recordings, in the order they were found."""
+
+    run: Run
+    analyses: tuple[Analysis, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What was simulated or emulated, by run.json or by any recording."""
+        of_recordings = (mark for analysis in self.analyses for mark in analysis.marks)
+        return tuple(dict.fromkeys((*self.run.marks, *of_recordings)))
+
+    def labelled_kpis(self) -> tuple[Labelled, ...]:
+        """The KPIs of each recording with the labels that tell it from the others."""
+        return tuple(Labelled(labels_of(analysis), analysis.kpis) for analysis in self.analyses)
+
+
+def labels_of(analysis: Analysis) -> dict[str, str]:
+    """Labels of a recording: its name, and the cell it belongs to with the cell's values."""
+    labels = {"recording": analysis.place.name}
+    cell = analysis.place.cell
+    if cell is not None:
+        labels["cell"] = str(cell.index)
+        labels |= {name: str(value) for name, value in cell.values.items()}
+    return labels
+
+
+def report_directory(run_directory: Path, output: Path | None) -> Path:
+    """Where a report goes: as asked, else `report` in the run; the folder is made.
+
+    Raises UsageError when the run is no directory, or when the folder cannot be made.
+    """
+    if not run_directory.is_dir():
+        raise UsageError(f"{run_directory} is not a directory; give a run directory (it holds run.json)")
+    target = output if output is not None else run_directory / "report"
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{target} cannot be made ({error}); choose another place with --output") from error
+    return target
+
+
+def analyse_run(run_directory: Path, output: Path) -> RunAnalysis:
+    """Analyse a run; parsed tables are kept below `output`/tables. Raises UsageError when it is no run directory."""
+    run = discover(run_directory, KNOWN)
+    analyses: list[Analysis] = []
+    findings = run.findings
+    for place in run.places:
+        workload = workload_type(place.marker)
+        tables, more = load_tables(workload, Source(place), output / "tables" / place.name)
+        analysis = workload.analyse(tables, place)
+        analyses.append(analysis)
+        findings += (*more, *analysis.findings)
+    if not analyses:
+        findings += (Finding("warning", ".", "no recording was found: the run ended before a test began"),)
+    return RunAnalysis(run, tuple(analyses), tuple(dict.fromkeys(findings)))

@@ -1,0 +1,195 @@
+"""The report's sections that concern the run as a whole: comparison of cells, timeline, settings, versions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from perfanalysis.charts.model import Axis, Chart, Figure, cumulative
+from perfanalysis.discover import Command, Run
+from perfanalysis.kpis import KpiValue
+from perfanalysis.pipeline import RunAnalysis
+from perfanalysis.sections import DASH, Cell, Field, Table, duration, quantity
+from perfanalysis.workload_type import Analysis
+
+MOST_CURVES = 12
+
+
+def recording_label(analysis: Analysis) -> str:
+    """A recording's name for readers: the cell with its values, else its directory."""
+    cell = analysis.place.cell
+    if cell is None:
+        return analysis.place.name
+    values = ", ".join(f"{value}" for value in cell.values.values())
+    return f"cell {cell.index}: {values}" if values else f"cell {cell.index}"
+
+
+def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
+    """The distributions of all recordings over each other, one chart a sample; nothing for a single recording."""
+    if len(result.analyses) < 2:
+        return ()
+    names = dict.fromkeys(sample.name for analysis in result.analyses for sample in analysis.samples)
+    charts = tuple(_overlay(result, name) for name in names)
+    caption = "The share of workloads that took no longer, for each recording."
+    if len(result.analyses) > MOST_CURVES:
+        caption += f" Only the first {MOST_CURVES} recordings are drawn; the table has all."
+    return (Figure("distributions", "Recordings compared", caption, (charts,), result.marks),) if charts else ()
+
+
+def _overlay(result: RunAnalysis, name: str) -> Chart:
+    found = [
+        (recording_label(analysis), sample)
+        for analysis in result.analyses[:MOST_CURVES]
+        for sample in analysis.samples
+        if sample.name == name
+    ]
+    layers = tuple(cumulative(sample.values, label, place) for place, (label, sample) in enumerate(found))
+    title = found[0][1].label if found else name
+    share = Axis("workloads", "%", low=0.0, high=100.0)
+    return Chart(title, Axis(title, "s", low=0.0), share, layers, height=320)
+
+
+def comparison_table(result: RunAnalysis) -> Table:
+    """One row a recording: the cell's values, its headline KPIs; cells without a recording say so."""
+    headlines = [value for value in result.analyses[0].kpis if value.headline] if result.analyses else []
+    settings = list(dict.fromkeys(name for cell in result.run.cells for name in cell.values))
+    fields = (
+        Field("Recording"),
+        *(Field(name, "code") for name in settings),
+        *(Field(value.headline or value.name, "number", help=value.help) for value in headlines),
+    )
+    rows = [_comparison_row(analysis, settings, headlines) for analysis in result.analyses]
+    recorded = {analysis.place.cell.directory for analysis in result.analyses if analysis.place.cell}
+    for cell in result.run.cells:
+        if cell.directory not in recorded:
+            values = tuple(Cell(_text(cell.values.get(name))) for name in settings)
+            missing = tuple(Cell("", reason="no recording") for _ in headlines)
+            rows.append((Cell(f"cell {cell.index}", f"{cell.status}, no recording"), *values, *missing))
+    return Table("Results of every cell", fields, tuple(rows))
+
+
+def _comparison_row(analysis: Analysis, settings: list[str], headlines: list[KpiValue]) -> tuple[Cell, ...]:
+    cell = analysis.place.cell
+    values = {} if cell is None else cell.values
+    kpis = {value.name: value for value in analysis.kpis}
+    name = Cell(f"cell {cell.index}", cell.status) if cell else Cell(analysis.place.name)
+    return (
+        name,
+        *(Cell(_text(values.get(setting))) for setting in settings),
+        *(kpi_cell(kpis[value.name]) if value.name in kpis else Cell("", reason="not measured") for value in headlines),
+    )
+
+
+def kpi_cell(value: KpiValue) -> Cell:
+    """A KPI as a table's cell: its number with the interval below, or the reason why there is none."""
+    if value.number is None:
+        return Cell("", reason=value.reason or "")
+    detail = ""
+    if value.low is not None and value.high is not None:
+        detail = f"{quantity(value.low, value.unit)} {DASH} {quantity(value.high, value.unit)}"
+    return Cell(quantity(value.number, value.unit), detail, "" if detail else value.reason or "")
+
+
+def kpi_table(result: RunAnalysis) -> Table:
+    """Every KPI of every recording, with its declaration."""
+    several = len(result.analyses) > 1
+    recording = (Field("Recording"),) if several else ()
+    fields = (
+        *recording,
+        Field("KPI", "code"),
+        Field("Value", "number"),
+        Field("Better"),
+        Field("What it is"),
+    )
+    rows = tuple(
+        (
+            *((Cell(recording_label(analysis)),) if several else ()),
+            Cell(value.name),
+            kpi_cell(value),
+            Cell({"higher": "higher", "lower": "lower", "neither": DASH}[value.direction]),
+            Cell(value.help),
+        )
+        for analysis in result.analyses
+        for value in analysis.kpis
+    )
+    return Table("KPIs", fields, rows, search=True)
+
+
+def settings_table(run: Run) -> Table | None:
+    """Every setting with its value and origin; hosts that differ have rows of their own. None without settings."""
+    rows = [_setting_row(name, "", entry) for name, entry in _entries(run.settings.get("all"))]
+    for host, entries in _entries(run.settings.get("hosts")):
+        rows += [_setting_row(name, host, entry) for name, entry in _entries(entries)]
+    if not rows:
+        return None
+    fields = (Field("Setting", "code"), Field("Value", "code"), Field("Set by"), Field("Host"))
+    return Table("Settings", fields, tuple(rows), search=True)
+
+
+def _entries(mapping: Any) -> list[tuple[str, Any]]:
+    return sorted((str(key), value) for key, value in mapping.items()) if isinstance(mapping, dict) else []
+
+
+def _setting_row(name: str, host: str, entry: Any) -> tuple[Cell, ...]:
+    known = entry if isinstance(entry, dict) else {"value": entry}
+    return Cell(name), Cell(_text(known.get("value"))), Cell(str(known.get("origin") or "unknown")), Cell(host)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def versions_table(run: Run) -> Table:
+    """Versions of what ran, the cluster's and the repository's."""
+    document = run.document
+    pairs = dict(document.get("versions") or {})
+    cluster = document.get("cluster") or {}
+    pairs |= {f"cluster {name}": text for name, text in cluster.items() if text}
+    git = document.get("git") or {}
+    if git.get("commit"):
+        pairs["repository commit"] = f"{git['commit']}{' with changes not committed' if git.get('dirty') else ''}"
+    rows = tuple((Cell(str(name)), Cell(str(text))) for name, text in pairs.items())
+    return Table("Versions", (Field("Component"), Field("Version", "code")), rows)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A command of the timeline; places are percent of the timeline's length."""
+
+    name: str
+    directory: str
+    status: str
+    lane: str
+    begin: str
+    length: str
+    left: float
+    width: float
+
+
+def timeline_bars(run: Run) -> tuple[Bar, ...]:
+    """Commands in the order they began; one without an end reaches to the last time known."""
+    begins = [command.started_s for command in run.commands if command.started_s is not None]
+    ends = [command.ended_s for command in run.commands if command.ended_s is not None]
+    ends += [span.ended_s for span in run.timeline if span.ended_s is not None]
+    if not begins:
+        return ()
+    start, end = min(begins), max([*ends, *begins])
+    return tuple(_bar(command, start, end) for command in run.commands if command.started_s is not None)
+
+
+def _bar(command: Command, start: float, end: float) -> Bar:
+    span = (end - start) or 1.0
+    began = command.started_s if command.started_s is not None else start
+    stop = command.ended_s if command.ended_s is not None else end
+    left = 100 * (began - start) / span
+    return Bar(
+        name=command.role,
+        directory=command.directory,
+        status=command.status,
+        lane=command.lane or "",
+        begin=f"+{duration(began - start)}",
+        length=duration(stop - began) if command.ended_s is not None else "no end",
+        left=round(left, 3),
+        width=round(max(100 * (stop - began) / span, 0.3), 3),
+    )

@@ -1,0 +1,299 @@
+"use strict";
+(() => {
+  const LIGHT = ["#2f6fde", "#e08a1e", "#129a83", "#8457d6", "#1f9bc4", "#d6455d", "#7a8c1f", "#c2539f", "#5b6b7d", "#a8632c", "#3f52a8", "#2f8f46", "#8c3f3f"];
+  const DARK = ["#6b9cff", "#f2a54a", "#3cc9b0", "#ab87f5", "#55c3e8", "#ff7b8f", "#aabf45", "#e582c4", "#93a4b8", "#d1905c", "#7f90ea", "#63c47a", "#cc7b7b"];
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const colour = (layer) => (dark.matches ? DARK : LIGHT)[layer.colour % LIGHT.length];
+  const MARGIN = { top: 18, right: 12, bottom: 36 };
+
+  function element(name, className, parent, text) {
+    const made = document.createElement(name);
+    if (className) made.className = className;
+    if (text !== undefined) made.textContent = text;
+    parent.append(made);
+    return made;
+  }
+
+  /* Points come as base64 of 16-bit pairs; unpack them once into values. */
+  function unpack(layer) {
+    const bytes = Uint8Array.from(atob(layer.data), (letter) => letter.charCodeAt(0));
+    const pairs = new Uint16Array(bytes.buffer);
+    const value = (place, range) => range[0] + (place / 65535) * (range[1] - range[0]);
+    layer.x = Float64Array.from({ length: layer.count }, (_, i) => value(pairs[2 * i], layer.xRange));
+    layer.y = Float64Array.from({ length: layer.count }, (_, i) => value(pairs[2 * i + 1], layer.yRange));
+    delete layer.data;
+  }
+
+  function niceStep(span, parts) {
+    const power = Math.pow(10, Math.floor(Math.log10(span / parts)));
+    return [1, 2, 2.5, 5, 10].map((step) => step * power).find((step) => step >= (span / parts) * 0.999);
+  }
+
+  function ticksOf(axis, parts) {
+    if (axis.categories.length) return axis.categories.map((text, place) => ({ at: place, text }));
+    const ticks = [];
+    if (axis.log) {
+      for (let power = Math.ceil(Math.log10(axis.low) - 1e-9); power <= Math.log10(axis.high); power++) {
+        ticks.push({ at: Math.pow(10, power), text: format(Math.pow(10, power)) });
+      }
+      const every = Math.max(1, Math.ceil(ticks.length / Math.max(parts, 2)));
+      return ticks.filter((_, place) => place % every === 0);
+    }
+    const step = niceStep(axis.high - axis.low || 1, parts);
+    for (let at = Math.ceil(axis.low / step - 1e-9) * step; at <= axis.high + step * 1e-9; at += step) {
+      ticks.push({ at: Math.abs(at) < step * 1e-9 ? 0 : at, text: format(at, step) });
+    }
+    return ticks;
+  }
+
+  function format(value, step) {
+    if (value === 0 || (step && Math.abs(value) < step * 1e-9)) return "0";
+    const digits = step ? Math.max(0, Math.ceil(-Math.log10(step) - 1e-9) + (String(step).includes("25") ? 1 : 0)) : 0;
+    if (step) return value.toLocaleString("en", { maximumFractionDigits: Math.min(digits, 8) }).replaceAll(",", "\u202f");
+    const size = Math.abs(value);
+    const places = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : Math.min(8, 2 - Math.floor(Math.log10(size)));
+    return value.toLocaleString("en", { maximumFractionDigits: places }).replaceAll(",", "\u202f");
+  }
+
+  function scale(axis, from, to) {
+    const map = axis.log ? (value) => Math.log10(Math.max(value, axis.low)) : (value) => value;
+    const low = axis.categories.length ? -0.5 : map(axis.low);
+    const high = axis.categories.length ? axis.categories.length - 0.5 : map(axis.high);
+    return (value) => from + ((map(value) - low) / (high - low || 1)) * (to - from);
+  }
+
+  function widen(axis) {
+    if (axis.categories.length || axis.log) return;
+    if (!axis.fixed) axis.high += (axis.high - axis.low) * 0.06;
+    if (axis.high <= axis.low) axis.high = axis.low + 1;
+  }
+
+  const DRAW = {
+    points(context, layer, x, y) {
+      const size = layer.count < 1000 ? 4 : layer.count < 10000 ? 2.6 : 1.6;
+      context.globalAlpha = layer.count < 1000 ? 0.75 : layer.count < 10000 ? 0.5 : 0.35;
+      for (let i = 0; i < layer.count; i++) context.fillRect(x(layer.x[i]) - size / 2, y(layer.y[i]) - size / 2, size, size);
+    },
+    line(context, layer, x, y) {
+      context.setLineDash(layer.dashed ? [6, 5] : []);
+      context.beginPath();
+      layer.x.forEach((at, i) => context.lineTo(x(at), y(layer.y[i])));
+      context.stroke();
+    },
+    steps(context, layer, x, y) {
+      context.beginPath();
+      layer.x.forEach((at, i) => {
+        if (i) context.lineTo(x(at), y(layer.y[i - 1]));
+        context.lineTo(x(at), y(layer.y[i]));
+      });
+      context.stroke();
+    },
+    area(context, layer, x, y) {
+      context.globalAlpha = 0.28;
+      context.beginPath();
+      layer.x.forEach((at, i) => {
+        if (i) context.lineTo(x(at), y(layer.y[i - 1]));
+        context.lineTo(x(at), y(layer.y[i]));
+      });
+      for (let i = layer.x.length - 1; i >= 0; i--) context.lineTo(x(layer.x[i]), y(layer.low ? layer.low[i] : 0));
+      context.fill();
+    },
+    bars(context, layer, x, y) {
+      layer.x.forEach((at, i) => {
+        const left = x(at - 0.45 * layer.width);
+        context.fillRect(left, y(layer.y[i]), Math.max(x(at + 0.45 * layer.width) - left, 1), y(0) - y(layer.y[i]));
+      });
+    },
+    sidebars(context, layer, x, y) {
+      context.globalAlpha = 0.85;
+      layer.y.forEach((at, i) => {
+        const first = y(at - 0.45 * layer.width), last = y(at + 0.45 * layer.width);
+        context.fillRect(x(0), Math.min(first, last), x(layer.x[i]) - x(0), Math.max(Math.abs(last - first), 1));
+      });
+    },
+    ranges(context, layer, x, y) {
+      layer.x.forEach((at, i) => {
+        if (at === null) return;
+        if (layer.low && layer.low[i] !== null) {
+          context.globalAlpha = 0.45;
+          context.fillRect(x(layer.low[i]), y(layer.y[i]) - 2, x(layer.high[i]) - x(layer.low[i]), 4);
+        }
+        context.globalAlpha = 1;
+        context.beginPath();
+        context.arc(x(at), y(layer.y[i]), 3.6, 0, 7);
+        context.fill();
+      });
+    },
+  };
+
+  function layout(chart, width, context) {
+    const narrow = width < 420;
+    context.font = "12px system-ui, sans-serif";
+    const yTicks = ticksOf(chart.y, Math.max(2, Math.floor(chart.height / 58)));
+    const limit = narrow ? width * 0.4 : 260;
+    const left = Math.min(limit, 12 + Math.max(...yTicks.map((tick) => context.measureText(tick.text).width), 14));
+    const right = width - MARGIN.right, bottom = chart.height - MARGIN.bottom;
+    const xTicks = ticksOf(chart.x, Math.max(2, Math.floor((right - left) / 74)));
+    const top = chart.y.text ? MARGIN.top + 4 : 8;
+    const y = chart.y.categories.length ? scale(chart.y, top, bottom) : scale(chart.y, bottom, top);
+    return { left, right, top, bottom, xTicks, yTicks, x: scale(chart.x, left, right), y };
+  }
+
+  function clipped(context, text, room) {
+    if (context.measureText(text).width <= room) return text;
+    while (text.length > 1 && context.measureText(text + "…").width > room) text = text.slice(0, -1);
+    return text + "…";
+  }
+
+  function frame(context, chart, place) {
+    context.strokeStyle = style("--grid");
+    context.fillStyle = style("--soft");
+    context.lineWidth = 1;
+    context.textBaseline = "middle";
+    context.textAlign = "right";
+    for (const tick of place.yTicks) {
+      const at = Math.round(place.y(tick.at)) + 0.5;
+      context.beginPath(); context.moveTo(place.left, at); context.lineTo(place.right, at); context.stroke();
+      context.fillText(clipped(context, tick.text, place.left - 8), place.left - 7, at);
+    }
+    context.textBaseline = "top";
+    context.textAlign = "center";
+    for (const tick of place.xTicks) {
+      const at = Math.round(place.x(tick.at)) + 0.5;
+      context.beginPath(); context.moveTo(at, place.top); context.lineTo(at, place.bottom); context.stroke();
+      context.fillText(tick.text, Math.min(at, place.right - 8), place.bottom + 6);
+    }
+    context.textAlign = "right";
+    context.fillText(chart.x.text, place.right, place.bottom + 21);
+    context.textAlign = "left";
+    context.textBaseline = "alphabetic";
+    context.fillText(chart.y.text, 0, 10);
+    context.strokeStyle = style("--line");
+    context.beginPath(); context.moveTo(place.left, place.bottom + 0.5); context.lineTo(place.right, place.bottom + 0.5); context.stroke();
+  }
+
+  function draw(state) {
+    const { canvas, chart } = state;
+    const width = canvas.parentElement.clientWidth;
+    if (!width) return;
+    const ratio = window.devicePixelRatio || 1;
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(chart.height * ratio);
+    canvas.style.height = `${chart.height}px`;
+    const context = canvas.getContext("2d");
+    context.scale(ratio, ratio);
+    state.place = layout(chart, width, context);
+    frame(context, chart, state.place);
+    const { left, right, top, bottom, x, y } = state.place;
+    context.save();
+    context.beginPath(); context.rect(left - 4, top - 4, right - left + 8, bottom - top + 8); context.clip();
+    for (const layer of chart.layers) {
+      context.save();
+      context.fillStyle = context.strokeStyle = colour(layer);
+      context.lineWidth = 1.7;
+      context.lineJoin = "round";
+      DRAW[layer.kind](context, layer, x, y);
+      context.restore();
+    }
+    context.restore();
+    state.legend?.querySelectorAll("i").forEach((key, i) => { key.style.background = colour(chart.layers[i]); });
+  }
+
+  const unit = (axis) => (axis.unit ? ` ${axis.unit}` : "");
+
+  /* Lines to show for the pointer: the nearest point of a scatter, or every line's value at that time. */
+  function readings(state, at) {
+    const { chart, place } = state;
+    const found = [];
+    for (const layer of chart.layers) {
+      if (layer.kind === "points") {
+        let best = 400, nearest = -1;
+        for (let i = 0; i < layer.count; i++) {
+          const distance = (place.x(layer.x[i]) - at.x) ** 2 + (place.y(layer.y[i]) - at.y) ** 2;
+          if (distance < best) { best = distance; nearest = i; }
+        }
+        if (nearest >= 0) found.push({ layer, at: layer.x[nearest], text: `${format(layer.y[nearest])}${unit(chart.y)}, sent at ${format(layer.x[nearest])}${unit(chart.x)}` });
+      } else if (["line", "steps", "area"].includes(layer.kind) && layer.x.length) {
+        let nearest = 0;
+        layer.x.forEach((value, i) => { if (Math.abs(place.x(value) - at.x) < Math.abs(place.x(layer.x[nearest]) - at.x)) nearest = i; });
+        found.push({ layer, at: layer.x[nearest], text: `${layer.label}: ${format(layer.y[nearest])}${unit(chart.y)} at ${format(layer.x[nearest])}${unit(chart.x)}` });
+      } else if (layer.kind === "sidebars" || layer.kind === "ranges") {
+        layer.y.forEach((value, i) => {
+          const near = layer.kind === "ranges" ? 5 : 0.5 * Math.abs(place.y(layer.width) - place.y(0));
+          if (layer.x[i] !== null && Math.abs(place.y(value) - at.y) <= near) found.push({ layer, text: `${layer.kind === "ranges" ? `${layer.label}: ` : ""}${format(layer.x[i])}${unit(chart.x) || ` ${chart.x.text}`}` });
+        });
+      }
+    }
+    return found;
+  }
+
+  function point(state, event) {
+    const box = state.canvas.getBoundingClientRect();
+    const at = { x: event.clientX - box.left, y: event.clientY - box.top };
+    const lines = state.place ? readings(state, at) : [];
+    state.tip.hidden = state.rule.hidden = !lines.length;
+    if (!lines.length) return;
+    state.tip.replaceChildren(...lines.slice(0, 10).map((line) => {
+      const row = document.createElement("div");
+      element("i", "", row).style.background = colour(line.layer);
+      row.append(line.text);
+      return row;
+    }));
+    const offset = state.canvas.offsetTop;
+    const room = state.canvas.clientWidth - state.tip.offsetWidth;
+    state.tip.style.left = `${Math.max(0, Math.min(at.x + 14, room))}px`;
+    state.tip.style.top = `${offset + Math.max(0, at.y - state.tip.offsetHeight - 12)}px`;
+    const time = lines.find((line) => line.at !== undefined);
+    state.rule.hidden = time === undefined;
+    if (time) Object.assign(state.rule.style, { left: `${state.place.x(time.at)}px`, top: `${offset + state.place.top}px`, height: `${state.place.bottom - state.place.top}px` });
+  }
+
+  function build(chart, parent) {
+    const box = element("div", "chart", parent);
+    if (chart.title || parent.children.length > 1) element("h4", "", box, chart.title);
+    const state = { chart };
+    if (chart.layers.length > 1) {
+      state.legend = element("div", "legend", box);
+      for (const layer of chart.layers) {
+        const entry = element("span", "", state.legend);
+        element("i", "", entry);
+        entry.append(layer.label);
+      }
+    }
+    const holder = element("div", "", box);
+    state.canvas = element("canvas", "", holder);
+    state.canvas.setAttribute("role", "img");
+    state.canvas.setAttribute("aria-label", `${chart.title}: ${chart.y.text} over ${chart.x.text}`);
+    state.tip = element("div", "tip", box);
+    state.rule = element("div", "rule", box);
+    state.tip.hidden = state.rule.hidden = true;
+    chart.layers.filter((layer) => layer.kind === "points").forEach(unpack);
+    widen(chart.x);
+    widen(chart.y);
+    box.addEventListener("pointermove", (event) => point(state, event));
+    box.addEventListener("pointerleave", () => { state.tip.hidden = state.rule.hidden = true; });
+    new ResizeObserver(() => draw(state)).observe(holder);
+    return state;
+  }
+
+  const charts = [];
+  for (const [id, figure] of Object.entries(JSON.parse(document.getElementById("chart-data").textContent))) {
+    const place = document.getElementById(id);
+    for (const row of figure.rows) {
+      const line = element("div", "chart-row", place);
+      line.style.gridTemplateColumns = row.map((chart) => `minmax(0, ${chart.share}fr)`).join(" ");
+      for (const chart of row) charts.push(build(chart, line));
+    }
+  }
+  charts.forEach(draw);
+  dark.addEventListener("change", () => charts.forEach(draw));
+
+  for (const field of document.querySelectorAll("input[type=search]")) {
+    const rows = field.closest(".card").querySelectorAll("tbody tr");
+    field.addEventListener("input", () => {
+      const words = field.value.toLowerCase().split(/\s+/);
+      for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+    });
+  }
+})();

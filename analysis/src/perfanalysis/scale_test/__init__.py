@@ -1,0 +1,1 @@
+"""Scale tests: workloads submitted to a cluster, watched from creation to completion."""

@@ -1,0 +1,92 @@
+"""From a scale test's tables to what a report shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from perfanalysis.discover import Place, marks_of
+from perfanalysis.findings import Finding
+from perfanalysis.kpis import evaluate
+from perfanalysis.scale_test import activity, milestones, outcomes, pods, steps
+from perfanalysis.scale_test.kpis import KPIS
+from perfanalysis.scale_test.measures import Measures, measure
+from perfanalysis.scale_test.outcomes import accounting_findings
+from perfanalysis.scale_test.shown import sections
+from perfanalysis.scale_test.tables import ScaleTestTables
+from perfanalysis.workload_type import Analysis, Sample, Source
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SPECS = {
+    spec.name: spec
+    for spec in (
+        milestones.WORKLOADS,
+        pods.PODS,
+        steps.LATENCIES,
+        steps.PERCENTILES,
+        steps.ANOMALIES,
+        activity.THROUGHPUT,
+        activity.CONCURRENCY,
+        outcomes.FAILURES,
+        outcomes.ANSWERS,
+    )
+}
+COMPARED = ("time_to_scheduled", "time_to_running")
+
+
+def analyse(tables: ScaleTestTables, place: Place) -> Analysis:
+    """Measure a recording and lay out its part of the report."""
+    source = Source(place)
+    recording = source.document("recording.json", "recording")
+    ended = recording.get("ended_s") is not None
+    accounting = source.document("accounting.json", "accounting") if ended or _has(place, "accounting.json") else {}
+    measures = measure(tables, recording, accounting)
+    marks = marks_of(recording)
+    frames: dict[str, pd.DataFrame] = {name: getattr(measures, name) for name in SPECS}
+    findings = (
+        *source.findings,
+        *accounting_findings(measures.accounting, f"{place.relative}/accounting.json"),
+        *_findings(tables, measures, place),
+    )
+    return Analysis(
+        place=place,
+        title="Scale test",
+        marks=marks,
+        frames=frames,
+        specs=SPECS,
+        kpis=evaluate(KPIS, measures),
+        samples=_samples(measures),
+        sections=sections(measures, marks),
+        findings=findings,
+    )
+
+
+def _has(place: Place, name: str) -> bool:
+    return (place.directory / name).is_file()
+
+
+def _findings(tables: ScaleTestTables, measures: Measures, place: Place) -> tuple[Finding, ...]:
+    found: list[Finding] = []
+    recording = measures.recording
+    if recording and recording.get("ended_s") is None:
+        text = "the recorder has not ended: the report shows what was written so far"
+        found.append(Finding("warning", f"{place.relative}/recording.json", text))
+    unattributed = int((tables.transitions["workload"].isna() & (tables.transitions["kind"] == "Pod")).sum())
+    if unattributed:
+        text = f"{unattributed} transitions of pods that belong to no workload were left out"
+        found.append(Finding("note", f"{place.relative}/transitions.jsonl", text))
+    negative = measures.anomalies[measures.anomalies["problem"] == "negative"]
+    for row in negative[negative["clock"] == "seen"].to_dict("records"):
+        text = f"{row['count']} latencies of {row['step']} are negative ({row['cause']}); they are kept as they are"
+        found.append(Finding("note", "tables/anomalies.parquet", text))
+    for name in ("reconnects", "relists"):
+        if recording.get(name):
+            text = f"the watches had {recording[name]} {name}; arrival times around them are late"
+            found.append(Finding("note", f"{place.relative}/recording.json", text))
+    return tuple(found)
+
+
+def _samples(measures: Measures) -> tuple[Sample, ...]:
+    chosen = [step for step in steps.STEPS if step.name in COMPARED]
+    return tuple(Sample(step.name, step.label, "seconds", steps.values_of(measures.latencies, step)) for step in chosen)

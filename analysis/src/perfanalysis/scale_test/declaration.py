@@ -1,0 +1,10 @@
+"""The declaration of scale tests in the registry of workload kinds."""
+
+from __future__ import annotations
+
+from perfanalysis.scale_test.analysis import analyse
+from perfanalysis.scale_test.parser import FILES, parse
+from perfanalysis.scale_test.tables import ScaleTestTables
+from perfanalysis.workload_type import WorkloadType
+
+WORKLOAD = WorkloadType(name="scale_test", version=1, files=FILES, tables=ScaleTestTables, parse=parse, analyse=analyse)

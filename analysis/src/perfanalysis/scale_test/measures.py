@@ -1,0 +1,85 @@
+"""All measures of one recording, from its tables to what KPIs, plots and report need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from perfanalysis.documents import Document
+from perfanalysis.percentiles import Estimate
+from perfanalysis.scale_test.activity import (
+    CONCURRENCY,
+    THROUGHPUT,
+    Activity,
+    Window,
+    activity_of,
+    concurrency_table,
+    throughput_table,
+    window_of,
+)
+from perfanalysis.scale_test.milestones import workloads_table
+from perfanalysis.scale_test.outcomes import Accounting, account, answers_table, failures_table
+from perfanalysis.scale_test.pods import pods_table
+from perfanalysis.scale_test.steps import (
+    Estimates,
+    anomalies_table,
+    latencies_table,
+    percentiles_table,
+    step_estimates,
+)
+from perfanalysis.scale_test.tables import ScaleTestTables
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Derived tables and figures of a recording; `window` is None when nothing was submitted or seen."""
+
+    workloads: pd.DataFrame
+    pods: pd.DataFrame
+    latencies: pd.DataFrame
+    statistics: Estimates
+    percentiles: pd.DataFrame
+    anomalies: pd.DataFrame
+    throughput: pd.DataFrame
+    concurrency: pd.DataFrame
+    failures: pd.DataFrame
+    answers: pd.DataFrame
+    window: Window | None
+    activity: Activity
+    accounting: Accounting
+    recording: Document
+    nodes: int
+
+    def estimates(self, step_name: str) -> dict[str, Estimate]:
+        """Statistic → estimate of a step on the client's clock."""
+        return self.statistics[step_name, "seen"]
+
+
+def measure(tables: ScaleTestTables, recording: Document, accounting: Document) -> Measures:
+    """Compute everything; `recording` and `accounting` are the documents beside the tables, empty when missing."""
+    workloads = workloads_table(tables)
+    latencies = latencies_table(workloads)
+    statistics = step_estimates(latencies)
+    pods = pods_table(tables.transitions, workloads)
+    activity = activity_of(workloads, pods, tables.nodes)
+    seen = [tables.transitions["seen_s"].max(), tables.submissions["answered_s"].max()]
+    last_seen = max((float(moment) for moment in seen if pd.notna(moment)), default=0.0)
+    window = window_of(workloads, last_seen)
+    return Measures(
+        workloads=workloads,
+        pods=pods,
+        latencies=latencies,
+        statistics=statistics,
+        percentiles=percentiles_table(latencies, statistics),
+        anomalies=anomalies_table(workloads, latencies),
+        throughput=throughput_table(workloads, window) if window else THROUGHPUT.empty(),
+        concurrency=concurrency_table(activity, window) if window else CONCURRENCY.empty(),
+        failures=failures_table(tables),
+        answers=answers_table(tables.submissions),
+        window=window,
+        activity=activity,
+        accounting=account(workloads, accounting),
+        recording=recording,
+        nodes=len(tables.nodes),
+    )

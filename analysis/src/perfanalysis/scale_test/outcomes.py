@@ -1,0 +1,155 @@
+"""What became of every workload: accounting identity, failures by cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from perfanalysis.documents import Document
+from perfanalysis.findings import Finding
+from perfanalysis.tables import Column, TableSpec
+
+if TYPE_CHECKING:
+    from perfanalysis.scale_test.tables import ScaleTestTables
+
+FAILURES = TableSpec(
+    "failures",
+    "What went wrong, counted by where it showed and why",
+    (
+        Column("stage", "text", "submission, workload, pod, or event"),
+        Column("cause", "text", "reason given by the client or the cluster"),
+        Column("count", "integer", "objects (events: occurrences)"),
+    ),
+)
+ANSWERS = TableSpec(
+    "answers",
+    "Final answers of the API server to the submitter",
+    (
+        Column("status", "integer", "HTTP status; null when no answer came"),
+        Column("outcome", "text", "created, existed or failed"),
+        Column("count", "integer", "workloads"),
+        Column("retried", "integer", "of these, sent more than once"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Accounting:
+    """Every workload in exactly one place, recounted from the tables; `stated` is the recorder's own document."""
+
+    submitted: int
+    completed: int
+    failed: int
+    deleted: int
+    unfinished: int
+    unseen: int
+    stated: Document
+
+    @property
+    def lost(self) -> int | None:
+        """Lost workloads as the recorder stated; None while it has not ended."""
+        value = self.stated.get("lost")
+        return value if isinstance(value, int) else None
+
+    @property
+    def asked(self) -> int | None:
+        """Workloads that were to be submitted."""
+        value = self.stated.get("asked")
+        return value if isinstance(value, int) else None
+
+
+def account(workloads: pd.DataFrame, stated: Document) -> Accounting:
+    """Put every workload where it belongs: completed, else failed, else deleted, else unseen, else unfinished."""
+    completed = workloads["completed_s"].notna()
+    failed = ~completed & (workloads["failed_s"].notna() | (workloads["outcome"] == "failed"))
+    deleted = ~completed & ~failed & workloads["deleted_s"].notna()
+    seen = workloads["created_s"].notna() | workloads["first_pod_created_s"].notna()
+    unseen = ~completed & ~failed & ~deleted & ~seen
+    return Accounting(
+        submitted=len(workloads),
+        completed=int(completed.sum()),
+        failed=int(failed.sum()),
+        deleted=int(deleted.sum()),
+        unfinished=int((~completed & ~failed & ~deleted & seen).sum()),
+        unseen=int(unseen.sum()),
+        stated=stated,
+    )
+
+
+def accounting_findings(accounting: Accounting, where: str) -> tuple[Finding, ...]:
+    """Errors where the recorder's own numbers do not add up, or differ from the recount."""
+    stated = accounting.stated
+    if not stated:
+        text = "no accounting: the recorder has not ended, or was killed; the counts are the analysis' own"
+        return (Finding("warning", where, text),)
+    parts = {name: _whole(stated.get(name)) for name in ("submitted", "completed", "failed", "lost", "running")}
+    findings: list[Finding] = []
+    added = parts["completed"] + parts["failed"] + parts["lost"] + parts["running"]
+    if added != parts["submitted"]:
+        text = f"submitted {parts['submitted']} is not completed + failed + lost + running = {added}"
+        findings.append(Finding("error", where, text))
+    if parts["lost"]:
+        findings.append(Finding("error", where, f"{parts['lost']} workloads were lost"))
+    recounted = {
+        "submitted": accounting.submitted,
+        "completed": accounting.completed,
+        "failed": accounting.failed,
+    }
+    for name, count in recounted.items():
+        if parts[name] != count:
+            text = f"the recorder counted {parts[name]} {name}, its recording shows {count}"
+            findings.append(Finding("error", where, text))
+    return tuple(findings)
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def failures_table(tables: ScaleTestTables) -> pd.DataFrame:
+    """The table FAILURES: submissions, workload objects, pods, Warning events; most frequent first."""
+    submissions, transitions, events = tables.submissions, tables.transitions, tables.events
+    refused = submissions[submissions["outcome"] == "failed"]
+    ended = transitions[transitions["transition"].isin(["failed", "evicted", "unschedulable"])]
+    is_pod = ended["kind"] == "Pod"
+    warnings = events[events["type"] == "Warning"]
+    counted = pd.concat(
+        [
+            _count("submission", refused_causes(refused)),
+            _count("workload", _reasons(ended[~is_pod])),
+            _count("pod", _reasons(ended[is_pod].drop_duplicates(["uid", "transition"]))),
+            _count("event", warnings["reason"].astype("str"), warnings["count"].fillna(1)),
+        ]
+    )
+    return FAILURES.conform(counted.reset_index(drop=True))
+
+
+def refused_causes(refused: pd.DataFrame) -> pd.Series[Any]:
+    """Status and the error's first part, without what differs from one workload to the next."""
+    status = refused["status"].astype("Int64").astype("str").replace("<NA>", "no answer")
+    error = refused["error"].astype("str").replace({"nan": "", "None": ""}).fillna("")
+    error = error.str.replace(r'"[^"]*"|\b[\w.-]*\d[\w.-]*\b', "…", regex=True).str.slice(0, 90)
+    return ("HTTP " + status).str.replace("HTTP no answer", "no answer") + error.where(error == "", ": " + error)
+
+
+def _reasons(rows: pd.DataFrame) -> pd.Series[Any]:
+    reason = rows["reason"].astype("object").where(rows["reason"].notna(), "no reason given").astype("str")
+    word = rows["transition"].astype("str")
+    return reason.where(word == "failed", word + ": " + reason)
+
+
+def _count(stage: str, causes: pd.Series[Any], weights: pd.Series[Any] | None = None) -> pd.DataFrame:
+    weight = np.ones(len(causes)) if weights is None else weights.to_numpy(dtype=float)
+    frame = pd.DataFrame({"cause": causes.to_numpy(dtype=object), "count": weight.astype("int64")})
+    totals: pd.Series[Any] = frame.groupby("cause")["count"].sum().sort_values(ascending=False, kind="stable")
+    return pd.DataFrame({"stage": stage, "cause": totals.index, "count": totals.to_numpy()})
+
+
+def answers_table(submissions: pd.DataFrame) -> pd.DataFrame:
+    """The table ANSWERS."""
+    frame = submissions.assign(retried=(submissions["attempts"].fillna(1) > 1).astype("int64"), count=1)
+    grouped = frame.groupby(["status", "outcome"], observed=True, dropna=False, as_index=False)
+    return ANSWERS.conform(grouped[["count", "retried"]].sum())

@@ -1,0 +1,200 @@
+"""The figures of a scale test. To add one: a function from Measures to Figure, and its name in `figures`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from perfanalysis.charts.model import Axis, Chart, Figure, Layer, cumulative, histogram, seconds_scale
+from perfanalysis.percentiles import SHARES
+from perfanalysis.scale_test.activity import Window, first_times
+from perfanalysis.scale_test.measures import Measures
+from perfanalysis.scale_test.steps import STEPS, Step, values_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SINCE = Axis("time since the first submission", "s", low=0.0)
+SUBMITTED = Axis("time of submission, since the first", "s", low=0.0)
+COLOURS = {step.name: place for place, step in enumerate(STEPS)}
+MOST_CAUSES = 12
+
+
+def shown_steps(measures: Measures) -> tuple[Step, ...]:
+    """Steps that have values; the spread of a workload's pods only where one has several."""
+    several = bool((measures.workloads["pods"] > 1).any())
+    return tuple(
+        step
+        for step in STEPS
+        if np.isfinite(values_of(measures.latencies, step)).any() and (several or step.name != "all_pods")
+    )
+
+
+def latency_figure(measures: Measures, window: Window) -> Figure:
+    """Time to scheduled, running and completed over the time of submission, each with its distribution."""
+    totals = [step for step in shown_steps(measures) if step.total and step.name != "time_to_ready"]
+    rows = tuple(_step_row(measures, window, step, height=230) for step in totals)
+    caption = "Every point is one workload, at the time it was sent; beside it the distribution of the same values."
+    return Figure("latency", "Latency over time", caption, rows)
+
+
+def steps_figure(measures: Measures, window: Window) -> Figure:
+    """A row for each step from one milestone to the next."""
+    rows = tuple(_step_row(measures, window, step, height=170) for step in shown_steps(measures) if not step.total)
+    caption = (
+        "One row for each step; workloads stand at their time of submission in every row. "
+        "Steps end when all pods of a workload have come as far."
+    )
+    return Figure("steps", "Steps over time", caption, rows)
+
+
+def _step_row(measures: Measures, window: Window, step: Step, height: int) -> tuple[Chart, ...]:
+    values = values_of(measures.latencies, step)
+    submitted = first_times(measures.workloads) - window.start
+    factor, unit = seconds_scale(values)
+    known = np.isfinite(values) & np.isfinite(submitted)
+    values = values * factor
+    low, high = _limits(values)
+    axis = Axis("", unit, low=low, high=high)
+    beside = replace(axis, labelled=False)
+    colour = COLOURS[step.name]
+    points = Layer("points", step.label, submitted[known], values[known], colour)
+    title = f"{step.label}: {step.formula}"
+    return (
+        Chart(title, SUBMITTED, axis, (points,), share=3.4, height=height),
+        Chart("", Axis("workloads", low=0.0), beside, (histogram(values, step.label, colour),), height=height),
+    )
+
+
+def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
+    finite = values[np.isfinite(values)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+    room = 0.04 * (high - low) or 0.5
+    return (min(0.0, low - room) if low < 0 else 0.0), high + room
+
+
+def distribution_figure(measures: Measures) -> Figure:
+    """Cumulative distribution of every step, and its percentiles with intervals."""
+    steps = [step for step in shown_steps(measures) if np.nanmax(values_of(measures.latencies, step)) > 0]
+    smallest, largest = _positive_range(measures, steps)
+    axis = Axis("latency", "s", "log", smallest, largest)
+    curves = tuple(
+        cumulative(np.maximum(values_of(measures.latencies, step), smallest), step.label, COLOURS[step.name])
+        for step in steps
+    )
+    share = Axis("workloads", "%", low=0.0, high=100.0)
+    caption = (
+        "Left: the share of workloads that took no longer. Right: P50, P90, P95 and P99 of each step; a bar is "
+        "the 95 % bootstrap interval, drawn where the sample carries one."
+    )
+    places = Axis("", categories=tuple(step.label for step in steps))
+    ranges = tuple(_percentile_layer(measures, steps, place, name) for place, name in enumerate(SHARES))
+    row = (
+        Chart("Cumulative distribution", axis, share, curves, share=1.2, height=420),
+        Chart("Percentiles with intervals", axis, places, ranges, height=420),
+    )
+    return Figure("distributions", "Distributions per step", caption, (row,))
+
+
+def _positive_range(measures: Measures, steps: list[Step]) -> tuple[float, float]:
+    """Limits of a logarithmic axis; what is zero or negative is drawn at its left end."""
+    values = np.concatenate([values_of(measures.latencies, step) for step in steps]) if steps else np.array([])
+    positive = values[np.isfinite(values) & (values > 0)]
+    if not len(positive):
+        return 0.001, 1.0
+    low = max(float(np.quantile(positive, 0.001)), 1e-6)
+    return float(10 ** np.floor(np.log10(low))), float(positive.max() * 1.3)
+
+
+def _percentile_layer(measures: Measures, steps: list[Step], colour: int, statistic: str) -> Layer:
+    found = [measures.estimates(step.name)[statistic] for step in steps]
+    value, low, high = (
+        np.array([np.nan if number is None else number for number in numbers], dtype=float)
+        for numbers in ([e.value for e in found], [e.low for e in found], [e.high for e in found])
+    )
+    places = np.arange(len(steps), dtype=float) + 0.17 * (colour - 1.5)
+    return Layer("ranges", statistic.upper(), value, places, colour, low=low, high=high)
+
+
+def throughput_figure(measures: Measures, window: Window) -> Figure:
+    """Milestones per second, and how many have reached each milestone."""
+    table = measures.throughput
+    time = table["time_s"].to_numpy(dtype=float)
+    names = [name for name in ("sent", "scheduled", "running", "completed", "failed") if table[name].sum() > 0]
+    rates = tuple(
+        Layer(
+            "steps",
+            name,
+            time,
+            table[name].to_numpy(dtype=float) / table["width_s"].to_numpy(dtype=float),
+            _state(name),
+        )
+        for name in names
+    )
+    totals = tuple(_progress(measures, window, name) for name in names)
+    width = float(table["width_s"].iloc[0])
+    caption = f"Left: workloads per second, in intervals of {width:g} s. Right: how many had come so far."
+    per_second = Axis("workloads per second", low=0.0)
+    row = (
+        Chart("Throughput", SINCE, per_second, rates, share=1.2, height=320),
+        Chart("Progress", SINCE, Axis("workloads", low=0.0), totals, height=320),
+    )
+    return Figure("throughput", "Throughput", caption, (row,))
+
+
+def _state(name: str) -> int:
+    return {"sent": 0, "scheduled": 1, "running": 2, "completed": 3, "failed": 5}[name]
+
+
+def _progress(measures: Measures, window: Window, name: str) -> Layer:
+    times = measures.workloads[f"{name}_s"].to_numpy(dtype=float) - window.start
+    ordered = np.sort(times[np.isfinite(times)])
+    grid = np.linspace(0.0, window.length, 400)
+    return Layer("line", name, grid, np.searchsorted(ordered, grid, side="right").astype(float), _state(name))
+
+
+def concurrency_figure(measures: Measures) -> Figure:
+    """Workloads in each state at once."""
+    table = measures.concurrency
+    time = table["time_s"].to_numpy(dtype=float)
+    labels = (("in_system", "sent, not ended", 0), ("pending", "pods pending", 1), ("running", "running", 2))
+    layers = tuple(
+        Layer("steps", label, time, table[name].to_numpy(dtype=float), colour) for name, label, colour in labels
+    )
+    chart = Chart("Workloads at once", SINCE, Axis("workloads", low=0.0), layers, height=300)
+    caption = "The largest number within each interval, so that no peak is hidden."
+    return Figure("concurrency", "Concurrency", caption, ((chart,),))
+
+
+def gpu_figure(measures: Measures, window: Window) -> Figure:
+    """GPUs bound and running against capacity, and GPUs that pods wait for."""
+    table = measures.concurrency
+    time = table["time_s"].to_numpy(dtype=float)
+    zero = np.zeros(len(time))
+    layers = [
+        Layer("area", "allocated", time, table["gpus_allocated"].to_numpy(dtype=float), 2, low=zero),
+        Layer("steps", "of running pods", time, table["gpus_running"].to_numpy(dtype=float), 3),
+        Layer("steps", "waited for", time, table["gpus_waiting"].to_numpy(dtype=float), 1),
+    ]
+    capacity = measures.activity.gpu_capacity
+    if capacity is not None:
+        ends = np.array([0.0, window.length])
+        layers.append(Layer("line", "capacity", ends, np.full(2, capacity), 5, dashed=True))
+    chart = Chart("GPUs", SINCE, Axis("GPUs", low=0.0), tuple(layers), height=300)
+    caption = "Allocated: of pods bound to a node and not ended. The largest number within each interval."
+    return Figure("gpus", "GPU occupation", caption, ((chart,),))
+
+
+def failures_figure(measures: Measures) -> Figure:
+    """Failures by stage and cause."""
+    table = measures.failures.head(MOST_CAUSES)
+    names = tuple(f"{stage}: {cause}"[:60] for stage, cause in zip(table["stage"], table["cause"], strict=True))
+    places = np.arange(len(names), dtype=float)
+    layer = Layer("sidebars", "occurrences", table["count"].to_numpy(dtype=float), places, 5, width=0.6)
+    height = 90 + 30 * len(names)
+    chart = Chart(
+        "Failures by cause", Axis("occurrences", low=0.0), Axis("", categories=names), (layer,), height=height
+    )
+    return Figure("failures", "Failures", "Where it showed, and the reason given.", ((chart,),))

@@ -1,0 +1,197 @@
+"""Steps between milestones: latencies with their resolution, what is missing, what is negative and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from perfanalysis.percentiles import Estimate, estimates
+from perfanalysis.scale_test.milestones import BY_NAME, SEEN_RESOLUTION_S
+from perfanalysis.tables import Column, TableSpec
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Clock = Literal["seen", "server"]
+CLOCKS: tuple[Clock, ...] = ("seen", "server")
+Estimates = dict[tuple[str, Clock], dict[str, Estimate]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """The time from one milestone to another. Totals begin when the request was sent."""
+
+    name: str
+    label: str
+    start: str
+    end: str
+    total: bool = False
+
+    @property
+    def formula(self) -> str:
+        """The step as a difference of milestones."""
+        return f"{BY_NAME[self.end].label} \u2212 {BY_NAME[self.start].label}"
+
+
+STEPS = (
+    Step("answer", "API answer", "sent", "answered"),
+    Step("creation", "Workload creation", "sent", "created"),
+    Step("first_pod", "First pod creation", "created", "first_pod_created"),
+    Step("all_pods", "First to last pod creation", "first_pod_created", "last_pod_created"),
+    Step("scheduling", "Scheduling", "last_pod_created", "scheduled"),
+    Step("initialization", "Initialization", "scheduled", "initialized"),
+    Step("start", "Container start", "initialized", "running"),
+    Step("readiness", "Readiness", "running", "ready"),
+    Step("execution", "Execution", "running", "completed"),
+    Step("time_to_scheduled", "Sent to scheduled", "sent", "scheduled", total=True),
+    Step("time_to_running", "Sent to running", "sent", "running", total=True),
+    Step("time_to_ready", "Sent to ready", "sent", "ready", total=True),
+    Step("time_to_completed", "Sent to completed", "sent", "completed", total=True),
+)
+
+LATENCIES = TableSpec(
+    "latencies",
+    "One row per workload, in the order of submission, with the latency of each step; negative values are kept",
+    (
+        Column("workload", "text", "as in the table workloads"),
+        *(
+            column
+            for step in STEPS
+            for column in (
+                Column(f"{step.name}_s", "number", f"{step.formula}, on the client's clock", "s"),
+                Column(f"{step.name}_server_s", "number", f"{step.formula}, by the server's stamps", "s"),
+                Column(f"{step.name}_resolution_s", "number", "sum of the resolutions of both server stamps", "s"),
+            )
+        ),
+    ),
+)
+PERCENTILES = TableSpec(
+    "percentiles",
+    "Statistics of each step, on both clocks",
+    (
+        Column("step", "text", "name of the step"),
+        Column("clock", "text", "seen: the client's clock; server: the server's stamps"),
+        Column("statistic", "text", "p50, p90, p95, p99 or max"),
+        Column("value", "number", "the statistic", "s"),
+        Column("low", "number", "lower end of the 95 % bootstrap interval", "s"),
+        Column("high", "number", "upper end of the 95 % bootstrap interval", "s"),
+        Column("count", "integer", "values it was made from"),
+        Column("resolution_s", "number", "median resolution of the values", "s"),
+        Column("reason", "text", "why the value or the interval is missing"),
+    ),
+)
+ANOMALIES = TableSpec(
+    "anomalies",
+    "Latencies that are missing, or negative beyond their resolution, counted by cause",
+    (
+        Column("step", "text", "name of the step"),
+        Column("clock", "text", "seen or server"),
+        Column("problem", "text", "missing or negative"),
+        Column("cause", "text", "why"),
+        Column("count", "integer", "workloads"),
+    ),
+)
+
+
+def latencies_table(workloads: pd.DataFrame) -> pd.DataFrame:
+    """The table LATENCIES: differences of milestones, neither clipped nor sorted."""
+    columns: dict[str, Any] = {"workload": workloads["workload"]}
+    for step in STEPS:
+        start, end = step.start, step.end
+        columns[f"{step.name}_s"] = workloads[f"{end}_s"] - workloads[f"{start}_s"]
+        server_start, start_resolution = _server_end(workloads, start)
+        server_end, end_resolution = _server_end(workloads, end)
+        both_client = BY_NAME[start].origin == "client" and BY_NAME[end].origin == "client"
+        server = server_end - server_start
+        columns[f"{step.name}_server_s"] = np.full(len(workloads), np.nan) if both_client else server
+        columns[f"{step.name}_resolution_s"] = start_resolution + end_resolution
+    return LATENCIES.conform(pd.DataFrame(columns))
+
+
+def _server_end(workloads: pd.DataFrame, name: str) -> tuple[pd.Series[Any], pd.Series[Any]]:
+    """Stamp and resolution of a milestone for server-clock steps; the client's own stamps stand for its requests."""
+    if BY_NAME[name].origin == "client":
+        stamps = workloads[f"{name}_s"]
+        return stamps, stamps.notna().map({True: SEEN_RESOLUTION_S, False: np.nan}).astype(float)
+    return workloads[f"{name}_server_s"], workloads[f"{name}_resolution_s"]
+
+
+def values_of(latencies: pd.DataFrame, step: Step, clock: Clock = "seen") -> NDArray[np.float64]:
+    """The latencies of a step in seconds, NaN where missing."""
+    return latencies[f"{step.name}_s" if clock == "seen" else f"{step.name}_server_s"].to_numpy(dtype=float)
+
+
+def _resolution(latencies: pd.DataFrame, step: Step, clock: Clock) -> NDArray[np.float64]:
+    if clock == "seen":
+        return np.full(len(latencies), 2 * SEEN_RESOLUTION_S)
+    return latencies[f"{step.name}_resolution_s"].to_numpy(dtype=float)
+
+
+def step_estimates(latencies: pd.DataFrame) -> Estimates:
+    """Statistics of every step on both clocks."""
+    return {
+        (step.name, clock): {estimate.statistic: estimate for estimate in estimates(values_of(latencies, step, clock))}
+        for step in STEPS
+        for clock in CLOCKS
+    }
+
+
+def percentiles_table(latencies: pd.DataFrame, found: Estimates) -> pd.DataFrame:
+    """The table PERCENTILES."""
+    rows: list[tuple[Any, ...]] = []
+    for step in STEPS:
+        for clock in CLOCKS:
+            known = np.isfinite(values_of(latencies, step, clock))
+            resolution = _resolution(latencies, step, clock)[known]
+            middle = float(np.nanmedian(resolution)) if np.isfinite(resolution).any() else None
+            for of in found[step.name, clock].values():
+                numbers = (of.value, of.low, of.high, of.count, middle)
+                rows.append((step.name, clock, of.statistic, *numbers, of.reason))
+    return PERCENTILES.conform(pd.DataFrame(rows, columns=[column.name for column in PERCENTILES.columns]))
+
+
+def anomalies_table(workloads: pd.DataFrame, latencies: pd.DataFrame) -> pd.DataFrame:
+    """The table ANOMALIES: per step and clock, how many workloads have no value and how many an impossible one."""
+    rows: list[tuple[str, str, str, str, int]] = []
+    for step in STEPS:
+        for cause, count in _missing(workloads, step):
+            rows.append((step.name, "seen", "missing", cause, count))
+        for clock in CLOCKS:
+            values = values_of(latencies, step, clock)
+            resolution = np.nan_to_num(_resolution(latencies, step, clock), nan=0.0)
+            count = int(np.sum(values < -resolution))
+            if count:
+                rows.append((step.name, clock, "negative", negative_cause(step, clock), count))
+    return ANOMALIES.conform(pd.DataFrame(rows, columns=[column.name for column in ANOMALIES.columns]))
+
+
+def _missing(workloads: pd.DataFrame, step: Step) -> list[tuple[str, int]]:
+    start = workloads[f"{step.start}_s"].notna()
+    end = workloads[f"{step.end}_s"].notna()
+    refused = workloads["outcome"] == "failed"
+    failed = workloads["failed_s"].notna() & ~refused
+    causes = (
+        ("refused by the API server", refused & ~(start & end)),
+        ("the workload failed before", failed & ~(start & end)),
+        (f"not seen: {BY_NAME[step.start].label}", ~start & ~refused & ~failed),
+        (f"not seen: {BY_NAME[step.end].label}", start & ~end & ~refused & ~failed),
+    )
+    return [(cause, int(chosen.sum())) for cause, chosen in causes if chosen.any()]
+
+
+def negative_cause(step: Step, clock: Clock) -> str:
+    """Why a difference of these two milestones can be negative beyond its resolution."""
+    sources = {_watch(step.start), _watch(step.end)}
+    if clock == "server":
+        return "clocks of client and server differ" if "client" in sources else "server stamps out of order"
+    if "client" in sources and len(sources) > 1:
+        return "seen before the client sent it"
+    return "two watches deliver in no common order" if len(sources) > 1 else "one watch out of order"
+
+
+def _watch(name: str) -> str:
+    origin = BY_NAME[name].origin
+    return origin if origin in ("client", "workload") else "pods"

@@ -1,0 +1,93 @@
+"""The contents of a report as data: sections of figures, tables and notes. Every kind of workload gives these."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from perfanalysis.charts.model import Figure
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of a shown table. Numbers stand right; `unit` goes behind the heading."""
+
+    name: str
+    kind: Literal["text", "number", "code", "status"] = "text"
+    unit: str = ""
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A shown value. `detail` is small print below it, an interval for example; a missing value has `reason`."""
+
+    text: str
+    detail: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a report."""
+
+    title: str
+    fields: tuple[Field, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    search: bool = False
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence in place of what could not be shown, or below what is."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report with a heading."""
+
+    name: str
+    title: str
+    text: str
+    blocks: tuple[Figure | Table | Note, ...]
+
+
+DASH = "\u2013"
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number for readers: so many significant digits, thousands set apart, no exponent."""
+    if value == 0:
+        return "0"
+    magnitude = abs(value)
+    if magnitude >= 10 ** (digits - 1) or (float(value).is_integer() and magnitude >= 1):
+        return f"{value:,.0f}".replace(",", "\u202f")
+    places = digits - 1 - math.floor(math.log10(magnitude))
+    return f"{value:.{places}f}"
+
+
+def quantity(value: float, unit: str) -> str:
+    """A number with its unit; seconds below one are shown as milliseconds, ratios as percent."""
+    if unit == "seconds":
+        return duration(value)
+    if unit == "ratio":
+        return f"{number(100 * value)}\u202f%"
+    if unit.endswith("/s"):
+        return f"{number(value)}\u202f/s"
+    return number(value) if unit in ("count", "workloads") else f"{number(value)}\u202f{unit}"
+
+
+def duration(seconds: float) -> str:
+    """A duration for readers: µs, ms, s or min."""
+    magnitude = abs(seconds)
+    if magnitude >= 600:
+        return f"{number(seconds / 60)}\u202fmin"
+    if magnitude >= 1 or magnitude == 0:
+        return f"{number(seconds)}\u202fs"
+    if magnitude >= 0.001:
+        return f"{number(1000 * seconds)}\u202fms"
+    return f"{number(1e6 * seconds, 2)}\u202fµs"

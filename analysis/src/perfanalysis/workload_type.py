@@ -1,0 +1,104 @@
+"""What a kind of workload must declare to be analysed, and the registry of kinds.
+
+A new kind is a package with a module `declaration` that holds `WORKLOAD`, a parser of a few lines, and one name more
+in `KNOWN`. It is imported only when a run holds its marker.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from perfanalysis.documents import Document, read_document
+from perfanalysis.findings import Finding
+from perfanalysis.jsonlines import read_json_lines
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from perfanalysis.discover import Place
+    from perfanalysis.kpis import KpiValue
+    from perfanalysis.sections import Section
+    from perfanalysis.tables import TableSpec
+
+KNOWN: Mapping[str, str] = {"recording.json": "perfanalysis.scale_test.declaration"}
+TablesType = TypeVar("TablesType")
+
+
+class Source:
+    """The files of one recording, as a parser reads them; what is missing or damaged becomes a finding."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.findings: tuple[Finding, ...] = ()
+
+    def _where(self, name: str) -> str:
+        return f"{self.place.relative}/{name}"
+
+    def json_lines(self, name: str, spec: TableSpec) -> pd.DataFrame:
+        """A JSON-lines file as the declared table."""
+        frame, findings = read_json_lines(self.place.directory / name, spec, self._where(name))
+        self.findings += findings
+        return frame
+
+    def document(self, name: str, kind: str) -> Document:
+        """A document; empty when it cannot be read."""
+        document, findings = read_document(self.place.directory / name, kind, self._where(name))
+        self.findings += findings
+        return document or {}
+
+    def rows(self, name: str, kind: str, key: str, spec: TableSpec) -> pd.DataFrame:
+        """The list under one key of a document, as the declared table."""
+        import pandas as pd
+
+        records = self.document(name, kind).get(key) or []
+        names = [column.name for column in spec.columns]
+        return spec.conform(pd.DataFrame([record for record in records if isinstance(record, dict)], columns=names))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A named set of values of one recording that cells of a matrix are compared by."""
+
+    name: str
+    label: str
+    unit: str
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Everything known of one recording, ready to be written: the same for every kind of workload."""
+
+    place: Place
+    title: str
+    marks: tuple[str, ...]
+    frames: Mapping[str, pd.DataFrame]
+    specs: Mapping[str, TableSpec]
+    kpis: tuple[KpiValue, ...]
+    samples: tuple[Sample, ...]
+    sections: tuple[Section, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class WorkloadType(Generic[TablesType]):
+    """A kind of workload. `version` is raised whenever `parse` changes what it makes of the same files."""
+
+    name: str
+    version: int
+    files: tuple[str, ...]
+    tables: type[TablesType]
+    parse: Callable[[Source], TablesType]
+    analyse: Callable[[TablesType, Place], Analysis]
+
+
+def workload_type(marker: str) -> WorkloadType[Any]:
+    """The declaration behind a marker file."""
+    module = importlib.import_module(KNOWN[marker])
+    declared: WorkloadType[Any] = module.WORKLOAD
+    return declared

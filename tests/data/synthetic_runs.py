@@ -1,0 +1,430 @@
+"""Write run directories of a scale test that never happened: every stamp is of a seeded queue model.
+
+For unit tests, benches and pictures of the report. The data is marked: run.json and recording.json list
+"synthetic data" among what was simulated, so that no report made of it can pass for a measurement.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import heapq
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+MARKS = ["nodes", "pods", "synthetic data"]
+EPOCH = datetime(2026, 11, 20, 9, 30, tzinfo=UTC).timestamp()
+STATES = ("created", "scheduled", "initialized", "running", "containers_ready", "ready")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What to pretend: sizes, rates (1/s), times (s) and shares (0..1)."""
+
+    workloads: int = 300
+    nodes: int = 100
+    gpus_per_node: int = 8
+    pods: int = 1
+    gpus: int = 1
+    kind: str = "Job"
+    rate: float = 40.0
+    duration: float = 20.0
+    schedule_rate: float = 60.0
+    failing: float = 0.0
+    lost: float = 0.0
+    refused: float = 0.0
+    seed: int = 7
+    cut_after: float | None = None
+    """Seconds after which the recorder was killed: later lines are missing, the last one is torn."""
+
+
+@dataclass
+class Recorded:
+    """The lines of one recording, as (time written, record)."""
+
+    submissions: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
+    transitions: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
+    events: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=lambda: {"completed": 0, "failed": 0, "lost": 0})
+    ended: float = EPOCH
+
+
+def stamp(seconds: float) -> str:
+    """UTC ISO time with milliseconds and Z."""
+    text = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
+
+
+def simulate(shape: Shape, began: float = EPOCH) -> Recorded:
+    """Queue model: client → controller → scheduler (first come, first served, limited by GPUs) → kubelet."""
+    random = np.random.default_rng(shape.seed)
+    recorded = Recorded(ended=began)
+    sent = began + 1.0 + np.cumsum(random.exponential(1.0 / shape.rate, shape.workloads))
+    free = shape.nodes * shape.gpus_per_node
+    busy: list[tuple[float, int]] = []
+    clock = {"controller": 0.0, "scheduler": 0.0}
+    for index in range(shape.workloads):
+        name = f"w-{shape.seed:02d}-{index:05d}"
+        outcome = _fate(shape, random)
+        _submit(recorded, shape, name, index, float(sent[index]), outcome, random)
+        if outcome in ("refused", "lost"):
+            recorded.counts["lost" if outcome == "lost" else "failed"] += 1
+            continue
+        need = shape.gpus * shape.pods
+        clock["controller"] = max(clock["controller"] + 0.008, float(sent[index]) + 0.012)
+        clock["scheduler"] = max(clock["scheduler"] + 1 / shape.schedule_rate, clock["controller"] + 0.01)
+        while free < need:
+            moment, gpus = heapq.heappop(busy)
+            free += gpus
+            clock["scheduler"] = max(clock["scheduler"], moment + 0.02)
+        end = _run(recorded, shape, name, float(sent[index]), dict(clock), outcome, random)
+        free -= need
+        heapq.heappush(busy, (end, need))
+        recorded.counts["failed" if outcome == "failing" else "completed"] += 1
+    recorded.ended += 1.0
+    return recorded
+
+
+def _fate(shape: Shape, random: np.random.Generator) -> str:
+    draw = random.random()
+    for word, share in (("refused", shape.refused), ("lost", shape.lost), ("failing", shape.failing)):
+        if draw < share:
+            return word
+        draw -= share
+    return "fine"
+
+
+def _submit(
+    recorded: Recorded,
+    shape: Shape,
+    name: str,
+    index: int,
+    sent: float,
+    outcome: str,
+    random: np.random.Generator,
+) -> None:
+    answered = sent + 0.004 + float(random.lognormal(-6.0, 0.6))
+    refused = outcome == "refused"
+    record = {
+        "index": index,
+        "kind": shape.kind,
+        "namespace": "scale-test",
+        "name": name,
+        "queue": None,
+        "gpus": shape.gpus * shape.pods,
+        "pods": shape.pods,
+        "sent_s": round(sent, 6),
+        "answered_s": round(answered, 6),
+        "status": 403 if refused else 201,
+        "outcome": "failed" if refused else "created",
+        "attempts": 3 if refused else 1,
+        "uid": None if refused else f"uid-{name}",
+        "error": "exceeded quota: scale-test" if refused else None,
+    }
+    recorded.submissions.append((answered, record))
+    recorded.ended = max(recorded.ended, answered)
+
+
+def _run(
+    recorded: Recorded,
+    shape: Shape,
+    name: str,
+    sent: float,
+    clock: dict[str, float],
+    outcome: str,
+    random: np.random.Generator,
+) -> float:
+    """Write the life of one workload; returns when its GPUs are free again."""
+    delay = lambda scale: float(random.lognormal(np.log(scale), 0.35))  # noqa: E731
+    _transition(recorded, shape.kind, name, name, "created", sent + delay(0.006), 1.0)
+    end = clock["scheduler"]
+    for number in range(shape.pods):
+        pod = f"{name}-{number}"
+        times = {
+            "created": clock["controller"] + delay(0.008),
+            "scheduled": clock["scheduler"] + delay(0.006),
+        }
+        times["initialized"] = times["scheduled"] + delay(0.12)
+        times["running"] = times["initialized"] + delay(0.9)
+        times["containers_ready"] = times["ready"] = times["running"] + delay(0.002)
+        for state in STATES:
+            _transition(recorded, "Pod", pod, name, state, times[state], 1.0)
+        stop = times["ready"] + shape.duration * float(random.uniform(0.8, 1.2))
+        word, reason = ("failed", "OOMKilled") if outcome == "failing" else ("succeeded", None)
+        _transition(recorded, "Pod", pod, name, word, stop, 1.0, reason)
+        _event(recorded, pod, name, times["scheduled"], "Normal", "Scheduled")
+        if outcome == "failing":
+            _event(recorded, pod, name, stop, "Warning", "BackOff")
+        end = max(end, stop)
+    word, reason = ("failed", "BackoffLimitExceeded") if outcome == "failing" else ("completed", None)
+    _transition(recorded, shape.kind, name, name, word, end + delay(0.03), 1.0, reason)
+    recorded.ended = max(recorded.ended, end + 0.2)
+    return end
+
+
+def _transition(
+    recorded: Recorded,
+    kind: str,
+    name: str,
+    workload: str,
+    word: str,
+    seen: float,
+    resolution: float,
+    reason: str | None = None,
+) -> None:
+    record = {
+        "seen_s": round(seen, 6),
+        "kind": kind,
+        "namespace": "scale-test",
+        "name": name,
+        "uid": f"uid-{name}",
+        "workload": workload,
+        "transition": word,
+        "server_s": float(np.floor(seen - 0.003)),
+        "resolution_s": resolution,
+        "node": f"node-{hash_of(name) % 100:04d}" if kind == "Pod" and word != "created" else None,
+        "reason": reason,
+    }
+    recorded.transitions.append((seen, record))
+
+
+def _event(recorded: Recorded, pod: str, workload: str, moment: float, kind: str, reason: str) -> None:
+    record = {
+        "seen_s": round(moment + 0.004, 6),
+        "server_s": round(moment, 6),
+        "resolution_s": 0.000001,
+        "kind": "Pod",
+        "name": pod,
+        "namespace": "scale-test",
+        "workload": workload,
+        "type": kind,
+        "reason": reason,
+        "message": f"{reason} {pod}",
+        "count": 1,
+    }
+    recorded.events.append((moment, record))
+
+
+def hash_of(text: str) -> int:
+    """A number that is the same in every process, unlike hash()."""
+    return sum((place + 1) * ord(letter) for place, letter in enumerate(text))
+
+
+def write_json(path: Path, document: dict[str, Any]) -> None:
+    """Write a document, making its folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document, indent=1) + "\n")
+
+
+def write_recording(directory: Path, shape: Shape, run: str, began: float = EPOCH) -> Recorded:
+    """Write the contract's files of one recording into a command's artifacts directory."""
+    recorded = simulate(shape, began)
+    limit = None if shape.cut_after is None else began + shape.cut_after
+    directory.mkdir(parents=True, exist_ok=True)
+    for name in ("submissions", "transitions", "events"):
+        _write_lines(directory / f"{name}.jsonl", getattr(recorded, name), limit)
+    nodes = [{"name": f"node-{number:04d}", "gpus": shape.gpus_per_node} for number in range(shape.nodes)]
+    write_json(directory / "nodes.json", {"schema": "psap.perf/nodes/1", "nodes": nodes})
+    ended = None if limit else round(recorded.ended, 6)
+    recording = {
+        "schema": "psap.perf/recording/1",
+        "run": run,
+        "namespace": "scale-test",
+        "started_s": began,
+        "synced_s": began + 0.4,
+        "ended_s": ended,
+        "ended_by": None if limit else "condition",
+        "clock": {"utc_s": began, "monotonic_s": 1000.0},
+        "resources": [{"kind": kind, "api_version": "v1", "resource_version": "1"} for kind in (shape.kind, "Pod")],
+        "client": {"connections": 16},
+        "simulated": MARKS,
+        "emulated": [],
+        "reconnects": 0,
+        "relists": 0,
+    }
+    write_json(directory / "recording.json", recording)
+    if limit is None:
+        write_json(directory / "accounting.json", _accounting(shape, recorded))
+    return recorded
+
+
+def _write_lines(path: Path, lines: list[tuple[float, dict[str, Any]]], limit: float | None) -> None:
+    kept = [record for moment, record in sorted(lines, key=lambda line: line[0]) if limit is None or moment <= limit]
+    text = "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in kept)
+    path.write_text(text if limit is None else text[: max(0, len(text) - 25)])
+
+
+def _accounting(shape: Shape, recorded: Recorded) -> dict[str, Any]:
+    refused = sum(record["outcome"] == "failed" for _, record in recorded.submissions)
+    failing = recorded.counts["failed"] - refused
+    causes = {"BackoffLimitExceeded": failing, "refused: HTTP 403": refused}
+    return {
+        "schema": "psap.perf/accounting/1",
+        "asked": shape.workloads,
+        "submitted": shape.workloads,
+        **recorded.counts,
+        "running": 0,
+        "failed_by_cause": {cause: number for cause, number in causes.items() if number},
+        "lost_by_cause": {"no answer seen": recorded.counts["lost"]} if recorded.counts["lost"] else {},
+        "identity_holds": True,
+    }
+
+
+SETTINGS = {
+    "scale_test_workload_kind": ("Job", "presets/lab.yml:6"),
+    "scale_test_workloads": (300, "command line"),
+    "scale_test_gpus": (1, "presets/lab.yml:8"),
+    "scale_test_rate": (40, "presets/smoke.yml:4"),
+    "scale_test_duration": ("20s", "default (playbooks/scale_test/settings.yml)"),
+    "scale_test_namespace": ("scale-test", "group_vars/all/scale_test.yml:3"),
+    "scale_test_thresholds": ({"lost": 0, "pod_ready_p99": "5s"}, "presets/lab.yml:11"),
+    "clusters_name": ("lab", "inventories/lab/group_vars/all.yml:2"),
+    "perf_presets": (["lab", "smoke"], "command line"),
+}
+
+
+def write_run(
+    root: Path, shapes: list[Shape], *, run: str = "scale_test-20261120T093000Z-5f3a1c", status: str = "ok"
+) -> Path:
+    """Write a whole run directory; several shapes make a matrix of one cell each."""
+    directory = root / run
+    directory.mkdir(parents=True)
+    write_json(directory / "run.json", _run_document(run, status))
+    settings = {name: {"value": value, "origin": origin} for name, (value, origin) in SETTINGS.items()}
+    document = {"schema": "psap.perf/settings/1", "all": settings, "hosts": {"lane-gpu": {}}}
+    (directory / "settings.yml").write_text(yaml.safe_dump(document))
+    began = EPOCH
+    _command(directory / "000__cluster__capture_environment", began - 30, began - 28.5)
+    _command(directory / "001__nfd__wait_gpu_nodes", began - 28, began - 24.2)
+    for number, shape in enumerate(shapes):
+        parent = directory
+        if len(shapes) > 1:
+            parent = directory / f"{number + 2:03d}__cell__{number}"
+            _cell(parent, number, shape, began)
+        place = parent / ("002__scale_test__submit" if parent == directory else "000__scale_test__submit")
+        recorded = write_recording(place / "artifacts", shape, run, began)
+        failed = status == "failed" and shape.failing > 0
+        _command(place, began, recorded.ended, "failed" if failed else "ok", running=shape.cut_after is not None)
+        began = recorded.ended + 3.0
+    _command(directory / "090__scale_test__cleanup", began, began + 2.1)
+    _timeline(directory, began + 3.0)
+    return directory
+
+
+def _cell(directory: Path, number: int, shape: Shape, began: float) -> None:
+    values = {"scale_test_workload_kind": shape.kind, "scale_test_workloads": shape.workloads}
+    document = {"schema": "psap.perf/cell/1", "index": number, "values": values, "status": "ok", "attempt": 1}
+    write_json(directory / "cell.json", {**document, "started": stamp(began), "ended": None, "error": None})
+
+
+def _run_document(run: str, status: str) -> dict[str, Any]:
+    reason = (
+        {
+            "what": "12 of 300 workloads failed",
+            "where": "roles/scale_test_submit/tasks/main.yml:14",
+            "directory": "002__scale_test__submit",
+        }
+        if status == "failed"
+        else None
+    )
+    ended = None if status == "running" else stamp(EPOCH + 120)
+    return {
+        "schema": "psap.perf/run/1",
+        "id": run,
+        "parent": None,
+        "flow": "scale_test",
+        "status": status,
+        "exit_code": {"ok": 0, "failed": 1, "running": None}.get(status, 130),
+        "reason": reason,
+        "started": stamp(EPOCH - 31),
+        "ended": ended,
+        "attempts": [
+            {
+                "number": 1,
+                "started": stamp(EPOCH - 31),
+                "ended": ended,
+                "status": status,
+                "argv": ["ansible-playbook", "playbooks/scale_test.yml", "-e", "@presets/lab.yml"],
+            }
+        ],
+        "tags": {"run": ["all"], "skip": []},
+        "presets": ["lab", "smoke"],
+        "site": "lab",
+        "cluster": {"uid": "9f0c", "version": "v1.34.1", "server": "https://127.0.0.1:36443"},
+        "versions": {
+            "psap.perf": "0.1.0",
+            "ansible-core": "2.19.14",
+            "kubernetes": "v1.34.1",
+            "kwok": "v0.7.0",
+        },
+        "git": {"commit": "0123456789abcdef0123456789abcdef01234567", "dirty": False},
+        "simulated": MARKS,
+        "emulated": [],
+        "lab": "default",
+    }
+
+
+def _command(directory: Path, started: float, ended: float, status: str = "ok", *, running: bool = False) -> None:
+    group, command = directory.name.split("__")[1:3]
+    document = {
+        "schema": "psap.perf/command/1",
+        "role": f"{group}_{command}",
+        "host": "localhost",
+        "lane": None,
+        "cell": None,
+        "status": "running" if running else status,
+        "changed": True,
+        "started": stamp(started),
+        "ended": None if running else stamp(ended),
+        "attempt": 1,
+        "error": "12 of 300 workloads failed" if status == "failed" else None,
+    }
+    write_json(directory / "status.json", document)
+    if status == "failed":
+        text = "Watch the workloads (scale_test_submit)\nroles/scale_test_submit/tasks/main.yml:14\n"
+        (directory / "FAILURE").write_text(text + "12 of 300 workloads failed: BackoffLimitExceeded\n")
+
+
+def _timeline(directory: Path, ended: float) -> None:
+    with (directory / "timeline.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["start", "end", "host", "lane", "kind", "name", "directory", "status"])
+        writer.writerow([stamp(EPOCH - 31), stamp(ended), "", "", "flow", "scale_test", "", "ok"])
+        writer.writerow([stamp(EPOCH - 31), stamp(EPOCH - 1), "", "", "play", "Prepare", "", "ok"])
+        writer.writerow([stamp(EPOCH - 1), stamp(ended), "", "", "play", "Test", "", "ok"])
+
+
+def main() -> None:
+    """Write one synthetic run below the folder given on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--workloads", type=int, default=300)
+    parser.add_argument("--nodes", type=int, default=100)
+    parser.add_argument("--rate", type=float, default=40.0)
+    parser.add_argument("--failing", type=float, default=0.0)
+    parser.add_argument("--lost", type=float, default=0.0)
+    parser.add_argument("--refused", type=float, default=0.0)
+    parser.add_argument("--cut-after", type=float)
+    parser.add_argument("--status", default="ok")
+    parser.add_argument("--matrix", action="store_true")
+    given = parser.parse_args()
+    names = ("workloads", "nodes", "rate", "failing", "lost", "refused", "cut_after")
+    base = Shape(**{name: getattr(given, name) for name in names})
+    shapes = [base]
+    if given.matrix:
+        variants = [("Job", 1, 150), ("Job", 1, 300), ("PyTorchJob", 2, 150), ("PyTorchJob", 2, 300)]
+        shapes = [
+            Shape(workloads=number, kind=kind, pods=pods, nodes=given.nodes, seed=seed)
+            for seed, (kind, pods, number) in enumerate(variants, start=7)
+        ]
+    print(write_run(given.folder, shapes, status=given.status))
+
+
+if __name__ == "__main__":
+    main()
