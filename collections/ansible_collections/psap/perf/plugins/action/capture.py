@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.capturing import (
     Capture,
+    capture_cluster,
     capture_events,
     capture_logs,
     capture_objects,
+    capture_project,
 )
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.modules.capture import DOCUMENTATION
@@ -24,6 +27,8 @@ class ActionModule(PerfAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Keep what can be had."""
         capture = Capture(context.directory / "artifacts")
+        if "project" in context.args["about"]:
+            capture_project(capture, RunEnvironment.read().project)
         try:
             cluster = context.cluster()
         except PerfError as error:
@@ -37,6 +42,8 @@ class ActionModule(PerfAction):
 
 
 def _capture(capture: Capture, cluster: Cluster, context: VerbContext) -> None:
+    if "cluster" in context.args["about"]:
+        capture_cluster(capture, cluster)
     for wanted in context.args["objects"]:
         capture_objects(capture, cluster, wanted)
     for namespace in context.args["events"]:

@@ -11,6 +11,8 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Manifest, Query
 from ansible_collections.psap.perf.plugins.module_utils.documents import dump_yaml, write_text
 from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.provenance import git_state, versions
+from ansible_collections.psap.perf.plugins.module_utils.tables import table_text
 
 
 @dataclass(slots=True)
@@ -46,13 +48,37 @@ def capture_objects(capture: Capture, cluster: Cluster, wanted: Mapping[str, Any
         name=wanted["name"],
         label_selector=wanted["label_selector"],
     )
+    if wanted["when_served"] and not cluster.serves(query.api_version, query.kind):
+        return
     name = wanted["file"] or query.kind.lower()
 
     def as_yaml() -> str:
         items, _version = cluster.list(query)
         return "".join(f"---\n{dump_yaml(_readable(item))}" for item in items) or f"# no {query}\n"
 
+    def as_table() -> str:
+        everywhere = query.namespace is None and cluster.is_namespaced(query.api_version, query.kind)
+        text = table_text(cluster.table(query), namespaces=everywhere, labels=wanted["show_labels"])
+        return text or f"no {query}\n"
+
     capture.keep(f"{name}.yml", str(query), as_yaml)
+    capture.keep(f"{name}.txt", f"the table of {query}", as_table)
+
+
+def capture_cluster(capture: Capture, cluster: Cluster) -> None:
+    """Keep which cluster this is, and what a lab says of itself."""
+
+    def as_yaml() -> str:
+        about = {"version": cluster.version(), "server": cluster.server, "uid": cluster.uid(), "lab": cluster.lab()}
+        return dump_yaml({"schema": "psap.perf/cluster/1", **about})
+
+    capture.keep("cluster.yml", "the version of the cluster", as_yaml)
+
+
+def capture_project(capture: Capture, project: Path) -> None:
+    """Keep the project's git revision, null outside a checkout, and the versions of what works here."""
+    about = {"git": git_state(project), "versions": versions()}
+    capture.keep("project.yml", "the project", lambda: dump_yaml({"schema": "psap.perf/project/1", **about}))
 
 
 def capture_events(capture: Capture, cluster: Cluster, namespace: str) -> None:

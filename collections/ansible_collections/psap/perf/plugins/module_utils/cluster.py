@@ -138,6 +138,18 @@ class Cluster:
         kind = {"apiVersion": query.api_version, "kind": query.kind}
         return [{**kind, **item} for item in answer["items"]], str(answer["metadata"].get("resourceVersion", ""))
 
+    def table(self, query: Query) -> Manifest:
+        """What *query* chooses, as the server would have a client print it: ``columnDefinitions`` and ``rows``."""
+        return self._call(
+            query.api_version,
+            query.kind,
+            "get",
+            namespace=query.namespace,
+            label_selector=query.label_selector,
+            field_selector=f"metadata.name={query.name}" if query.name else query.field_selector,
+            header_params={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"},
+        )
+
     def apply(self, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
         """Server-side apply of *manifest* as field manager ``psap.perf``; returns the object as it then is."""
         metadata = manifest["metadata"]

@@ -15,6 +15,11 @@ from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
 
 Object = Mapping[str, Any]
 
+_FEATURES = "feature.node.kubernetes.io"
+# Node Feature Discovery names a PCI device by its vendor, or by class and vendor: 0302 a 3D controller, 0300 a VGA one.
+_NVIDIA_LABELS = tuple(f"{_FEATURES}/pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de"))
+_SYSTEM_LABEL = f"{_FEATURES}/system-os_release.ID"
+
 # Reasons a container waits for that do not go away by waiting.
 HOPELESS_REASONS = frozenset(
     ("ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "CreateContainerConfigError",
@@ -132,6 +137,19 @@ def claim_bound(obj: Object) -> Verdict:
     return Verdict(phase == "Bound", f"phase {phase}", phase == "Lost")
 
 
+def nvidia_gpu_found(obj: Object) -> Verdict:
+    """Node Feature Discovery found an NVIDIA GPU in the node."""
+    labels = obj["metadata"].get("labels") or {}
+    found = any(labels.get(name) == "true" for name in _NVIDIA_LABELS)
+    return Verdict(found, f"none of the labels {', '.join(_NVIDIA_LABELS)} is true")
+
+
+def features_found(obj: Object) -> Verdict:
+    """Node Feature Discovery labelled the node, whatever system it runs."""
+    found = bool((obj["metadata"].get("labels") or {}).get(_SYSTEM_LABEL))
+    return Verdict(found, f"there is no label {_SYSTEM_LABEL}")
+
+
 def present(_obj: Object) -> Verdict:
     """The object exists."""
     return Verdict(True)
@@ -147,6 +165,8 @@ _BY_KIND: Mapping[tuple[str, str], Predicate] = {
     ("Job", "finished"): job_finished,
     ("PyTorchJob", "completed"): condition_true("Succeeded", hopeless=("Failed",)),
     ("PersistentVolumeClaim", "ready"): claim_bound,
+    ("Node", "nvidia_gpu_found"): nvidia_gpu_found,
+    ("Node", "features_found"): features_found,
     ("Namespace", "ready"): lambda obj: Verdict(obj.get("status", {}).get("phase") == "Active"),
 }
 _ANY_KIND: Mapping[str, Predicate] = {"ready": condition_true("Ready"), "present": present}

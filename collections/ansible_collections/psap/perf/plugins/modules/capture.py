@@ -8,7 +8,8 @@ module: capture
 short_description: Keep the state of objects, events and logs
 version_added: 0.1.0
 description:
-  - Writes what the cluster says to C(artifacts/) of the command.
+  - Writes what the cluster says to C(artifacts/) of the command; of objects a C(.yml) file with all, and a C(.txt)
+    file with the server's table.
   - What it could not get is in its result and in C(artifacts/not_captured.txt); it never fails, so that it never hides
     the failure that it documents.
 author: The psap.perf developers
@@ -39,6 +40,22 @@ options:
       file:
         description: The file's name below C(artifacts/), without ending; the kind's if not given.
         type: str
+      show_labels:
+        description: Whether the table ends with the labels.
+        type: bool
+        default: false
+      when_served:
+        description: Leave it out, without saying so, where the cluster does not serve the kind.
+        type: bool
+        default: false
+  about:
+    description:
+      - V(cluster) keeps C(cluster.yml), its version, address, uid, and what it simulates.
+      - V(project) keeps C(project.yml), the project's git revision and the versions at work here.
+    type: list
+    elements: str
+    choices: [cluster, project]
+    default: []
   events:
     description: Namespaces whose events are kept.
     type: list

@@ -38,6 +38,7 @@ options:
       - States that each object must have reached, all of them.
       - V(ready), V(completed), V(finished), V(present), V(absent), with the meaning that fits the kind, or a JMESPath
         expression over the object that must be true.
+      - Of a Node also V(features_found), Node Feature Discovery labelled it, and V(nvidia_gpu_found).
     type: list
     elements: str
     default: [ready]
@@ -45,7 +46,7 @@ options:
     description: How many objects must have reached it; if not given, all that there are and at least one.
     type: int
   timeout:
-    description: How long to wait, as seconds or like V(90s), V(1h30m).
+    description: How long to wait, as seconds or like V(90s), V(1h30m); V(0) looks once.
     type: str
     required: true
   give_up_on:
