@@ -27,6 +27,7 @@ VARIABLES: dict[str, Any] = {
     "node_selector": {"type": "kwok"},
     "tolerations": [{"operator": "Exists"}],
     "run_as_user": 1000,
+    "openshift": False,
 }
 OWN = """
 apiVersion: v1

@@ -14,6 +14,9 @@ WORKLOAD = "psap.perf/workload"
 INDEX = "psap.perf/index"
 MANAGED_BY = "app.kubernetes.io/managed-by"
 MANAGER = "psap.perf"
+# on a namespace that a submission made, so that the cleanup may remove it
+MADE_FOR = "psap.perf/made-for"
+SCALE_TEST = "scale-test"
 LAB_DURATION = "lab.psap.perf/duration"
 
 # how other controllers name a pod's workload, when nobody gave it our label

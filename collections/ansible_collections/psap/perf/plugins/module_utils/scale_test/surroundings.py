@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import NODES_PATH
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import (
+    MADE_FOR,
+    MANAGED_BY,
+    MANAGER,
+    SCALE_TEST,
+)
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.manifests import GPU
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.retries import RetryPolicy
 
 _LAB = "/api/v1/namespaces/kube-system/configmaps/perflab"
 _OPENSHIFT = "/apis/security.openshift.io/v1"
+_NAMESPACES = "/api/v1/namespaces"
+_UNKNOWN_USER = 401
 _FORBIDDEN = 403
+_NOT_FOUND = 404
+_CONFLICT = 409
+_SERVICE_ACCOUNT_TRIES = 100
+_SERVICE_ACCOUNT_PAUSE_S = 0.1
 # a cluster that is not there is said so at once, not after the patience that a running test deserves
 _FIRST_CONTACT = RetryPolicy(give_up_after_s=10.0)
 _PAGE = "500"
@@ -29,17 +43,14 @@ class Surroundings:
     emulated: tuple[str, ...]
 
 
-async def look_around(client: ApiClient, namespace: str) -> Surroundings:
-    """Ask the cluster what it is, and whether *namespace* is there.
+async def look_around(client: ApiClient) -> Surroundings:
+    """Ask the cluster what it is.
 
-    :raises ClusterError: when it cannot be reached or lacks the namespace.
+    :raises ClusterError: when it cannot be reached, or does not know us.
     """
-    answer = await client.request("GET", f"/api/v1/namespaces/{namespace}", policy=_FIRST_CONTACT)
-    if answer.status == 404:
-        raise ClusterError(f"there is no namespace {namespace} at {client.endpoint.server}; create it first")
-    if not answer.succeeded and answer.status != _FORBIDDEN:
-        raise ClusterError(f"cannot read namespace {namespace} at {client.endpoint.server}: {answer.message()}")
-    marker = await client.request("GET", _LAB)
+    marker = await client.request("GET", _LAB, policy=_FIRST_CONTACT)
+    if marker.status == _UNKNOWN_USER:
+        raise ClusterError(f"{client.endpoint.server} does not accept our credentials; renew the kubeconfig")
     data = (marker.document().get("data") or {}) if marker.succeeded else {}
     return Surroundings(
         lab=marker.succeeded,
@@ -47,6 +58,38 @@ async def look_around(client: ApiClient, namespace: str) -> Surroundings:
         simulated=_words(data.get("simulated")),
         emulated=_words(data.get("emulated")),
     )
+
+
+async def require_namespace(client: ApiClient, namespace: str) -> None:
+    """:raises ClusterError: when there is no such namespace."""
+    answer = await client.request("GET", f"{_NAMESPACES}/{namespace}")
+    if answer.status == _NOT_FOUND:
+        raise ClusterError(f"there is no namespace {namespace} at {client.endpoint.server}; create it first")
+
+
+async def make_namespace(client: ApiClient, namespace: str) -> bool:
+    """Make a namespace that is not there yet, labelled as ours to remove; whether it was made.
+
+    :raises ClusterError: when it cannot be made, or stays without its service account.
+    """
+    if await client.exists(f"{_NAMESPACES}/{namespace}"):
+        return False
+    labels = {MANAGED_BY: MANAGER, MADE_FOR: SCALE_TEST}
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": labels}}
+    answer = await client.request("POST", _NAMESPACES, body=json.dumps(body).encode())
+    if not answer.succeeded and answer.status != _CONFLICT:
+        raise ClusterError(f"cannot make namespace {namespace} at {client.endpoint.server}: {answer.message()}")
+    await _await_service_account(client, namespace)
+    return True
+
+
+async def _await_service_account(client: ApiClient, namespace: str) -> None:
+    """Without it the first pods are refused and come late: it would be measured as the cluster's latency."""
+    for _try in range(_SERVICE_ACCOUNT_TRIES):
+        if await client.exists(f"{_NAMESPACES}/{namespace}/serviceaccounts/default"):
+            return
+        await asyncio.sleep(_SERVICE_ACCOUNT_PAUSE_S)
+    raise ClusterError(f"namespace {namespace} has no service account yet: does the controller manager run?")
 
 
 def _words(text: str | None) -> tuple[str, ...]:

@@ -1,0 +1,58 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Query
+from ansible_collections.psap.perf.plugins.module_utils.deleting import delete_matching
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.modules.delete import DOCUMENTATION
+
+
+class ActionModule(PerfAction):
+    """Delete objects by their labels."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Delete kind after kind."""
+        if not (context.args["name"] or context.args["label_selector"]):
+            raise UsageError("delete takes a name or a label_selector; it does not delete all there is")
+        deleted: dict[str, int] = {}
+        differences: list[Mapping[str, Any]] = []
+        for kind in context.args["kinds"]:
+            query = _query(context.args, kind)
+            names = delete_matching(
+                context.cluster(),
+                query,
+                check_mode=context.check_mode,
+                timeout_s=seconds(context.args["timeout"]),
+                check=context.check_interrupted,
+            )
+            deleted[query.kind] = len(names)
+            if names:
+                title = str(query)
+                differences.append(
+                    {"before_header": title, "after_header": title, "before": _lines(names), "after": ""}
+                )
+        return VerbResult(changed=bool(differences), values={"deleted": deleted}, diff=differences)
+
+
+def _query(args: Mapping[str, Any], kind: Mapping[str, str]) -> Query:
+    return Query(
+        api_version=kind["api_version"],
+        kind=kind["kind"],
+        namespace=args["namespace"] or None,
+        name=args["name"] or None,
+        label_selector=args["label_selector"] or None,
+    )
+
+
+def _lines(names: list[str]) -> str:
+    return "".join(f"{name}\n" for name in names)

@@ -1,0 +1,54 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from ansible_collections.psap.perf.plugins.module_utils.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.acting import endpoint_of, place_of, values
+from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.modules.submit import DOCUMENTATION
+
+
+class ActionModule(PerfAction):
+    """Submit workloads and record what becomes of them."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+    RUNS_IN_CHECK_MODE = False
+
+    def describe(self, context: VerbContext) -> str:
+        """Render the workloads, so that the first can be looked at, and say what would be submitted."""
+        request = self._request(context)
+        workloads = request.workloads(lab=False, openshift=False)
+        return (
+            f"would submit {request.count} {workloads.kind} objects of {workloads.size.pods} pods and "
+            f"{workloads.size.gpus} GPUs each to namespace {request.namespace}, and wait for their end"
+        )
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Submit, record, judge."""
+        request = self._request(context)
+        end = asyncio.run(requests.submit(endpoint_of(context), request, context.interrupted.is_set))
+        allowed = context.args["max_failed"]
+        with values(end) as outcome:
+            requests.judge(end, max_failed=allowed if allowed >= 0 else None, timeout_s=request.timeout_s)
+        return VerbResult(changed=True, values=outcome)
+
+    def _request(self, context: VerbContext) -> requests.SubmitRequest:
+        args = context.args
+        return requests.SubmitRequest(
+            place=place_of(context),
+            template=Path(self._find_needle("templates", args["template"])),
+            variables=args["variables"],
+            namespace=args["namespace"],
+            count=args["count"],
+            pods=args["pods"],
+            duration_s=seconds(args["duration"]),
+            connections=args["connections"],
+            rate=args["rate"],
+            timeout_s=seconds(args["timeout"]),
+        )

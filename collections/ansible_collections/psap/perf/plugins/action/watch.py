@@ -1,0 +1,52 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+import asyncio
+
+from ansible_collections.psap.perf.plugins.module_utils.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.acting import endpoint_of, place_of, values
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import TIMEOUT
+from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.modules.watch import DOCUMENTATION
+
+
+class ActionModule(PerfAction):
+    """Record what becomes of the workloads of others."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+    RUNS_IN_CHECK_MODE = False
+
+    def describe(self, context: VerbContext) -> str:
+        """Say what would be recorded."""
+        args = context.args
+        return (
+            f"would record {args['kind']} objects in namespace {args['namespace']} until {args['until']}, "
+            f"at most {args['timeout']}"
+        )
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Record, judge."""
+        request = _request(context)
+        end = asyncio.run(requests.watch(endpoint_of(context), request, context.interrupted.is_set))
+        with values(end) as outcome:
+            if end.ended_by != TIMEOUT or context.args["timeout_fails"]:
+                requests.judge(end, max_failed=None, timeout_s=request.timeout_s)
+        return VerbResult(values=outcome)
+
+
+def _request(context: VerbContext) -> requests.WatchRequest:
+    args = context.args
+    return requests.WatchRequest(
+        place=place_of(context),
+        api_version=args["api_version"],
+        kind=args["kind"],
+        namespace=args["namespace"],
+        selector=args["label_selector"] or None,
+        count=args["count"],
+        until=args["until"],
+        timeout_s=seconds(args["timeout"]),
+    )

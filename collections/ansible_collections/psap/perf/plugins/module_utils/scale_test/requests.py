@@ -1,0 +1,176 @@
+"""What the verbs ask for: a submission with its recording, or a recording alone; and the judgement at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.documents import dump_yaml, write_text
+from ansible_collections.psap.perf.plugins.module_utils.errors import (
+    DataQualityError,
+    Interrupted,
+    PerfError,
+    UsageError,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import arrivals_at
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import discover
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import LAB_DURATION, Submission
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recorder import Scope
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording import RecordingFiles
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import (
+    STOP,
+    TIMEOUT,
+    OwnSubmission,
+    Session,
+    SessionEnd,
+    SessionPlan,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.surroundings import (
+    look_around,
+    make_namespace,
+    require_namespace,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.until import condition
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import WorkloadPlan, Workloads
+
+Interruption = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a command works: the run's id, its directory below the run, and the folders of its files."""
+
+    run: str
+    directory: str
+    source: Path
+    artifacts: Path
+
+
+@dataclass(frozen=True, slots=True)
+class SubmitRequest:
+    """A submission; times in seconds, *rate* in workloads a second (0: as fast as possible)."""
+
+    place: Place
+    template: Path
+    variables: Mapping[str, Any]
+    namespace: str
+    count: int
+    pods: int
+    duration_s: float
+    connections: int
+    rate: float
+    timeout_s: float
+
+    def __post_init__(self) -> None:
+        """:raises UsageError: when a number is out of its range."""
+        for name, least in (("count", 1), ("pods", 1), ("connections", 1), ("rate", 0), ("duration_s", 0)):
+            if getattr(self, name) < least:
+                raise UsageError(f"{name} is {getattr(self, name)}; it must be at least {least}")
+
+    def workloads(self, *, lab: bool, openshift: bool) -> Workloads:
+        """The workloads, as this kind of cluster wants them; the first is kept as the command's source.
+
+        :raises UsageError: when the template cannot be used.
+        """
+        try:
+            source = self.template.read_text(encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"the template {self.template} cannot be read: {error.strerror}") from error
+        duration = f"{self.duration_s:g}"
+        plan = WorkloadPlan(
+            source=source,
+            origin=str(self.template),
+            namespace=self.namespace,
+            pods=self.pods,
+            variables={**self.variables, "pods": self.pods, "duration_s": duration, "openshift": openshift},
+            # nothing sleeps in a simulated pod: the lab is told how long it would have
+            pod_annotations={LAB_DURATION: f"{duration}s"} if lab else {},
+            folder=self.template.parent,
+        )
+        workloads = Workloads(plan, Submission.of(self.place.run, self.place.directory))
+        write_text(self.place.source / "workload-00000.yml", dump_yaml(workloads.manifest(0)))
+        return workloads
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRequest:
+    """A recording of what others submit; *timeout_s* in seconds, *count* 0 where nobody knows how many come."""
+
+    place: Place
+    api_version: str
+    kind: str
+    namespace: str
+    selector: str | None
+    count: int
+    until: str
+    timeout_s: float
+
+
+async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Interruption) -> SessionEnd:
+    """Submit and record until every workload has ended, the time is up, or the user asks to stop.
+
+    :raises PerfError: when the cluster or the disk ends it.
+    """
+    async with ApiClient(endpoint) as client:
+        surroundings = await look_around(client)
+        workloads = request.workloads(lab=surroundings.lab, openshift=surroundings.openshift)
+        resource = await discover(client, workloads.api_version, workloads.kind)
+        await make_namespace(client, request.namespace)
+        plan = SessionPlan(
+            run=request.place.run,
+            scope=Scope(request.namespace, resource, workloads.submission.selector),
+            asked=request.count,
+            timeout_s=request.timeout_s,
+            until=None,
+            client={"connections": request.connections, "rate": request.rate, "submitters": 1},
+        )
+        own = OwnSubmission(workloads, request.count, request.connections, arrivals_at(request.rate))
+        files = RecordingFiles(request.place.artifacts)
+        return await Session(client, plan, files, surroundings, interrupted, own).run()
+
+
+async def watch(endpoint: ApiEndpoint, request: WatchRequest, interrupted: Interruption) -> SessionEnd:
+    """Record what others submit until the condition holds, the time is up, or the user asks to stop.
+
+    :raises PerfError: when the cluster or the disk ends it.
+    """
+    until = condition(request.until)
+    async with ApiClient(endpoint) as client:
+        surroundings = await look_around(client)
+        resource = await discover(client, request.api_version, request.kind)
+        await require_namespace(client, request.namespace)
+        plan = SessionPlan(
+            run=request.place.run,
+            scope=Scope(request.namespace, resource, request.selector),
+            asked=request.count,
+            timeout_s=request.timeout_s,
+            until=until,
+            client={"connections": 0, "rate": 0.0, "submitters": 0},
+        )
+        files = RecordingFiles(request.place.artifacts)
+        return await Session(client, plan, files, surroundings, interrupted).run()
+
+
+def judge(end: SessionEnd, *, max_failed: int | None, timeout_s: float) -> None:
+    """Raise what the command must fail with; the files are complete in every case. *max_failed* None allows any.
+
+    :raises Interrupted: the user asked to stop.
+    :raises DataQualityError: workloads were lost, or the accounts do not agree.
+    :raises PerfError: time was up, or more workloads failed than allowed.
+    """
+    accounting = end.accounting
+    sentence = accounting.sentence()
+    if end.ended_by == STOP:
+        raise Interrupted(f"interrupted: {sentence}")
+    if not accounting.identity_holds:
+        raise DataQualityError(f"the accounts do not agree: {'; '.join(accounting.discrepancies)}; {sentence}")
+    if accounting.lost:
+        raise DataQualityError(f"workloads were lost: {sentence}; transitions.jsonl says when")
+    if end.ended_by == TIMEOUT:
+        raise PerfError(f"not over after {timeout_s:g} s: {sentence}; raise the timeout, or see events.jsonl")
+    if max_failed is not None and accounting.failed > max_failed:
+        raise PerfError(f"more than {max_failed} workloads failed: {sentence}; see events.jsonl and transitions.jsonl")

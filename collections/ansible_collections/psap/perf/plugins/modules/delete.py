@@ -1,0 +1,60 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: delete
+short_description: Delete the objects that a selector matches, and wait until they are gone
+version_added: 0.1.0
+description:
+  - Deletes in one request for each kind. Nothing to delete is no change, nor is a kind that the cluster does not know.
+  - In check mode it says what would go.
+author: The psap.perf developers
+options:
+  kinds:
+    description: The kinds, deleted one after the other in this order.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      kind:
+        description: The kind.
+        type: str
+        required: true
+      api_version:
+        description: Its API group and version.
+        type: str
+        default: v1
+  namespace:
+    description: Where the objects are; leave it out for kinds outside namespaces.
+    type: str
+  name:
+    description: One object by its name.
+    type: str
+  label_selector:
+    description: Which objects, as kubectl's C(-l). Either this or a name is required.
+    type: str
+  timeout:
+    description: How long to wait until each kind's objects are gone, in seconds or like V(2m).
+    type: str
+    default: 5m
+"""
+
+EXAMPLES = r"""
+- name: Remove what the collection made here
+  psap.perf.delete:
+    kinds:
+      - {kind: Job, api_version: batch/v1}
+      - {kind: Pod}
+    namespace: scale
+    label_selector: app.kubernetes.io/managed-by=psap.perf
+"""
+
+RETURN = r"""
+deleted:
+  description: How many objects of each kind there were.
+  type: dict
+  returned: success
+  sample: {Job: 100, Pod: 100}
+"""

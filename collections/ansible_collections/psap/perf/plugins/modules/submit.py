@@ -1,0 +1,88 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: submit
+short_description: Submit many workloads and record what becomes of each
+version_added: 0.1.0
+description:
+  - Renders a template into workloads and submits them through one asynchronous client. Its recorder is in sync with the
+    cluster before the first is sent, and ends when the last has ended.
+  - Every workload is accounted for. The task fails with exit code 5 when one was lost or the accounts disagree, with
+    130 when the run is stopped, with 1 when time is up or more failed than allowed. The files in C(artifacts/) of the
+    command are complete in every case, and readable up to that moment after a kill.
+  - A lost answer, a 429, a 5xx and a broken connection are tried again; names follow from the run and the index, so
+    that nothing is submitted twice.
+author: The psap.perf developers
+options:
+  template:
+    description:
+      - A Jinja2 template of one Kubernetes object, in the role's C(templates/) or a path. It sees the I(variables) and
+        C(name), C(index), C(namespace), C(pods), C(duration_s), C(openshift). Name, namespace and labels are put in by
+        the verb.
+    type: str
+    required: true
+  variables:
+    description: What the template sees beside that.
+    type: dict
+    default: {}
+  namespace:
+    description: Where the workloads are made; it is made when missing.
+    type: str
+    required: true
+  count:
+    description: How many workloads.
+    type: int
+    required: true
+  pods:
+    description: Pods of each workload.
+    type: int
+    default: 1
+  duration:
+    description: How long a pod runs, in seconds or like V(2m).
+    type: str
+    default: 1s
+  connections:
+    description: How many workloads may be on their way to the API server at one time.
+    type: int
+    default: 8
+  rate:
+    description: Workloads a second; V(0) is as fast as the connections carry them.
+    type: float
+    default: 0.0
+  timeout:
+    description: When to end although not all workloads have, in seconds or like V(10m).
+    type: str
+    default: 10m
+  max_failed:
+    description: How many workloads may fail before the task does; V(-1) for any number.
+    type: int
+    default: 0
+"""
+
+EXAMPLES = r"""
+- name: Submit a hundred Jobs
+  psap.perf.submit:
+    template: job.yml.j2
+    namespace: scale
+    count: 100
+    variables: {image: "registry.example/sleeper:1", gpus: 1, cpu: 50m, memory: 32Mi, node_selector: {},
+                tolerations: [], run_as_user: 1000}
+"""
+
+RETURN = r"""
+accounting:
+  description: What became of the workloads, by number and cause.
+  type: dict
+  returned: always
+ended_by:
+  description: C(condition), C(timeout) or C(stop).
+  type: str
+  returned: always
+seconds:
+  description: From the start of the recording to its end.
+  type: float
+  returned: always
+"""
