@@ -39,6 +39,7 @@ class ActionModule(PerfAction):
                 "vars_plugins_enabled = host_group_vars, psap.perf.presets"
             )
         layers: PresetLayers = vars_loader.get("psap.perf.presets").layers
+        layers.check_files()
         gate = SettingsGate(layers.project, flow, command, secret=context.secret)
         recorded = gate.check(self._hosts(context, layers))
         here = recorded[context.host]

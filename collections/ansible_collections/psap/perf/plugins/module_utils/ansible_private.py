@@ -60,8 +60,8 @@ def set_extra_var(loader: Any, name: str, value: Any) -> None:
     :raises AnsibleError: where this core no longer keeps one dictionary of extra vars.
     """
     variables = extra_vars(loader)
-    before = variables.get(name)
-    variables[name] = value if value is None or isinstance(value, bool) else AnsibleTagHelper.tag_copy(before, value)
+    tagless = name not in variables or value is None or isinstance(value, bool)
+    variables[name] = value if tagless else AnsibleTagHelper.tag_copy(variables[name], value)
     if extra_vars(loader).get(name) != value:
         raise AnsibleError(
             f"ansible-core {core_version} does not let psap.perf convert {name}=… to its declared type; "

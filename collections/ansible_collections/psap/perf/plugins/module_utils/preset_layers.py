@@ -38,8 +38,10 @@ from ansible_collections.psap.perf.plugins.module_utils.presets import Entry, Pr
 from ansible_collections.psap.perf.plugins.module_utils.run_directory import runs_root
 from ansible_collections.psap.perf.plugins.module_utils.settings_files import COMMAND_LINE, Where
 from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings_sites import inventory_files, vars_files_below
 from ansible_collections.psap.perf.plugins.module_utils.settings_static import find_run, replayed
-from ansible_collections.psap.perf.plugins.module_utils.settings_types import convert_text
+from ansible_collections.psap.perf.plugins.module_utils.settings_types import convert_leaf
+from ansible_collections.psap.perf.plugins.module_utils.specs import Option
 
 # Shows the action that the plugin is at work; its value is the list of the presets that were applied.
 MARKER = "perf_presets_applied"
@@ -107,6 +109,17 @@ class PresetLayers:
         """Every variable that some layer gives to *host*."""
         return settle(self.layers(host))
 
+    def check_files(self) -> None:
+        """Read every vars file and YAML inventory of this run once more, strictly.
+
+        :raises UsageError: for a key that stands twice, of which Ansible would take the last one, with file and line.
+        """
+        for place in (self._loader.get_basedir(), *self._inventory_paths):
+            folders = (Path(place) / "group_vars", Path(place) / "host_vars")
+            below = [path for folder in folders for files in vars_files_below(folder) for path in files]
+            for path in (*below, *(inventory_files(Path(place)) if place in self._inventory_paths else ())):
+                self.project.read(path.resolve())
+
     def _given(self, host: str) -> dict[str, Any]:
         self._prepare_extra_vars()
         layers = self.layers(host)
@@ -126,9 +139,14 @@ class PresetLayers:
             return
         self._converted = True
         extra = extra_vars(self._loader)
+        if extra.get(REPLAYED_RUN):
+            for name, value in self._recorded(str(extra[REPLAYED_RUN]), "localhost")[1].items():
+                if name not in extra:
+                    set_extra_var(self._loader, name, value)
         for name, value in list(extra.items()):
-            option = self.project.option(name) if isinstance(value, str) else None
-            if option is not None and (converted := _converted(option, value)) is not value:
+            variable, *path = name.split(".")
+            option = self.project.option(variable) if isinstance(value, str) else None
+            if option is not None and (converted := _converted(option, tuple(path), value)) is not value:
                 set_extra_var(self._loader, name, converted)
         for name, one in settle([self._extra_layer()]).items():
             if one.has_leaves and name in extra:
@@ -143,10 +161,11 @@ class PresetLayers:
 
     def _replay(self, host: str) -> list[Layer]:
         run = extra_vars(self._loader).get(REPLAYED_RUN)
-        if not run:
-            return []
-        directory = find_run(runs_root(self.project.root), str(run))
-        return [layer(REPLAY, replayed(directory, self.project, host))]
+        return [layer(REPLAY, self._recorded(str(run), host)[0])] if run else []
+
+    @functools.cache  # noqa: B019 - see _files
+    def _recorded(self, run: str, host: str) -> tuple[list[Entry], dict[str, Any]]:
+        return replayed(find_run(runs_root(self.project.root), run), self.project, host)
 
     def _inventory_layers(self, host: Any) -> Iterator[Layer]:
         """The group layers in the order of ansible.cfg's ``precedence``, then the host's own."""
@@ -202,14 +221,14 @@ class PresetLayers:
             ],
         )
 
-    @functools.cache  # noqa: B019 - see above
+    @functools.cache  # noqa: B019 - see _files
     def _is_beside_playbook(self, path: str) -> bool:
         return Path(path).resolve() == Path(self._loader.get_basedir()).resolve()
 
 
-def _converted(option: Any, text: str) -> Any:
+def _converted(option: Option, path: tuple[str, ...], text: str) -> Any:
     """What *text* means, or *text* itself where it is no value of the option: the action says so, with all else."""
     try:
-        return convert_text(option, text)
+        return convert_leaf(option, path, text)
     except ValueError:
         return text

@@ -16,6 +16,8 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TEMPLATE = re.compile(r"\{\{|\{%")
 _ANSIBLE_TAGS = ("!vault", "!unsafe", "!vault-encrypted")
 VAULTED = "(vaulted)"
+# what a file that ansible-vault encrypted as a whole begins with: only Ansible can read it
+_ENCRYPTED = "$ANSIBLE_VAULT;"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +93,12 @@ def read_yaml_document(path: Path, root: Path) -> YamlFile:
 
 def _read(path: Path, label: str, below: tuple[str, ...]) -> tuple[Any, dict[tuple[str | int, ...], int]]:
     try:
-        loader = _Loader(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{label} cannot be read: {error}") from error
+    if text.startswith(_ENCRYPTED):
+        return None, {}
+    loader = _Loader(text)
     try:
         node = loader.get_single_node()
         builder = _Builder(loader, label)

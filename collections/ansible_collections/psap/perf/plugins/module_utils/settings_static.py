@@ -37,7 +37,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings_files import (
 from ansible_collections.psap.perf.plugins.module_utils.settings_nearest import did_you_mean
 from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings_sites import site_layers
-from ansible_collections.psap.perf.plugins.module_utils.settings_types import convert_text
+from ansible_collections.psap.perf.plugins.module_utils.settings_types import convert_leaf
 from ansible_collections.psap.perf.plugins.module_utils.specs import Option
 
 Override = tuple[str, Any]
@@ -111,15 +111,18 @@ def all_layers(
     :raises UsageError: unknown flow, site, preset or override; a loop; a text that is no value of its option.
     """
     layers = [layer(DEFAULT, _defaults(project, flow)), *site_layers(project, site, host)]
+    given_again: list[Override] = []
     if replay is not None:
-        layers.append(layer(REPLAY, replayed(replay, project, host)))
+        entries, arguments = replayed(replay, project, host)
+        layers.append(layer(REPLAY, entries))
+        given_again = list(arguments.items())
     chosen = settle(layers, frozenset(("perf_presets",))).get("perf_presets")
     named = [(name, COMMAND_LINE) for name in presets]
     if chosen is not None:
         named = [*((name, chosen.wheres[-1]) for name in names_in(chosen.value, chosen.wheres[-1])), *named]
     resolver = Resolver(lambda name: load_preset(project, name), project.presets)
     layers.append(Layer(PRESET, resolver.resolve(named)))
-    layers.append(layer(EXTRA, [_override(project, name, value) for name, value in overrides]))
+    layers.append(layer(EXTRA, [_override(project, name, value) for name, value in (*given_again, *overrides)]))
     return layers
 
 
@@ -196,18 +199,21 @@ def find_run(runs: Path, run: str) -> Path:
     raise UsageError(f"there is no run {run} with a settings.yml, here or in {runs}; perfdrv runs list shows them")
 
 
-def replayed(run_directory: Path, project: Project, host: str) -> list[Entry]:
-    """The values that a run recorded for *host*, by today's names, as entries placed in its ``settings.yml``."""
+def replayed(run_directory: Path, project: Project, host: str) -> tuple[list[Entry], dict[str, Any]]:
+    """What a run recorded for *host*, by today's names: settings, as entries placed in its ``settings.yml``, and the
+    arguments that had been given on its command line, which must stand there again to beat the same bindings.
+    """
     file = read_yaml_file(run_directory / "settings.yml", project.root)
-    tables = [("all",), ("hosts", host)]
-    entries = []
-    for path in tables:
-        table: Any = file.data
-        for key in path:
-            table = (table or {}).get(key)
-        for name, one in (table or {}).items():
-            entries.append(Entry(project.renamed.get(name, name), one["value"], file.where(*path, name)))
-    return entries
+    entries: list[Entry] = []
+    arguments: dict[str, Any] = {}
+    for path, table in (("all",), file.data.get("all")), (("hosts", host), (file.data.get("hosts") or {}).get(host)):
+        for old, one in (table or {}).items():
+            name = project.renamed.get(old, old)
+            if one["origin"] == COMMAND_LINE.label and project.setting(name) is None:
+                arguments[name] = one["value"]
+            else:
+                entries.append(Entry(name, one["value"], file.where(*path, old)))
+    return entries, arguments
 
 
 def _defaults(project: Project, flow: str | None) -> Iterator[Entry]:
@@ -223,13 +229,13 @@ def _default(option: Option) -> Entry:
 
 
 def _override(project: Project, name: str, value: Any) -> Entry:
-    variable = name.partition(".")[0]
+    variable, *path = name.split(".")
     option = project.option(variable)
     if option is None and not variable.startswith("perf_"):
         raise UsageError(f"there is no setting or argument {variable}{did_you_mean(variable, project.names)}")
-    if option is not None and isinstance(value, str) and "." not in name:
+    if option is not None and isinstance(value, str):
         try:
-            value = convert_text(option, value)
+            value = convert_leaf(option, tuple(path), value)
         except ValueError as error:
             raise UsageError(f"{name} {error} (command line)") from error
     return Entry(name, value, COMMAND_LINE)

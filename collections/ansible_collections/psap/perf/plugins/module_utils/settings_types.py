@@ -30,6 +30,28 @@ def convert_text(option: Option, text: str) -> Any:
     return _convert(option, text)
 
 
+def convert_leaf(option: Option, path: tuple[str, ...], text: str) -> Any:
+    """What *text*, as given by ``-e dictionary.leaf=text``, means for the leaf at *path* of *option*.
+
+    Without a declaration of the leaf it is read as YAML: ``4`` is a number, ``[1, 2]`` a list.
+
+    :raises ValueError: when it is no value of the leaf's declared type.
+    """
+    if is_template(text):
+        return text
+    if not path:
+        return convert_text(option, text)
+    nested = next((one for one in option.options if one.name == path[0]), None)
+    if nested is not None:
+        if ".".join(path) in option.dimension and text.lstrip().startswith("["):
+            return [_convert_item(nested, item) for item in _yaml(text, list, nested)]
+        return convert_leaf(nested, path[1:], text)
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
+
+
 def problems(option: Option, value: Any) -> Iterator[tuple[str, str]]:
     """What is wrong with *value*: pairs of the dotted leaf (empty for the value itself) and a sentence's end."""
     if option.varies and isinstance(value, list):

@@ -19,7 +19,7 @@ version_added: 0.1.0
 description:
   - Gives the defaults that C(playbooks/<flow>/settings.yml) declares, below everything an inventory says.
   - Gives the values of the presets that the extra vars announce, above group_vars and host_vars, below the variables
-    of plays and includes. C(-e @presets/x.yml) announces one; C(perf_presets) in the extra vars or a site names several.
+    of plays and includes. C(-e @presets/x.yml) announces one, C(perf_presets) in extra vars or a site names several.
   - Gives the values that a former run recorded, with C(perf_replay) in the extra vars.
   - Converts the texts of C(-e name=text) to the declared type.
 author: The psap.perf developers

@@ -1,0 +1,194 @@
+"""Every layer, on every kind of host: a setting given by the lowest layers up to one has the value of that one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+# low to high; each is given by all files up to its own
+LAYERS = [
+    "default",
+    "base",
+    "site_inventory",
+    "site_group_vars",
+    "base_group",
+    "site_group_inventory",
+    "site_group",
+    "host_vars",
+    "preset",
+    "play",
+    "include",
+    "extra",
+]
+IN_GROUP = {"base_group", "site_group_inventory", "site_group"}
+HOSTS = {
+    "sutest": set(LAYERS),
+    "lane-a": set(LAYERS),
+    # localhost and hosts of add_host are in no group of the site
+    "localhost": set(LAYERS) - IN_GROUP,
+    "added": set(LAYERS) - IN_GROUP,
+}
+
+PLAYBOOK = """\
+- name: Settings
+  hosts: localhost
+  tasks:
+    - name: Check
+      psap.perf.settings:
+        flow: tiny
+    - name: Add a host
+      ansible.builtin.add_host:
+        name: added
+        ansible_connection: local
+        %(added)s
+- name: Show
+  hosts: sutest, lane-a, added, localhost
+  vars:
+    %(play)s
+  tasks:
+    - name: Include
+      ansible.builtin.include_tasks: tiny/show.yml
+      vars:
+        %(include)s
+"""
+
+
+def given_by(layer: str, indent: str = "", sign: str = ": ") -> str:
+    """Lines that set the setting of *layer* and of every higher one to the name of *layer*."""
+    above = LAYERS[LAYERS.index(layer) :]
+    return f"\n{indent}".join(f"tiny_{one}{sign}{layer}" for one in above)
+
+
+@pytest.fixture
+def layered(project: Any) -> Any:
+    options = "\n".join(f"  tiny_{one}: {{type: str, default: default, description: Up to {one}.}}" for one in LAYERS)
+    project.write("playbooks/tiny/settings.yml", f"short_description: Layers\noptions:\n{options}\n")
+    project.write("group_vars/all/tiny.yml", given_by("base"))
+    project.write("playbooks/group_vars/clusters.yml", given_by("base_group"))
+    project.write("playbooks/group_vars/lanes.yml", given_by("base_group"))
+    inline = given_by("site_group_inventory", "        ")
+    groups = "".join(
+        f"    {group}:\n      vars:\n        {inline}\n      hosts:\n        {host}:\n"
+        for group, host in (("clusters", "sutest"), ("lanes", "lane-a"))
+    )
+    project.write(
+        "inventories/site/hosts.yml",
+        "all:\n  hosts:\n    localhost:\n  vars:\n    ansible_connection: local\n"
+        f"    {given_by('site_inventory', '    ')}\n  children:\n{groups}",
+    )
+    project.write("inventories/site/group_vars/all.yml", given_by("site_group_vars"))
+    project.write("inventories/site/group_vars/clusters.yml", given_by("site_group"))
+    project.write("inventories/site/group_vars/lanes.yml", given_by("site_group"))
+    for host in ("sutest", "lane-a", "localhost"):
+        project.write(f"inventories/site/host_vars/{host}.yml", given_by("host_vars"))
+    project.write("presets/layers.yml", "preset_layers:\n  " + given_by("preset", "  "))
+    values = {
+        "added": given_by("host_vars", " " * 8),
+        "play": given_by("play", " " * 4),
+        "include": given_by("include", " " * 8),
+    }
+    project.write("playbooks/tiny.yml", PLAYBOOK % values)
+    shown = ", ".join(f"'{one}': tiny_{one}" for one in LAYERS)
+    project.write(
+        "playbooks/tiny/show.yml",
+        "- name: Show\n  ansible.builtin.debug:\n"
+        f"    msg: \"RESULT {{{{ {{'host': inventory_hostname, {shown}}} | to_json }}}}\"\n",
+    )
+    return project
+
+
+def test_every_layer_on_every_kind_of_host(layered: Any) -> None:
+    outcome = layered.run("-e", "@presets/layers.yml", "-e", "tiny_extra=extra")
+
+    assert {result["host"] for result in outcome.results} == set(HOSTS)
+    for result in outcome.results:
+        given = HOSTS[result["host"]]
+        expected = {}
+        for index, layer in enumerate(LAYERS):
+            expected[layer] = [one for one in LAYERS[: index + 1] if one in given][-1]
+        assert result == {"host": result["host"], **expected}
+
+
+def test_the_driver_knows_the_same_layers(layered: Any) -> None:
+    from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
+    from ansible_collections.psap.perf.plugins.module_utils.settings_static import effective
+
+    document = layered.run("-e", "@presets/layers.yml", "-e", "tiny_extra=extra").document
+    project = Project(layered.root)
+
+    for host in ("localhost", "sutest", "lane-a"):
+        known = effective(project, "tiny", "site", ["layers"], [("tiny_extra", "extra")], host)
+        recorded = {**document["all"], **document["hosts"].get(host, {})}
+        # a host's table holds what differs in value; origins of equal values are those of localhost
+        assert {name: one.value for name, one in known.items() if name in recorded} == {
+            name: entry["value"] for name, entry in recorded.items()
+        }
+        differing = document["all"] if host == "localhost" else document["hosts"][host]
+        assert {name: known[name].origin for name in differing} == {
+            name: entry["origin"] for name, entry in differing.items()
+        }
+
+
+def test_a_role_default_is_below_everything(project: Any) -> None:
+    project.write(
+        "playbooks/tiny.yml",
+        "- name: Show\n  hosts: localhost\n  tasks:\n    - name: Probe\n      ansible.builtin.include_role:\n"
+        "        name: psap.perf.repo_probe\n",
+    )
+    project.write("presets/sized.yml", "preset_sized:\n  tiny_name: me\n  repo_probe_size: 5\n")
+
+    assert project.run().results == [{"host": "localhost", "name": "nobody", "size": 3}]
+    assert project.run("-e", "@presets/sized.yml").results == [{"host": "localhost", "name": "me", "size": 5}]
+    assert project.run("-e", "@presets/sized.yml", "-e", "repo_probe_name=x").results == [
+        {"host": "localhost", "name": "x", "size": 5}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("files", "arguments", "tree", "origin"),
+    [
+        pytest.param(
+            {"inventories/site/group_vars/all.yml": "tiny_tree.r: 10\n"},
+            [],
+            {"r": 10, "inner": {"alpha": 2}},
+            "group_vars/all/tree.yml:1, inventories/site/group_vars/all.yml:1",
+            id="site",
+        ),
+        pytest.param(
+            {
+                "inventories/site/group_vars/all.yml": "tiny_tree.inner.beta: 10\n",
+                "presets/leaf.yml": "preset_leaf:\n  tiny_tree.inner.gamma: 11\n",
+            },
+            ["-e", "@presets/leaf.yml", "-e", "tiny_tree.r=12"],
+            {"r": 12, "inner": {"alpha": 2, "beta": 10, "gamma": 11}},
+            "group_vars/all/tree.yml:1, inventories/site/group_vars/all.yml:1, presets/leaf.yml:2, command line",
+            id="site-preset-command-line",
+        ),
+        pytest.param(
+            {
+                "inventories/site/group_vars/all.yml": "tiny_tree.r: 10\n",
+                "presets/whole.yml": "preset_whole:\n  tiny_tree: {only: 1}\n",
+            },
+            ["-e", "@presets/whole.yml"],
+            {"only": 1},
+            "presets/whole.yml:2",
+            id="a-whole-one-erases-leaves",
+        ),
+        pytest.param(
+            {},
+            ["-e", '{"tiny_tree": {"whole": 1}}', "-e", '{"tiny_tree.leaf": 2}'],
+            {"whole": 1, "leaf": 2},
+            "command line",
+            id="whole-and-leaf-on-the-command-line",
+        ),
+    ],
+)
+def test_leaves_over_a_dictionary_of_a_lower_layer(
+    project: Any, files: dict[str, str], arguments: list[str], tree: dict[str, Any], origin: str
+) -> None:
+    project.write("group_vars/all/tree.yml", "tiny_tree: {r: 1, inner: {alpha: 2}}\n")
+    for name, text in files.items():
+        project.write(name, text)
+
+    assert project.run(*arguments).document["all"]["tiny_tree"] == {"value": tree, "origin": origin}

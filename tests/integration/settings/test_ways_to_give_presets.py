@@ -1,0 +1,131 @@
+"""However presets and overrides are given, values and origins are the same."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+
+def as_files(presets: list[str], overrides: list[tuple[str, str]]) -> list[str]:
+    """``-e @presets/x.yml`` with ``-e k=v``: the first override before them, the others after."""
+    files = [argument for name in presets for argument in ("-e", f"@presets/{name}.yml")]
+    pairs = [argument for key, value in overrides for argument in ("-e", f"{key}={value}")]
+    return [*pairs[:2], *files, *pairs[2:]]
+
+
+def as_names(presets: list[str], overrides: list[tuple[str, str]]) -> list[str]:
+    """What the driver passes for ``-p x -s k=v``: JSON, the values still texts."""
+    pairs = [argument for key, value in overrides for argument in ("-e", json.dumps({key: value}))]
+    return [*pairs[:2], "-e", json.dumps({"perf_presets": presets}), *pairs[2:]]
+
+
+def as_awx(presets: list[str], overrides: list[tuple[str, str]], project: Any) -> list[str]:
+    """The one file in which ansible-runner hands over everything, AWX's own variables among it."""
+    variables = {"awx_job_id": 7, "tower_job_id": 7, "perf_presets": presets, **dict(overrides)}
+    path = project.write("runner/env/extravars", json.dumps(variables))
+    return ["-e", f"@{path}"]
+
+
+@pytest.mark.parametrize(
+    ("presets", "overrides"),
+    [
+        (["one"], []),
+        (["left", "right"], []),
+        (["left", "right"], [("tiny_count", "16"), ("tiny_flag", "yes"), ("tiny_tree.inner.beta", "7")]),
+    ],
+    ids=["one", "two-that-extend", "overrides-around"],
+)
+def test_values_and_origins_are_equal(project: Any, presets: list[str], overrides: list[tuple[str, str]]) -> None:
+    documents = [
+        project.run(*as_files(presets, overrides)).document,
+        project.run(*as_names(presets, overrides)).document,
+        project.run(*as_awx(presets, overrides, project)).document,
+    ]
+
+    assert documents[0] == documents[1] == documents[2]
+
+
+def test_origins_name_file_and_line(project: Any) -> None:
+    entries = project.run(*as_files(["left", "right"], [("tiny_name", "me")])).document["all"]
+
+    assert entries["tiny_rate"] == {"value": 1.5, "origin": "presets/left.yml:3"}
+    assert entries["tiny_items"] == {"value": ["x", "y"], "origin": "presets/right.yml:4"}
+    # the second preset's parent, applied after its own 8
+    assert entries["tiny_count"] == {"value": 2, "origin": "presets/base.yml:3"}
+    assert entries["tiny_name"] == {"value": "me", "origin": "command line"}
+    assert entries["tiny_flag"] == {"value": False, "origin": "default (playbooks/tiny/settings.yml)"}
+    assert entries["tiny_tree"] == {
+        "value": {"r": 5, "inner": {"alpha": 9, "beta": 3}},
+        "origin": "default (playbooks/tiny/settings.yml), presets/left.yml:4, presets/right.yml:5",
+    }
+
+
+def test_a_number_is_the_same_however_it_is_given(project: Any) -> None:
+    preset = project.run("-e", "@presets/one.yml").values["tiny_count"]
+    pair = project.run("-e", "tiny_count=4").values["tiny_count"]
+    text = project.run("-e", '{"tiny_count": "4"}').values["tiny_count"]
+    number = project.run("-e", '{"tiny_count": 4}').values["tiny_count"]
+
+    assert [preset, pair, text, number] == [4, 4, 4, 4]
+    assert {type(value) for value in (preset, pair, text, number)} == {int}
+
+
+def test_texts_of_the_command_line_become_what_is_declared(project: Any) -> None:
+    values = project.run(
+        "-e", "tiny_count=[1,2]", "-e", "tiny_flag=yes", "-e", "tiny_rate=2", "-e", "tiny_items='[p, q]'",
+        "-e", "tiny_name=4", "-e", "tiny_kind='[Job, Pod]'", "-e", '{"tiny_tree": "{r: [1, 2]}"}',
+    ).values  # fmt: skip
+
+    assert values["tiny_count"] == [1, 2]
+    assert values["tiny_flag"] is True
+    assert values["tiny_rate"] == 2.0
+    assert values["tiny_items"] == ["p", "q"]
+    assert values["tiny_name"] == "4"
+    assert values["tiny_kind"] == ["Job", "Pod"]
+    assert values["tiny_tree"] == {"r": [1, 2]}
+
+
+def test_a_site_names_presets_below_those_of_the_command_line(project: Any) -> None:
+    project.write("inventories/site/group_vars/all.yml", "perf_presets: [left]\n")
+
+    entries = project.run("-e", "@presets/one.yml").document["all"]
+
+    assert entries["tiny_name"]["origin"] == "presets/base.yml:2"
+    assert entries["tiny_count"]["origin"] == "presets/one.yml:3"
+
+
+def test_the_presets_are_in_the_result(project: Any) -> None:
+    project.write(
+        "playbooks/tiny.yml",
+        """\
+- name: Settings
+  hosts: localhost
+  tasks:
+    - name: Check
+      psap.perf.settings:
+        flow: tiny
+      register: checked
+    - name: Show
+      ansible.builtin.debug:
+        msg: "RESULT {{ {'presets': checked.presets, 'count': checked.settings.tiny_count} | to_json }}"
+""",
+    )
+
+    outcome = project.run("-e", "@presets/one.yml", "-e", '{"perf_presets": "base,left"}')
+
+    assert outcome.results == [{"presets": ["one", "base", "left"], "count": 2}]
+
+
+def test_a_run_is_replayed(project: Any) -> None:
+    first = project.run("-e", "@presets/left.yml", "-e", "tiny_name=me", "-e", "repo_probe_size=12").values
+    recorded = project.write("runs/before/settings.yml", (project.run_directory / "settings.yml").read_text())
+    project.write("presets/left.yml", "preset_left:\n  tiny_rate: 99.0\n")
+
+    replayed = project.run("-e", f"perf_replay={recorded.parent}")
+    changed = project.run("-e", "perf_replay=before", "-e", "@presets/one.yml", "-e", "tiny_name=other").values
+
+    assert replayed.values == first
+    assert replayed.document["all"]["tiny_rate"]["origin"].startswith("runs/before/settings.yml:")
+    assert changed == {**first, "tiny_count": 4, "tiny_flag": True, "tiny_name": "other"}
