@@ -39,7 +39,7 @@ GROUPS = (
     "storage",
     "wisdom",
 )
-_UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def split_role(role: str) -> tuple[str, str]:

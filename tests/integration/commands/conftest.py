@@ -1,0 +1,100 @@
+"""A project of its own in a temporary folder: the real collection, and a few commands made for the test."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+PROJECT = Path(__file__).resolve().parents[3]
+INVENTORY = {
+    "all": {
+        "vars": {"ansible_connection": "local", "ansible_python_interpreter": sys.executable},
+        "children": {"clusters": {"hosts": {"sutest": {}}}},
+    }
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One ansible-playbook run."""
+
+    exit_code: int
+    output: str
+    directory: Path
+
+    @property
+    def run(self) -> dict[str, Any]:
+        document: dict[str, Any] = json.loads((self.directory / "run.json").read_text())
+        return document
+
+    def tree(self) -> list[str]:
+        """The commands' directories, relative to the run's."""
+        return sorted(str(path.parent.relative_to(self.directory)) for path in self.directory.rglob("status.json"))
+
+    def status(self, directory: str) -> dict[str, Any]:
+        document: dict[str, Any] = json.loads((self.directory / directory / "status.json").read_text())
+        return document
+
+
+@dataclass(frozen=True)
+class TemporaryProject:
+    """A folder to run playbooks in."""
+
+    root: Path
+
+    def command(self, role: str, tasks: list[dict[str, Any]], options: dict[str, Any] | None = None) -> None:
+        """Make a command of *tasks*."""
+        folder = self.root / "playbooks" / "roles" / role
+        spec = {"argument_specs": {"main": {"short_description": role, "options": options or {}}}}
+        meta = {"allow_duplicates": True, "dependencies": [{"role": "psap.perf.command"}]}
+        for name, document in (("meta/main", meta), ("meta/argument_specs", spec), ("tasks/main", tasks)):
+            path = folder / f"{name}.yml"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(yaml.safe_dump(document, sort_keys=False))
+
+    def playbook(self, plays: list[dict[str, Any]]) -> None:
+        """Write ``playbooks/try.yml``; hosts default to sutest."""
+        written = [{"hosts": "sutest", "gather_facts": False, **play} for play in plays]
+        (self.root / "playbooks" / "try.yml").write_text(yaml.safe_dump(written, sort_keys=False))
+
+    def environment(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_"))}
+        return {**kept, "PERF_RUNS_DIR": str(self.root / "runs"), "ANSIBLE_NOCOLOR": "1"}
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [str(Path(sys.executable).parent / "ansible-playbook"), "playbooks/try.yml", *words],
+            cwd=self.root,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def run(self, *words: str) -> Outcome:
+        process = self.start(*words)
+        output, _ = process.communicate(timeout=120)
+        return Outcome(process.returncode, output, self.latest())
+
+    def latest(self) -> Path:
+        return max((self.root / "runs").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+
+
+@pytest.fixture(name="project")
+def _project(tmp_path: Path) -> TemporaryProject:
+    (tmp_path / "collections").symlink_to(PROJECT / "collections")
+    (tmp_path / "playbooks").mkdir()
+    (tmp_path / "playbooks" / "shared").symlink_to(PROJECT / "playbooks" / "shared")
+    (tmp_path / "inventory").mkdir()
+    (tmp_path / "inventory" / "hosts.yml").write_text(yaml.safe_dump(INVENTORY))
+    config = (PROJECT / "ansible.cfg").read_text().replace("inventories/local", "inventory")
+    (tmp_path / "ansible.cfg").write_text(config)
+    return TemporaryProject(tmp_path)

@@ -1,0 +1,302 @@
+"""What holds every command together, shown with commands made for it; no cluster is needed."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.commands.conftest import TemporaryProject
+
+Task = dict[str, Any]
+CONCLUDE: Task = {"name": "Conclude", "psap.perf.conclude": {}}
+SUCCEED: Task = {"name": "Succeed", "ansible.builtin.debug": {"msg": "fine"}}
+
+
+def _fail(message: str) -> Task:
+    return {"name": "Fail", "ansible.builtin.fail": {"msg": message}}
+
+
+def _sleep(seconds: float) -> Task:
+    return {"name": "Sleep", "psap.perf.run": {"argv": ["sleep", str(seconds)]}}
+
+
+def _include(role: str, **more: Any) -> Task:
+    return {"name": f"Include {role}", "ansible.builtin.include_role": {"name": role}, **more}
+
+
+def _phase(project: TemporaryProject, name: str, tasks: list[Task], **variables: Any) -> Task:
+    import yaml
+
+    path = project.root / "playbooks" / f"{name}.yml"
+    path.write_text(yaml.safe_dump(tasks, sort_keys=False))
+    include = {"name": name, "ansible.builtin.include_tasks": "shared/phase.yml"}
+    return {**include, "vars": {"perf_phase_tasks": str(path), **variables}}
+
+
+def _lanes(*names: str) -> dict[str, Any]:
+    include = {"name": "Lanes", "ansible.builtin.include_tasks": "shared/lanes.yml"}
+    return {"name": "Lanes", "tasks": [{**include, "vars": {"perf_lanes": list(names), "perf_lanes_group": "lanes"}}]}
+
+
+def test_nested_commands_groups_and_loops_write_where_they_belong(project: TemporaryProject) -> None:
+    project.command("nfd_leaf", [SUCCEED])
+    inner = {"name": "Group", "vars": {"perf_group": "inner"}, "block": [_include("nfd_leaf")]}
+    project.command("nfd_outer", [_include("nfd_leaf"), inner])
+    outer = {"name": "Group", "vars": {"perf_group": "outer"}, "block": [_include("nfd_outer"), _include("nfd_leaf")]}
+    project.playbook([{"tasks": [_include("nfd_leaf", loop=[1, 2]), outer, CONCLUDE]}])
+    outcome = project.run()
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.tree() == [
+        "001__nfd__leaf",
+        "002__nfd__leaf",
+        "003__outer/001__nfd__outer",
+        "003__outer/001__nfd__outer/001__nfd__leaf",
+        "003__outer/001__nfd__outer/002__inner/001__nfd__leaf",
+        "003__outer/002__nfd__leaf",
+    ]
+    assert outcome.run["status"] == "ok"
+    assert {outcome.status(directory)["status"] for directory in outcome.tree()} == {"ok"}
+
+
+def test_a_failed_prepare_lane_never_starts_the_test_and_cleanup_still_runs(project: TemporaryProject) -> None:
+    project.command("nfd_good", [SUCCEED])
+    project.command("nfd_bad", [_fail("no GPU here")])
+    project.playbook(
+        [
+            _lanes("good", "bad"),
+            {
+                "name": "Prepare",
+                "hosts": "lanes",
+                "strategy": "ansible.builtin.host_pinned",
+                "tasks": [_phase(project, "prepare", [_include("nfd_{{ perf_lane }}")])],
+            },
+            {
+                "name": "Test",
+                "tasks": [_phase(project, "test", [_include("nfd_good")])],
+                "vars": {"perf_group": "test"},
+            },
+            {
+                "name": "Cleanup",
+                "vars": {"perf_group": "cleanup"},
+                "tasks": [_phase(project, "cleanup", [_include("nfd_good")], perf_phase_gated=False)],
+            },
+            {"name": "Conclude", "tasks": [CONCLUDE]},
+        ]
+    )
+    outcome = project.run()
+    assert outcome.exit_code == 2, outcome.output
+    assert not [directory for directory in outcome.tree() if "test" in directory]
+    assert [directory for directory in outcome.tree() if "cleanup" in directory]
+    assert outcome.run["status"] == "failed"
+    assert outcome.run["reason"]["why"] == "no GPU here"
+    assert "lane__bad" in outcome.run["reason"]["directory"]
+
+
+def test_all_lanes_failing_still_reaches_the_cleanup(project: TemporaryProject) -> None:
+    project.command("nfd_good", [SUCCEED])
+    project.command("nfd_bad", [_fail("down")])
+    lanes = {"hosts": "lanes", "strategy": "ansible.builtin.host_pinned"}
+    project.playbook(
+        [
+            _lanes("a", "b"),
+            {"name": "Prepare", **lanes, "tasks": [_phase(project, "prepare", [_include("nfd_bad")])]},
+            {"name": "Cleanup", "tasks": [_phase(project, "cleanup", [_include("nfd_good")], perf_phase_gated=False)]},
+        ]
+    )
+    assert any("nfd__good" in directory for directory in project.run().tree())
+
+
+def test_two_failing_finalizers_both_run_and_the_first_error_is_raised(project: TemporaryProject) -> None:
+    finalizers = ["nfd_first", "nfd_second", "nfd_third"]
+    project.command("nfd_first", [_fail("first is broken")])
+    project.command("nfd_second", [_fail("second is broken")])
+    project.command("nfd_third", [SUCCEED])
+    # the shared file includes roles of the collection by their full names; here they stand beside the playbook
+    shared = (project.root / "playbooks" / "shared").resolve()
+    (project.root / "playbooks" / "shared").unlink()
+    (project.root / "playbooks" / "shared").mkdir()
+    for name in ("finalize.yml", "finalize_one.yml"):
+        text = (shared / name).read_text().replace("psap.perf.{{ perf_finalizer }}", "{{ perf_finalizer }}")
+        (project.root / "playbooks" / "shared" / name).write_text(text)
+    include = {"name": "Finalize", "ansible.builtin.include_tasks": "shared/finalize.yml"}
+    project.playbook([{"tasks": [{**include, "vars": {"perf_finalizers": finalizers}}, CONCLUDE]}])
+    outcome = project.run()
+    assert outcome.exit_code == 2
+    assert [outcome.status(directory)["status"] for directory in outcome.tree()] == ["failed", "failed", "ok"]
+    assert outcome.run["reason"]["why"] == "first is broken"
+    assert "001__nfd__first" in outcome.run["reason"]["directory"]
+    assert "after it failed: nfd_second" in outcome.output
+
+
+def test_lanes_in_parallel_never_collide_and_their_ends_are_their_own(project: TemporaryProject) -> None:
+    project.command("nfd_short", [SUCCEED])
+    project.command("nfd_long", [_sleep(2)])
+    names = [f"l{number}" for number in range(6)]
+    long_for = "{{ 'nfd_long' if perf_lane == 'l0' else 'nfd_short' }}"
+    lanes = {"hosts": "lanes", "strategy": "ansible.builtin.host_pinned", "vars": {"perf_group": "prepare"}}
+    project.playbook([_lanes(*names), {"name": "Work", **lanes, "tasks": [_include(long_for)]}])
+    outcome = project.run()
+    assert outcome.exit_code == 0, outcome.output
+    directories = outcome.tree()
+    assert len(directories) == 6
+    assert sorted(directory.split("/")[1].partition("__")[0] for directory in directories) == [
+        f"{number:03d}" for number in range(1, 7)
+    ]
+    ended = {directory.split("lane__")[1][:2]: outcome.status(directory)["ended"] for directory in directories}
+    assert all(ended["l0"] > ended[name] for name in names[1:])
+    with (outcome.directory / "timeline.csv").open() as stream:
+        rows = [row for row in csv.DictReader(stream) if row["kind"] == "command"]
+    assert {row["lane"]: row["end"] for row in rows} == ended
+
+
+def _until(condition: Any, seconds: float = 30) -> Any:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it did not come about")
+
+
+def _sleeper(marker: str) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if marker in (entry / "cmdline").read_bytes().decode(errors="replace"):
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+def test_kill_9_of_ansible_playbook_stops_the_verb_and_its_children(project: TemporaryProject) -> None:
+    marker = f"61{os.getpid()}"
+    project.command("nfd_long", [_sleep(int(marker))])
+    project.playbook([{"tasks": [_include("nfd_long")]}])
+    process = project.start()
+    try:
+        _until(lambda: _sleeper(f"sleep\0{marker}"))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        _until(lambda: not _sleeper(f"sleep\0{marker}"))
+    finally:
+        process.kill()
+        process.communicate()
+    run = json.loads((project.latest() / "run.json").read_text())
+    assert run["status"] == "running"
+    status = subprocess.run(
+        ["perfdrv", "runs", "show", project.latest().name, "--json"],
+        cwd=project.root, env=project.environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert '"interrupted"' in status.stdout, status.stderr
+
+
+def test_the_wish_to_stop_interrupts_the_verb_and_only_finalizers_open_after_it(project: TemporaryProject) -> None:
+    project.command("nfd_long", [_sleep(600)])
+    project.command("nfd_good", [SUCCEED])
+    project.playbook(
+        [
+            {"name": "Test", "tasks": [_phase(project, "test", [_include("nfd_long"), _include("nfd_good")])]},
+            {"name": "More", "tasks": [_phase(project, "more", [_include("nfd_good")])]},
+            {
+                "name": "Cleanup",
+                "vars": {"perf_group": "cleanup", "perf_finalizing": True},
+                "tasks": [_include("nfd_good"), CONCLUDE],
+            },
+        ]
+    )
+    process = project.start()
+    try:
+        _until(
+            lambda: (
+                _until(lambda: (project.root / "runs").exists()) and list(project.latest().rglob("artifacts/sleep.log"))
+            )
+        )
+        (project.latest() / "stop").touch()
+        output, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    run = json.loads((project.latest() / "run.json").read_text())
+    assert (run["status"], run["exit_code"]) == ("interrupted", 130), output
+    opened = sorted(path.parent.name for path in project.latest().rglob("status.json"))
+    assert opened == ["001__nfd__good", "001__nfd__long"]
+
+
+def test_a_failure_says_what_where_and_why_and_command_txt_runs_it_again(project: TemporaryProject) -> None:
+    project.command("nfd_bad", [_fail("the reason")], {"nfd_bad_x": {"type": "int", "description": "X", "default": 1}})
+    project.playbook([{"tasks": [_include("nfd_bad", vars={"nfd_bad_x": 7})]}])
+    outcome = project.run()
+    text = (outcome.directory / "001__nfd__bad" / "FAILURE").read_text()
+    first, second, *rest = text.splitlines()
+    assert first == "nfd_bad: Fail"
+    assert "playbooks/roles/nfd_bad/tasks/main.yml:1 on host sutest" in second
+    assert "the reason" in rest
+    again = (outcome.directory / "001__nfd__bad" / "command.txt").read_text()
+    assert "playbooks/toolbox.yml" in again
+    assert '"nfd_bad_x": 7' in again
+
+
+def test_an_argument_of_the_wrong_type_fails_in_the_commands_own_directory(project: TemporaryProject) -> None:
+    project.command("nfd_typed", [SUCCEED], {"nfd_typed_x": {"type": "int", "description": "X"}})
+    project.playbook([{"tasks": [_include("nfd_typed", vars={"nfd_typed_x": "many"})]}])
+    outcome = project.run()
+    assert outcome.exit_code == 2
+    assert "nfd_typed_x" in (outcome.directory / "001__nfd__typed" / "FAILURE").read_text()
+
+
+def test_a_run_in_which_no_command_opened_fails(project: TemporaryProject) -> None:
+    project.command("nfd_good", [SUCCEED])
+    plays = [{"tags": ["prepare"], "tasks": [_include("nfd_good")]}, {"tags": ["always"], "tasks": [CONCLUDE]}]
+    project.playbook(plays)
+    outcome = project.run("--tags", "prapare")
+    assert outcome.exit_code == 2
+    assert "no command ran" in outcome.output
+    assert project.run("--tags", "prepare").exit_code == 0
+
+
+def test_a_verb_outside_a_command_says_so(project: TemporaryProject) -> None:
+    project.playbook([{"tasks": [_sleep(0)]}])
+    outcome = project.run()
+    assert outcome.exit_code == 2
+    assert "this verb works inside a command" in outcome.output
+
+
+def test_an_api_verb_refuses_a_remote_host(project: TemporaryProject) -> None:
+    wait = {"name": "Wait", "psap.perf.wait": {"kind": "Pod", "timeout": "1s"}}
+    project.command("nfd_wait", [wait])
+    project.playbook([{"tasks": [_include("nfd_wait")]}])
+    outcome = project.run("-e", "ansible_connection=ssh")
+    assert "set ansible_connection: local" in outcome.output
+
+
+@pytest.mark.parametrize("flag", [[], ["-vvv"]])
+def test_a_secret_reaches_neither_logs_nor_artifacts_and_a_planted_one_is_found(
+    project: TemporaryProject, flag: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "hunter2-and-more"
+    monkeypatch.setenv("MY_TOKEN", secret)
+    show = {"argv": ["sh", "-c", "echo token $TOKEN; exit 1"], "secret_environment": {"TOKEN": "env:MY_TOKEN"}}
+    project.command("nfd_secret", [{"name": "Show", "psap.perf.run": show}])
+    project.playbook([{"tasks": [{"name": "Try", "block": [_include("nfd_secret")], "always": [CONCLUDE]}]}])
+    outcome = project.run(*flag)
+    assert outcome.exit_code == 2
+    assert secret not in outcome.output
+    files = [path for path in outcome.directory.rglob("*") if path.is_file()]
+    assert not [path for path in files if secret in path.read_text(errors="replace")]
+    assert "(secret)" in (outcome.directory / "001__nfd__secret" / "artifacts" / "sh.log").read_text()
+
+    plant = {"argv": ["sh", "-c", "echo hunter2'-and-more' > planted"], "secret_environment": {"TOKEN": "env:MY_TOKEN"}}
+    project.command("nfd_secret", [{"name": "Plant", "psap.perf.run": plant}])
+    found = project.run(*flag)
+    assert "a secret stands in clear in the run directory: 001__nfd__secret/planted:1" in found.output
+    assert secret not in found.output

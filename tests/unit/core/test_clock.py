@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.clock import parse_utc, seconds, utc_text
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+
+
+def test_utc_text_is_in_utc_with_milliseconds_and_comes_back() -> None:
+    cet = datetime.timezone(datetime.timedelta(hours=1))
+    moment = datetime.datetime(2026, 11, 21, 1, 2, 3, 4000, tzinfo=cet)
+    assert utc_text(moment) == "2026-11-21T00:02:03.004Z"
+    assert parse_utc("2026-11-21T00:02:03.004Z") == moment
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [(90, 90.0), ("90", 90.0), ("1h30m", 5400.0), ("500ms", 0.5), ("1.5s", 1.5), ("2d", 172800.0)]
+)
+def test_seconds(text: object, expected: float) -> None:
+    assert seconds(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "soon", "5 minutes", "-3s", -3, True, None, "3x", "s"])
+def test_what_is_no_duration_is_refused(text: object) -> None:
+    with pytest.raises(UsageError, match="is not a duration"):
+        seconds(text)

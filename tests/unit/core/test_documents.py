@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils import documents
+from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
+
+
+class _Tagged(str):
+    """As Ansible's tagged strings: a subclass no dumper knows."""
+
+    __slots__ = ()
+
+
+def test_a_document_is_written_whole_and_leaves_no_temporary_file(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    documents.write_json(path, {"schema": "psap.perf/run/1", "name": _Tagged("x")})
+    assert documents.read_json(path) == {"schema": "psap.perf/run/1", "name": "x"}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_what_fails_while_writing_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    documents.write_text(path, "old")
+    with pytest.raises(ZeroDivisionError), documents.replacing(path) as stream:
+        stream.write("half")
+        raise ZeroDivisionError
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["x.txt"]
+
+
+def test_a_folder_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(PerfError, match=r"cannot write .*/missing/x\.json: No such file"):
+        documents.write_json(tmp_path / "missing" / "x.json", {})
+
+
+def test_yaml_keeps_order_and_takes_tagged_values() -> None:
+    text = documents.dump_yaml({"b": _Tagged("1"), "a": [1, True, None, 1.5, {"c": (1, 2)}]})
+    assert yaml.safe_load(text) == {"b": "1", "a": [1, True, None, 1.5, {"c": [1, 2]}]}
+    assert text.index("b:") < text.index("a:")
+
+
+@pytest.mark.parametrize("content", ["[1, 2]", "{broken", "\x00"])
+def test_what_is_no_document_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(content)
+    with pytest.raises(PerfError, match=r"x\.json"):
+        documents.read_json(path)

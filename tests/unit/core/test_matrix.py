@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.matrix import cells
+from ansible_collections.psap.perf.plugins.module_utils.specs import Option, read_flow
+
+FLOW = """
+short_description: A flow
+options:
+  x_kind: {type: str, description: Kind., default: Job, dimension: true}
+  x_count: {type: int, description: Count., default: 1, dimension: true}
+  x_hyper: {type: dict, description: Hyper-parameters., default: {}, dimension: [r, deep.alpha]}
+  x_plain: {type: list, elements: int, description: A list that is a value., default: []}
+"""
+
+
+@pytest.fixture(name="options")
+def _options(tmp_path: Path) -> tuple[Option, ...]:
+    path = tmp_path / "playbooks" / "x" / "settings.yml"
+    path.parent.mkdir(parents=True)
+    path.write_text(FLOW)
+    return read_flow(path, tmp_path).settings
+
+
+def _values(**changes: Any) -> dict[str, Any]:
+    return {"x_kind": "Job", "x_count": 1, "x_hyper": {}, "x_plain": [1, 2], **changes}
+
+
+def test_without_lists_there_is_one_cell_without_a_name(options: tuple[Option, ...]) -> None:
+    (only,) = cells(options, _values(), [])
+    assert (only.index, only.name) == (0, "")
+    assert only.values == {"x_kind": "Job", "x_count": 1, "x_hyper": {}}
+
+
+def test_the_product_varies_the_last_dimension_fastest(options: tuple[Option, ...]) -> None:
+    found = cells(options, _values(x_kind=["Job", "PyTorchJob"], x_count=[1, 2]), [])
+    assert [cell.name for cell in found] == [
+        "x_kind=Job x_count=1", "x_kind=Job x_count=2", "x_kind=PyTorchJob x_count=1", "x_kind=PyTorchJob x_count=2"
+    ]  # fmt: skip
+
+
+def test_leaves_of_a_dictionary_vary_and_the_rest_of_it_stays(options: tuple[Option, ...]) -> None:
+    hyper = {"r": [4, 8], "deep": {"alpha": [16, 32], "beta": [1, 2]}, "lists": [1, 2]}
+    found = cells(options, _values(x_hyper=hyper), [])
+    assert len(found) == 4
+    assert found[1].values["x_hyper"] == {"r": 4, "deep": {"alpha": 32, "beta": [1, 2]}, "lists": [1, 2]}
+    assert hyper["r"] == [4, 8]
+
+
+def test_skipped_cells_keep_the_numbers_of_the_others(options: tuple[Option, ...]) -> None:
+    found = cells(options, _values(x_count=[1, 2, 3]), ["x_count == 2", "x_count > 5 and x_kind == 'Job'"])
+    assert [(cell.index, cell.values["x_count"]) for cell in found] == [(0, 1), (2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "skip_if", "message"),
+    [
+        ({"x_count": []}, [], "x_count is an empty list"),
+        ({}, ["x_cuont == 2"], "x_cuont"),
+        ({}, ["x_count =="], "is no expression"),
+        ({}, ["x_kind > 2"], "cannot be evaluated"),
+    ],
+)
+def test_bad_input_is_one_clear_error(
+    options: tuple[Option, ...], changes: dict[str, Any], skip_if: list[str], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        cells(options, _values(**changes), skip_if)

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for
+
+
+def _workload(spec: dict[str, Any], status: dict[str, Any], generation: int = 2) -> dict[str, Any]:
+    return {"metadata": {"name": "x", "generation": generation}, "spec": spec, "status": status}
+
+
+READY = {"observedGeneration": 2, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3, "readyReplicas": 3}
+
+
+@pytest.mark.parametrize(
+    ("status", "reached", "hopeless"),
+    [
+        (READY, True, False),
+        (READY | {"observedGeneration": 1}, False, False),
+        (READY | {"availableReplicas": 2}, False, False),
+        (READY | {"replicas": 4}, False, False),
+        (
+            READY
+            | {
+                "availableReplicas": 0,
+                "conditions": [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}],
+            },
+            False,
+            True,
+        ),
+        ({}, False, False),
+    ],
+)
+def test_deployment_ready(status: dict[str, Any], reached: bool, hopeless: bool) -> None:
+    verdict = predicate_for("Deployment", "ready")(_workload({"replicas": 3}, status))
+    assert (verdict.reached, verdict.hopeless) == (reached, hopeless)
+
+
+def test_a_daemon_set_without_nodes_is_not_ready() -> None:
+    status = {"observedGeneration": 2, "desiredNumberScheduled": 0, "numberReady": 0, "updatedNumberScheduled": 0}
+    assert not predicate_for("DaemonSet", "ready")(_workload({}, status)).reached
+    full = {"observedGeneration": 2, "desiredNumberScheduled": 4, "numberReady": 4, "updatedNumberScheduled": 4}
+    assert predicate_for("DaemonSet", "ready")(_workload({}, full)).reached
+
+
+def test_a_pod_that_cannot_pull_its_image_is_hopeless() -> None:
+    waiting = {"reason": "ImagePullBackOff", "message": "no such image"}
+    pod = {
+        "metadata": {"name": "x"},
+        "status": {"phase": "Pending", "containerStatuses": [{"name": "main", "state": {"waiting": waiting}}]},
+    }
+    verdict = predicate_for("Pod", "ready")(pod)
+    assert verdict.hopeless
+    assert "container main: ImagePullBackOff no such image" in verdict.note
+
+
+def test_a_failed_job_never_completes_but_has_finished() -> None:
+    job = {"status": {"conditions": [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}]}}
+    assert predicate_for("Job", "completed")(job).hopeless
+    assert predicate_for("Job", "finished")(job).reached
+
+
+def test_a_kind_nobody_knows_has_the_condition_ready() -> None:
+    isvc = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+    assert predicate_for("InferenceService", "ready")(isvc).reached
+    assert "no condition Ready yet" in predicate_for("InferenceService", "ready")({}).note
+
+
+def test_jmespath() -> None:
+    predicate = predicate_for("ConfigMap", "data.state == 'done'")
+    assert predicate({"data": {"state": "done"}}).reached
+    assert not predicate({"data": {"state": "busy"}}).reached
+
+
+@pytest.mark.parametrize("until", ["redy", "data.[", "finised"])
+def test_a_state_nobody_knows_is_refused(until: str) -> None:
+    with pytest.raises(UsageError, match=until.replace("[", r"\[")):
+        predicate_for("Deployment", until)

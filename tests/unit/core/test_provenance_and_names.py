@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.naming import command_directory_name, path_part, split_role
+from ansible_collections.psap.perf.plugins.module_utils.provenance import command_line
+
+
+def test_the_command_line_is_kept_without_the_values_of_extra_vars() -> None:
+    words = [
+        "ansible-playbook",
+        "x.yml",
+        "-e",
+        "token=abc",
+        "-e",
+        "@presets/lab.yml",
+        "--extra-vars={'a': 'abc'}",
+        "-eb=abc",
+    ]
+    kept = command_line(words)
+    assert "abc" not in " ".join(kept)
+    assert kept[:6] == ["ansible-playbook", "x.yml", "-e", "token=…", "-e", "@presets/lab.yml"]
+
+
+@pytest.mark.parametrize(
+    ("role", "expected"),
+    [
+        ("nfd_has_labels", ("nfd", "has_labels")),
+        ("psap.perf.nfd_operator_deploy_from_operatorhub", ("nfd_operator", "deploy_from_operatorhub")),
+        ("gpu_operator_wait_deployment", ("gpu_operator", "wait_deployment")),
+        ("scale_test_submit", ("scale_test", "submit")),
+        ("mine_do_it", ("mine", "do_it")),
+        ("command", ("command", "command")),
+    ],
+)
+def test_a_role_is_a_group_and_a_command(role: str, expected: tuple[str, str]) -> None:
+    assert split_role(role) == expected
+    assert command_directory_name(role) == "__".join(expected)
+
+
+def test_names_of_directories_are_safe() -> None:
+    assert path_part("a/b: c..d") == "a_b_c..d"
+    assert path_part("///") == "_"

@@ -1,0 +1,114 @@
+"""Waits against a source that plays back what an API server would say."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, Interrupted
+from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for
+from ansible_collections.psap.perf.plugins.module_utils.waiting import Goal, NotReachedError, Progress, wait_for
+
+PODS = Query("v1", "Pod", namespace="x")
+
+
+def _pod(name: str, phase: str, reason: str | None = None) -> Manifest:
+    status: dict[str, Any] = {"phase": phase}
+    if phase == "Running":
+        status["conditions"] = [{"type": "Ready", "status": "True"}]
+    if reason:
+        status["containerStatuses"] = [{"name": "main", "state": {"waiting": {"reason": reason}}}]
+    return {"metadata": {"name": name, "uid": name}, "status": status}
+
+
+class _Playback:
+    """Lists what *lists* says, one after the other, and then watches *events* once."""
+
+    def __init__(self, lists: list[list[Manifest] | ClusterError], events: list[tuple[str, Manifest]]) -> None:
+        self._lists = iter(itertools.chain(lists, itertools.repeat(lists[-1])))
+        self._events = events
+        self.closed = threading.Event()
+
+    def list(self, query: Query) -> tuple[list[Manifest], str]:
+        listed = next(self._lists)
+        if isinstance(listed, ClusterError):
+            raise listed
+        return listed, "1"
+
+    def watch(self, query: Query, resource_version: str, timeout_s: int) -> Iterator[tuple[str, Manifest]]:
+        yield from self._events
+        self._events = []
+        self.closed.wait(0.05)
+
+    def serves(self, api_version: str, kind: str) -> bool:
+        return True
+
+
+def _goal(**changes: Any) -> Goal:
+    given: dict[str, Any] = {
+        "query": PODS,
+        "described": "pods ready",
+        "states": (predicate_for("Pod", "ready"),),
+        "timeout_s": 5.0,
+        **changes,
+    }
+    return Goal(**given)
+
+
+def _wait(source: _Playback, goal: Goal, check: Callable[[], None] = lambda: None) -> tuple[Progress, list[Progress]]:
+    seen: list[Progress] = []
+    return wait_for(source, goal, check, seen.append), seen
+
+
+def test_a_change_that_comes_by_the_watch_ends_the_wait() -> None:
+    progress, seen = _wait(_Playback([[_pod("a", "Pending")]], [("MODIFIED", _pod("a", "Running"))]), _goal())
+    assert progress.done
+    assert progress.objects[0]["status"]["phase"] == "Running"
+    assert progress == seen[-1]
+
+
+def test_nothing_there_yet_is_not_ready() -> None:
+    with pytest.raises(NotReachedError, match=r"within 0\.2 s: 0 of 0 there; none there yet"):
+        _wait(_Playback([[]], []), _goal(timeout_s=0.2))
+
+
+def test_a_count_may_be_more_than_there_is() -> None:
+    running = [_pod("a", "Running"), _pod("b", "Running")]
+    assert _wait(_Playback([running], []), _goal(count=2))[0].done
+    with pytest.raises(NotReachedError):
+        _wait(_Playback([running], []), _goal(count=3, timeout_s=0.2))
+
+
+def test_absent_waits_for_the_last_to_go() -> None:
+    goal = _goal(states=(), absent=True)
+    assert _wait(_Playback([[_pod("a", "Running")]], [("DELETED", _pod("a", "Running"))]), goal)[0].done
+
+
+def test_what_cannot_recover_ends_the_wait_at_once_with_the_last_objects() -> None:
+    with pytest.raises(NotReachedError, match="will not be: a: container main: ImagePullBackOff") as caught:
+        _wait(_Playback([[_pod("a", "Pending", "ImagePullBackOff")]], []), _goal(timeout_s=600.0))
+    assert caught.value.result["objects"][0]["metadata"]["name"] == "a"
+
+
+def test_reasons_of_ones_own_end_it_too() -> None:
+    with pytest.raises(NotReachedError, match="will not be: a: Unschedulable"):
+        _wait(_Playback([[_pod("a", "Pending", "Unschedulable")]], []), _goal(give_up_on=("Unschedulable",)))
+
+
+def test_a_cluster_that_comes_back_is_forgiven_and_one_that_stays_away_is_not() -> None:
+    away = ClusterError("gone")
+    assert _wait(_Playback([away, [_pod("a", "Running")]], []), _goal())[0].done
+    with pytest.raises(ClusterError, match="gone"):
+        _wait(_Playback([away], []), _goal(timeout_s=0.2))
+
+
+def test_the_wish_to_stop_ends_it() -> None:
+    def stop() -> None:
+        raise Interrupted("stop")
+
+    with pytest.raises(Interrupted):
+        _wait(_Playback([[_pod("a", "Pending")]], []), _goal(), check=stop)
