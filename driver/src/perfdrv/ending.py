@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -65,5 +66,5 @@ def _reports(run_directory: Path) -> bool:
 
 
 def _indented(label: str, text: str) -> list[str]:
-    lines = text.strip().splitlines()
+    lines = text.replace(f"{Path.cwd()}{os.sep}", "").strip().splitlines()
     return [f"  {label if number == 0 else '':<6}{line}" for number, line in enumerate(lines)]

@@ -2,41 +2,74 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from ansible_collections.psap.perf.plugins.module_utils.clock import utc_now
+from ansible_collections.psap.perf.plugins.module_utils.documents import read_json
+from ansible_collections.psap.perf.plugins.module_utils.run_directory import RUN_FILE, end_attempt, update_run
 
-from ansible_collections.psap.perf.plugins.module_utils.run_directory import is_held
-
-from perfdrv.errors import UsageError
+from perfdrv.errors import EXIT_INTERRUPTED, UsageError
 from perfdrv.launch import Plan, launch
+from perfdrv.matrix import CLEANUP, CONCLUDE
 from perfdrv.outcome import Outcome
-from perfdrv.project import Project
+from perfdrv.project import TOOLBOX_FLOW, Project
 from perfdrv.request import json_vars
+from perfdrv.resume import require_at_rest
 from perfdrv.store import RunEntry, former_site
+from perfdrv.tree import RunTree
 
-TAGS = ("cleanup",)
+_NEVER_ENDED = {
+    "what": "the run was killed",
+    "where": "found by perfdrv runs finalize",
+    "directory": None,
+}
 
 
-def finalize(project: Project, runs_root: Path, entry: RunEntry, verbosity: int) -> Outcome:
+def finalize(project: Project, entry: RunEntry, verbosity: int) -> Outcome:
     """Run the finalizers of a run's flow with the settings of that run.
 
+    The run keeps the status it had: finalizing cleans up, it completes no test. A run that ended before its
+    settings were known has touched nothing, so it is only brought to an end.
+
     Raises:
-        UsageError: somebody still works on the run.
+        UsageError: somebody still works on the run, or it is a single command, which has no finalizers.
     """
-    if is_held(entry.directory):
-        raise UsageError(f"{entry.id} is still running; stop it first (Ctrl-C where it was started).")
+    require_at_rest(entry.directory)
     flow = str(entry.document.get("flow", ""))
+    if flow == TOOLBOX_FLOW:
+        raise UsageError(f"{entry.id} is a single command, which has no finalizers.")
+    before = _ended(entry)
+    if not (entry.directory / "settings.yml").is_file():
+        return before
     site = former_site(project, entry)
-    return launch(
+    outcome = launch(
         Plan(
             project=project,
             flow=flow,
             playbook=project.playbook(flow),
-            runs_root=runs_root,
-            extra_vars=(json_vars({"perf_replay": str(entry.directory), "perf_finalize": str(entry.directory)}),),
+            runs_root=entry.directory.parent,
+            extra_vars=(json_vars({"perf_replay": str(entry.directory)}),),
             inventory=project.inventory(site) if site else None,
             site=site,
-            tags=TAGS,
+            tags=(CLEANUP, CONCLUDE),
             verbosity=verbosity,
             directory=entry.directory,
         )
+    )
+    if outcome.status == "ok":
+        former = {"status": before.status, "exit_code": before.exit_code, "reason": before.reason}
+        update_run(entry.directory, {**former, "finalized": utc_now()})
+    return outcome
+
+
+def _ended(entry: RunEntry) -> Outcome:
+    """How the run ended; one that was killed is given the end that nobody wrote."""
+    own_processes = [step.directory for step in RunTree(entry.directory).steps() if step.kind == "cell"]
+    for directory in (*own_processes, entry.directory):
+        if (directory / RUN_FILE).is_file() and read_json(directory / RUN_FILE).get("ended") is None:
+            end_attempt(directory, "interrupted", EXIT_INTERRUPTED, _NEVER_ENDED)
+    document = read_json(entry.directory / RUN_FILE)
+    return Outcome(
+        entry.directory,
+        str(document["status"]),
+        int(document["exit_code"]),
+        document.get("reason"),
     )

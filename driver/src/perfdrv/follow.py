@@ -13,7 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run_directory import STO
 from perfdrv.interrupts import Interrupts
 from perfdrv.request import RunRequest
 from perfdrv.timeline import utc_now
-from perfdrv.tree import RunTree
+from perfdrv.tree import RunTree, Step
 from perfdrv.views import Activity, Scene, View
 from perfdrv.worker import AnsibleEvent
 
@@ -33,16 +33,14 @@ class Follower:
         self._verbosity = verbosity
         self._tree = RunTree(scene.directory)
         self._drawn = 0.0
+        # steps of earlier attempts are over; each attempt opens directories of its own
+        self._former = {step.directory for step in self._tree.steps()}
         self._active: set[Path] = {scene.directory}
 
     @property
     def interrupted(self) -> bool:
         """Whether the user has asked to stop."""
         return self._interrupts.count > 0
-
-    def may_start(self) -> bool:
-        """Whether another cell may begin."""
-        return not self.interrupted
 
     def event(self, request: RunRequest, event: AnsibleEvent) -> None:
         """Note what Ansible does; show what it prints, when asked to."""
@@ -76,14 +74,17 @@ class Follower:
     def draw(self) -> None:
         """Draw the run as its directory shows it now."""
         self._drawn = time.monotonic()
-        self.scene.steps = self._tree.steps()
+        self.scene.steps = self._steps()
         self._view.refresh(self.scene)
 
     def close(self) -> None:
         """Draw the run for the last time, and let nothing of it go on."""
         kill_all()
-        self.scene.steps = self._tree.steps()
+        self.scene.steps = self._steps()
         self._view.close(self.scene)
+
+    def _steps(self) -> tuple[Step, ...]:
+        return tuple(step for step in self._tree.steps() if step.directory not in self._former)
 
 
 def ask_to_stop(run_directories: Iterable[Path]) -> None:

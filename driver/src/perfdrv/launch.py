@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.provenance import command_line, git_state, versions
 from ansible_collections.psap.perf.plugins.module_utils.run_directory import STOP_FILE, new_run_directory
 
 from perfdrv.follow import Follower
 from perfdrv.interrupts import Interrupts
 from perfdrv.outcome import Outcome, settle
 from perfdrv.private_directory import remove_leftovers
-from perfdrv.processes import adopt_orphans, carry_out
+from perfdrv.processes import Finished, carry_out
 from perfdrv.project import Project
 from perfdrv.request import RunRequest
+from perfdrv.supervised import adopt_orphans
 from perfdrv.views import Scene, View, open_view
 
 
@@ -64,13 +66,16 @@ class Plan:
         )
 
     def facts(self) -> dict[str, Any]:
-        """What run.json says of a run that Ansible refused before it began."""
+        """What run.json says at the start of an attempt that the driver itself begins."""
         return {
             "flow": self.flow,
+            "check": self.check,
             "tags": {"run": list(self.tags), "skip": list(self.skip_tags)},
             "presets": list(self.presets),
             "site": self.site,
-            "argv": ["perfdrv", *sys.argv[1:]],
+            "argv": command_line(["perfdrv", *sys.argv[1:]]),
+            "versions": versions(),
+            "git": git_state(self.project.root),
         }
 
 
@@ -78,7 +83,8 @@ def launch(plan: Plan) -> Outcome:
     """Carry out a plan with one Ansible, show it, and leave a run directory that says how it ended."""
     directory = open_directory(plan)
     with closing(Stage(plan, directory)) as stage:
-        return stage.perform(plan.request(directory))
+        (finished,) = stage.carry_out([plan.request(directory)], 1)
+        return settle(finished, plan.facts(), stage.follower)
 
 
 def open_directory(plan: Plan) -> Path:
@@ -101,18 +107,11 @@ class Stage:
         self.follower = Follower(scene, view or open_view(), self._interrupts, plan.verbosity)
         self._interrupts.install()
 
-    def perform(self, *requests: RunRequest, limit: int = 1) -> Outcome:
-        """Carry out requests, and return the outcome of the last one that ended."""
-        outcomes = list(self.outcomes(requests, limit))
-        return outcomes[-1]
-
-    def outcomes(self, requests: Sequence[RunRequest], limit: int) -> list[Outcome]:
-        """Carry out requests, at most *limit* at once; their outcomes in the order of their ends."""
-        found = []
+    def carry_out(self, requests: Iterable[RunRequest], limit: int) -> Iterator[Finished]:
+        """Carry out requests, at most *limit* at once; each one as soon as it has ended."""
         for finished in carry_out(requests, limit, self.follower):
             self.follower.ended(finished.request)
-            found.append(settle(finished, self._plan.facts(), self.follower.killed))
-        return found
+            yield finished
 
     def close(self) -> None:
         """Kill what is left, draw the last picture, give the signals back."""

@@ -11,7 +11,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from perfdrv.timeline import duration_text, seconds_between, utc_now
+from perfdrv.timeline import duration_text, step_seconds, utc_now
 from perfdrv.tree import Step
 from perfdrv.views import Scene, awaited_text, first_line, values_text
 
@@ -82,7 +82,7 @@ def steps_table(steps: Sequence[Step], now: datetime.datetime, height: int | Non
         label.append(f"{mark} ", style)
         label.append(f"{step.number:03d} ", "dim")
         label.append(_label(step), "bold" if step.kind != "command" else "")
-        took = duration_text(seconds_between(step.started, step.ended, now)) if step.started else ""
+        took = duration_text(step_seconds(step.status, step.started, step.ended, now))
         table.add_row(label, Text(took, "dim"), _remark(step, now))
     return table
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ansible_collections.psap.perf.plugins.module_utils.run_directory import (
     RUN_FILE,
     begin_attempt,
     end_attempt,
-    is_held,
     read_run,
 )
 
@@ -21,6 +20,7 @@ from perfdrv.processes import Finished
 _ANSIBLE_UNEXPECTED = 250
 _ANSIBLE_INTERRUPTED = (99, 143)
 _ERROR_MARKS = ("[ERROR]:", "ERROR!", "[FATAL]:")
+_INTERRUPTED_KIND = "Interrupted"
 _ERROR_LINES = 25
 _CODES = {"ok": EXIT_OK, "failed": EXIT_FAILED, "refused": EXIT_USAGE, "interrupted": EXIT_INTERRUPTED}
 
@@ -39,18 +39,33 @@ class Outcome:
     reason: Mapping[str, Any] | None = None
 
 
-def settle(finished: Finished, facts: Mapping[str, Any], killed: bool) -> Outcome:
+class StopState(Protocol):
+    """What the user asked for while Ansible ran."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was asked to stop."""
+
+    @property
+    def killed(self) -> bool:
+        """Whether everything was killed."""
+
+
+def settle(finished: Finished, facts: Mapping[str, Any], stop: StopState) -> Outcome:
     """Bring run.json to an end that is true, whatever happened to Ansible, and read it.
 
     Args:
         facts: for run.json, when Ansible ended before the collection could write one.
-        killed: whether the user had everything killed.
     """
     directory = finished.request.run_directory
     if not (directory / RUN_FILE).exists():
         begin_attempt(directory, facts)
-    if read_run(directory).document.get("ended") is None and not is_held(directory):
-        end_attempt(directory, *_ending(finished, killed))
+    run = read_run(directory)
+    # the collection takes an Ansible that gave up in its midst for interrupted; only the exit code tells
+    kind = (run.document.get("reason") or {}).get("kind")
+    gave_up = run.status == "interrupted" and not stop.interrupted and kind != _INTERRUPTED_KIND
+    if run.document.get("ended") is None or gave_up:
+        end_attempt(directory, *ending_of(finished, stop.killed))
     return read_outcome(directory)
 
 
@@ -63,7 +78,7 @@ def read_outcome(directory: Path) -> Outcome:
     return Outcome(directory, run.status, code, run.document.get("reason"))
 
 
-def _ending(finished: Finished, killed: bool) -> tuple[str, int, dict[str, Any]]:
+def ending_of(finished: Finished, killed: bool) -> tuple[str, int, dict[str, Any]]:
     """Status, exit code and reason of an Ansible that ended without saying so in run.json."""
     code = finished.end.code
     if killed:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import ctypes
 import json
 import os
 import selectors
@@ -22,7 +21,6 @@ from perfdrv.worker import AnsibleEnd, AnsibleEvent
 
 TICK_SECONDS = 0.25
 TAIL_LINES = 200
-_PR_SET_CHILD_SUBREAPER = 36
 
 
 class Watcher(Protocol):
@@ -33,9 +31,6 @@ class Watcher(Protocol):
 
     def tick(self) -> None:
         """Be called about four times a second, to act and to redraw."""
-
-    def may_start(self) -> bool:
-        """Say whether another worker may be started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +52,10 @@ class InternalError(DriverError):
     exit_code = 70
 
 
-def adopt_orphans() -> None:
-    """Become the parent of every process whose parent dies below this one (Linux), so that none gets lost."""
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1)
-
-
 def carry_out(requests: Iterable[RunRequest], limit: int, watcher: Watcher) -> Iterator[Finished]:
     """Carry out requests, at most *limit* at once, and yield each one when it has ended.
+
+    A request is taken when there is room for it, so the iterable may still decide against it.
 
     Raises:
         InternalError: a worker broke; the others go on until the iterator is closed.
@@ -73,7 +65,7 @@ def carry_out(requests: Iterable[RunRequest], limit: int, watcher: Watcher) -> I
     with selectors.DefaultSelector() as selector, ExitStack() as stack:
         running: set[_Worker] = set()
         while True:
-            while not exhausted and len(running) < limit and watcher.may_start():
+            while not exhausted and len(running) < limit:
                 request = next(waiting, None)
                 exhausted = request is None
                 if request is not None:

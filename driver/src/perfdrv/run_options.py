@@ -98,7 +98,7 @@ def shared_options() -> list[click.Parameter]:
         ),
         click.Option(["--check"], is_flag=True, help="Change nothing: show what would be done."),
         click.Option(["--diff"], is_flag=True, help="Show the differences that are, or would be, made."),
-        click.Option(["verbosity", "-v"], count=True, help="Show Ansible's own output; -vvv shows more."),
+        click.Option(["verbosity", "-v", "--verbose"], count=True, help="Show Ansible's own output; -vvv shows more."),
     ]
 
 

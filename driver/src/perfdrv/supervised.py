@@ -15,17 +15,23 @@ import sys
 import termios
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
 _ROWS_AND_COLUMNS = (50, 160)
 
 
-def die_with(parent: int) -> None:
-    """Ask for SIGKILL at the death of the parent (Linux), which must still be the process *parent*.
+def die_with(parent: int, by: signal.Signals = signal.SIGKILL) -> None:
+    """Ask for a signal at the death of the parent (Linux), which must still be the process *parent*.
 
     The setting survives exec. A subreaper may be the parent by now, so its id is given, not guessed.
     """
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, by)
     if os.getppid() != parent:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), by)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every process whose parent dies below this one (Linux), so that none gets lost."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def main() -> None:

@@ -36,6 +36,11 @@ def duration_text(seconds: float | None) -> str:
     return f"{minutes}m{rest:02d}s" if minutes < 60 else f"{minutes // 60}h{minutes % 60:02d}m"
 
 
+def step_seconds(status: str, start: str | None, end: str | None, now: datetime.datetime) -> float | None:
+    """How long something took, or has taken so far; None when nobody knows when it ended."""
+    return seconds_between(start, end, now) if end or status == "running" else None
+
+
 def when_text(moment: str | None, now: datetime.datetime) -> str:
     """A moment in local time: the time alone for today, the date with it otherwise."""
     parsed = parse(moment)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,12 @@ class Step:
         yield self
         for child in self.children:
             yield from child.walk()
+
+
+def abandoned(step: Step) -> Step:
+    """A step of a run on which nobody works any more: what says `running` was interrupted."""
+    status = "interrupted" if step.status == "running" else step.status
+    return replace(step, status=status, waiting=None, children=tuple(map(abandoned, step.children)))
 
 
 class RunTree:

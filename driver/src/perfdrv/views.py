@@ -73,9 +73,8 @@ class PlainView:
                 cell = "" if name == scene.directory.name else f" ({name})"
                 self.say(f"{'play':<11} {activity.play}{cell}")
         now = utc_now()
-        for top in scene.steps:
-            for step in top.walk():
-                self._show(scene, step, now)
+        for step in scene.steps:
+            self._show_all(scene, step, now)
 
     def say(self, text: str) -> None:
         """Write a line."""
@@ -85,6 +84,15 @@ class PlainView:
     def close(self, scene: Scene) -> None:
         """Write what ended since the last time."""
         self.refresh(scene)
+
+    def _show_all(self, scene: Scene, step: Step, now: datetime.datetime) -> None:
+        """Show a step and those below it: its beginning before them, its end after them."""
+        if step.status == "running":
+            self._show(scene, step, now)
+        for child in step.children:
+            self._show_all(scene, child, now)
+        if step.status != "running":
+            self._show(scene, step, now)
 
     def _show(self, scene: Scene, step: Step, now: datetime.datetime) -> None:
         place = step.directory.relative_to(scene.directory)

@@ -12,13 +12,18 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any, TextIO
 
-from perfdrv.supervised import die_with
+from perfdrv.collection import activate
+from perfdrv.errors import EXIT_INTERRUPTED
+from perfdrv.supervised import adopt_orphans, die_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +48,9 @@ class AnsibleEnd:
 
 def main() -> None:
     """Run one request and report each event, then the end, as JSON lines."""
-    die_with(int(sys.argv[1]))
     request = json.load(sys.stdin)
+    private = Path(request["private"])
+    _end_with_driver(int(sys.argv[1]), Path(request["project"]), private)
     # libraries may print; the lines of the protocol keep the real stdout for themselves
     report = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)
@@ -52,8 +58,23 @@ def main() -> None:
     def on_event(event: AnsibleEvent) -> None:
         _write(report, {"event": asdict(event)})
 
-    end = run_ansible(Path(request["private"]), Path(request["project"]), request["arguments"], on_event)
+    end = run_ansible(private, Path(request["project"]), request["arguments"], on_event)
     _write(report, {"end": asdict(end)})
+
+
+def _end_with_driver(driver: int, project: Path, private: Path) -> None:
+    """Kill all that was started here when the driver dies: only Ansible's main process would go by itself."""
+    activate(project)
+    from ansible_collections.psap.perf.plugins.module_utils.processes import kill_descendants
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        kill_descendants(os.getpid())
+        shutil.rmtree(private.parent, ignore_errors=True)
+        os._exit(EXIT_INTERRUPTED)
+
+    adopt_orphans()
+    signal.signal(signal.SIGTERM, end)
+    die_with(driver, signal.SIGTERM)
 
 
 def run_ansible(
@@ -81,6 +102,8 @@ def run_ansible(
             binary=sys.executable,
             cmdline=shlex.join(["-m", "perfdrv.supervised", str(os.getpid()), "ansible-playbook", *arguments]),
             event_handler=handle,
+            # without one ansible-runner takes SIGTERM for itself
+            cancel_callback=lambda: False,
             settings={"suppress_ansible_output": True, "suppress_output_file": True},
         )
     except pexpect.TIMEOUT:

@@ -23,11 +23,12 @@ def _run(ctx: click.Context, **params: Any) -> int:
     given = Given.of(ctx)
     if params["resume"] and params["replay"]:
         raise UsageError("--resume goes on with a run, --replay begins a new one with its settings: give one of them.")
-    from perfdrv.matrix import launch_plan, resume_plan
+    from perfdrv.resume import launch_plan, resume_plan
 
     started = time.monotonic()
     plan = _plan(project, given, params)
-    outcome = resume_plan(plan, params["jobs"]) if params["resume"] else launch_plan(plan, params["jobs"])
+    jobs: int = params["jobs"]
+    outcome = launch_plan(plan, jobs) if plan.directory is None else resume_plan(plan, plan.directory, jobs)
     from perfdrv.ending import conclude
 
     return conclude(outcome, plan.flow, time.monotonic() - started, report_wanted=not given.check)

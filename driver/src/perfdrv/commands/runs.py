@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from perfdrv.completion import complete_runs
-from perfdrv.errors import EXIT_OK, UsageError
+from perfdrv.errors import UsageError
 from perfdrv.lazy import SuggestingGroup
 from perfdrv.session import current_project
 
@@ -65,11 +65,13 @@ def show_command(ctx: click.Context, run: str, runs_dir: Path | None, as_json: b
     root = current_project(ctx).runs_root(runs_dir)
     from perfdrv.describe import run_details, run_summary, step_document
     from perfdrv.store import find_run, read_entry
-    from perfdrv.tree import RunTree
+    from perfdrv.tree import RunTree, abandoned
 
     directory = find_run(root, run)
     entry = read_entry(directory)
     steps = RunTree(directory).steps()
+    if entry.status != "running":
+        steps = tuple(map(abandoned, steps))
     if as_json:
         document: dict[str, Any] = run_summary(entry) | {"steps": [step_document(step, directory) for step in steps]}
         click.echo(json.dumps(document, indent=2))
@@ -99,7 +101,7 @@ def open_command(ctx: click.Context, run: str, runs_dir: Path | None, only_print
 @runs.command("finalize", epilog=_RUN_HELP)
 @click.argument("run", shell_complete=complete_runs)
 @_runs_dir
-@click.option("verbosity", "-v", count=True, help="Show Ansible's own output.")
+@click.option("verbosity", "-v", "--verbose", count=True, help="Show Ansible's own output.")
 @click.pass_context
 def finalize_command(ctx: click.Context, run: str, runs_dir: Path | None, verbosity: int) -> int:
     """Run the finalizers of an interrupted run: capture what is left, clean up, write how it ended."""
@@ -111,7 +113,5 @@ def finalize_command(ctx: click.Context, run: str, runs_dir: Path | None, verbos
 
     started = time.monotonic()
     entry = read_entry(find_run(root, run))
-    outcome = finalize(project, root, entry, verbosity)
-    code = conclude(outcome, f"finalizing {entry.id}", time.monotonic() - started, report_wanted=True)
-    # the run itself stays interrupted, which is no failure of finalizing it
-    return EXIT_OK if outcome.status == "interrupted" and not outcome.reason else code
+    outcome = finalize(project, entry, verbosity)
+    return conclude(outcome, f"finalizing {entry.id}", time.monotonic() - started, report_wanted=True)
