@@ -175,7 +175,10 @@ CASES = [
     ),
     Bad(
         "expression-over-nothing",
-        ("presets/bad.yml:2:", "matrix_skip_if reads tiny_cout, which is no setting; did you mean tiny_count?"),
+        (
+            "presets/bad.yml:2:",
+            "matrix_skip_if reads tiny_cout, which is no dimension of the matrix; did you mean tiny_count?",
+        ),
         {"presets/bad.yml": "preset_bad:\n  matrix_skip_if: ['tiny_cout > 1']\n"},
         PRESET,
     ),

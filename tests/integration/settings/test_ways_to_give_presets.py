@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from perfdrv.project import Project
+from perfdrv.run_options import Given, extra_vars_of
 
 
 def as_files(presets: list[str], overrides: list[tuple[str, str]]) -> list[str]:
@@ -19,6 +21,15 @@ def as_names(presets: list[str], overrides: list[tuple[str, str]]) -> list[str]:
     """What the driver passes for ``-p x -s k=v``: JSON, the values still texts."""
     pairs = [argument for key, value in overrides for argument in ("-e", json.dumps({key: value}))]
     return [*pairs[:2], "-e", json.dumps({"perf_presets": presets}), *pairs[2:]]
+
+
+def as_driver(presets: list[str], overrides: list[tuple[str, str]], project: Any) -> list[str]:
+    """``perfdrv run -s k=v -p x … -s k=v …``, as the driver hands it over."""
+    settings = [("settings", f"{key}={value}") for key, value in overrides]
+    named = [("presets", name) for name in presets]
+    given = Given(overrides=(*settings[:1], *named, *settings[1:]))
+    words = extra_vars_of(given, Project(project.root))
+    return [argument for word in words for argument in ("-e", word)]
 
 
 def as_awx(presets: list[str], overrides: list[tuple[str, str]], project: Any) -> list[str]:
@@ -41,10 +52,11 @@ def test_values_and_origins_are_equal(project: Any, presets: list[str], override
     documents = [
         project.run(*as_files(presets, overrides)).document,
         project.run(*as_names(presets, overrides)).document,
+        project.run(*as_driver(presets, overrides, project)).document,
         project.run(*as_awx(presets, overrides, project)).document,
     ]
 
-    assert documents[0] == documents[1] == documents[2]
+    assert documents[0] == documents[1] == documents[2] == documents[3]
 
 
 def test_origins_name_file_and_line(project: Any) -> None:

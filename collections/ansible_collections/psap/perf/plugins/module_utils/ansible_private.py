@@ -85,11 +85,27 @@ def tagged_at(value: Any, path: Path, line: int | None) -> Any:
     return AnsibleTagHelper.tag(inner, tags)
 
 
-def log_to(path: Path, level: int) -> None:
+class RunLogFile(logging.FileHandler):
+    """Ansible's log in the run directory; remembers the last error, which may be why Ansible leaves."""
+
+    def __init__(self, path: Path) -> None:
+        """Append to *path*."""
+        super().__init__(path, encoding="utf-8")
+        self.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+        self.last_error: str | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        if record.levelno >= logging.ERROR:
+            self.last_error = record.getMessage()
+        super().emit(record)
+
+
+def log_to(path: Path) -> RunLogFile:
     """Have Ansible write its log to *path* too: the run's directory is not known when ansible.cfg is read."""
-    handler = logging.FileHandler(path, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    handler = RunLogFile(path)
     logger = logging.getLogger("ansible")
-    logger.setLevel(level)
+    logger.setLevel(logging.INFO)
     logger.addHandler(handler)
     display.logger = logger
+    return handler

@@ -88,7 +88,7 @@ def wrong_together(
 
 
 def _wrong_skips(options: tuple[Option, ...], expressions: Any, where: str) -> Iterator[Finding]:
-    known = [option.name for option in options]
+    known = [option.name for option in options if option.dimension]
     for expression in expressions if isinstance(expressions, list) else []:
         try:
             unknown = sorted(names_in_expression(str(expression)).difference(known))
@@ -96,7 +96,9 @@ def _wrong_skips(options: tuple[Option, ...], expressions: Any, where: str) -> I
             yield Finding(where, f"matrix_skip_if: {error}")
             continue
         for name in unknown:
-            yield Finding(where, f"matrix_skip_if reads {name}, which is no setting{did_you_mean(name, known)}")
+            yield Finding(
+                where, f"matrix_skip_if reads {name}, which is no dimension of the matrix{did_you_mean(name, known)}"
+            )
 
 
 def presets_over_bindings(project: Project, layers: list[Layer]) -> Iterator[Finding]:

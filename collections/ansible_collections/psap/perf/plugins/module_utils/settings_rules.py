@@ -1,9 +1,8 @@
-"""Conditions over several settings, and the expressions that leave out cells: Jinja without a template around it."""
+"""Conditions over several settings, in Jinja without a template around it."""
 
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ import jinja2
 import jinja2.meta
 import jinja2.sandbox
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.matrix import cells
 from ansible_collections.psap.perf.plugins.module_utils.settings_files import is_template
 from ansible_collections.psap.perf.plugins.module_utils.specs import Option, Rule
 
@@ -47,36 +47,6 @@ def holds(expression: str, values: Mapping[str, Any]) -> bool:
         raise UsageError(f"{expression!r} cannot be evaluated: {error}") from error
 
 
-def cells(options: Iterable[Option], values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every combination of the dimensions in *values*, with all other values beside them.
-
-    Dimensions vary in the order they are declared, the last one fastest.
-    """
-    axes = [_axis(option, values[option.name]) for option in options if option.dimension and option.name in values]
-    for combination in itertools.product(*axes):
-        yield {**values, **dict(combination)}
-
-
-def _axis(option: Option, value: Any) -> list[tuple[str, Any]]:
-    if option.varies and isinstance(value, list):
-        return [(option.name, item) for item in value]
-    if not isinstance(value, Mapping):
-        return [(option.name, value)]
-    dictionaries: list[Any] = [value]
-    for leaf in option.dimension:
-        dictionaries = [varied for one in dictionaries for varied in _varied(one, leaf.split("."))]
-    return [(option.name, one) for one in dictionaries]
-
-
-def _varied(value: Any, path: list[str]) -> list[Any]:
-    """*value* once for each item of the list at *path*, or itself where there is none."""
-    if not path:
-        return value if isinstance(value, list) else [value]
-    if not isinstance(value, Mapping) or path[0] not in value:
-        return [value]
-    return [{**value, path[0]: inner} for inner in _varied(value[path[0]], path[1:])]
-
-
 def broken_rules(
     rules: Iterable[Rule], options: Iterable[Option], values: Mapping[str, Any]
 ) -> Iterator[tuple[Rule, str]]:
@@ -90,9 +60,10 @@ def broken_rules(
         known = {name: values[name] for name in used if name in values}
         if len(known) < len(used) or any(value is None or _open(value) for value in known.values()):
             continue
-        for cell in cells([option for option in declared if option.name in used], known):
-            if not holds(rule.test, cell):
-                shown = ", ".join(f"{name} is {cell[name]}" for name in sorted(used))
+        for cell in cells([option for option in declared if option.name in used], known, ()):
+            combined = {**known, **cell.values}
+            if not holds(rule.test, combined):
+                shown = ", ".join(f"{name} is {combined[name]}" for name in sorted(used))
                 yield rule, f"{rule.message} ({shown})"
                 break
 
