@@ -1,0 +1,148 @@
+"""A lab for the scale test's own tests, and sessions on it without Ansible around them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import SessionEnd
+
+PROJECT = Path(__file__).resolve().parents[3]
+TEMPLATES = PROJECT / "collections/ansible_collections/psap/perf/roles/scale_test_submit/templates"
+PROGRAMS = Path(sys.executable).parent
+NAME = "scaletest"
+VARIABLES = {
+    "gpus": 1,
+    "image": "registry.example/sleeper:1",
+    "cpu": "50m",
+    "memory": "32Mi",
+    "node_selector": {},
+    "tolerations": [],
+    "run_as_user": 1000,
+}
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running lab."""
+
+    folder: Path
+
+    @property
+    def kubeconfig(self) -> str:
+        return str(self.folder / "kubeconfig")
+
+    def pid(self, component: str) -> int:
+        document = json.loads((self.folder / "lab.json").read_text())
+        return int(document["pids"][component]["pid"])
+
+    def client(self) -> ApiClient:
+        return ApiClient(load_endpoint(self.kubeconfig))
+
+    def playbook(self, runs: Path, command: str, **arguments: Any) -> subprocess.Popen[str]:
+        """Start one command through Ansible."""
+        words = ["playbooks/toolbox.yml", "-i", "inventories/lab", "-e", f"perf_command={command}"]
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_"))}
+        return subprocess.Popen(
+            [str(PROGRAMS / "ansible-playbook"), *words, "-e", json.dumps(arguments)],
+            cwd=PROJECT,
+            env={**kept, "PERF_LAB": NAME, "PERF_RUNS_DIR": str(runs), "ANSIBLE_NOCOLOR": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+
+@dataclass
+class Submission:
+    """A submission of small Jobs to a namespace of its own, with its files in a folder of its own."""
+
+    folder: Path
+    lab: Lab
+    count: int = 10
+    kind: str = "job"
+    pods: int = 1
+    duration_s: float = 1.0
+    rate: float = 0.0
+    template: Path | None = None
+
+    def request(self) -> requests.SubmitRequest:
+        for name in ("src", "artifacts"):
+            (self.folder / name).mkdir(exist_ok=True)
+        return requests.SubmitRequest(
+            place=self.place("own"),
+            template=self.template or TEMPLATES / f"{self.kind}.yml.j2",
+            variables=VARIABLES,
+            namespace=self.namespace,
+            count=self.count,
+            pods=self.pods,
+            duration_s=self.duration_s,
+            connections=8,
+            rate=self.rate,
+            timeout_s=100.0,
+        )
+
+    @property
+    def namespace(self) -> str:
+        return f"test-{self.folder.name.replace('_', '-')[:40]}"
+
+    def place(self, directory: str) -> requests.Place:
+        return requests.Place(str(self.folder), directory, self.folder / "src", self.folder / "artifacts")
+
+    async def run(self) -> SessionEnd:
+        return await requests.submit(load_endpoint(self.lab.kubeconfig), self.request(), lambda: False)
+
+    def submit(self) -> SessionEnd:
+        return asyncio.run(self.run())
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        return read_rows(self.folder / "artifacts" / f"{name}.jsonl")
+
+    def document(self, name: str) -> dict[str, Any]:
+        document: dict[str, Any] = json.loads((self.folder / "artifacts" / f"{name}.json").read_text())
+        return document
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a journal."""
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def eventually(what: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Wait until *what* holds.
+
+    :raises TimeoutError: when it does not.
+    """
+    deadline = time.monotonic() + seconds
+    while not what():
+        if time.monotonic() > deadline:
+            raise TimeoutError("it did not come to hold")
+        time.sleep(0.05)
+
+
+@pytest.fixture(name="lab", scope="session")
+def _lab() -> Iterator[Lab]:
+    perflab = [str(PROGRAMS / "perflab")]
+    subprocess.run([*perflab, "up", "--name", NAME, "--nodes", "20"], check=True)
+    try:
+        found = subprocess.run([*perflab, "kubeconfig", "--name", NAME], check=True, capture_output=True, text=True)
+        yield Lab(Path(found.stdout.strip()).parent)
+    finally:
+        subprocess.run([*perflab, "down", "--name", NAME], check=True)
+
+
+@pytest.fixture(name="submission")
+def _submission(lab: Lab, tmp_path: Path) -> Submission:
+    return Submission(tmp_path, lab)

@@ -1,0 +1,148 @@
+"""What becomes of workloads on a real control plane, and of the recording when the plane breaks."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.errors import DataQualityError, PerfError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import ResourceKind
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import SessionEnd
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.surroundings import make_namespace
+
+from .conftest import Submission
+
+pytestmark = pytest.mark.lab
+
+JOB = ResourceKind("batch/v1", "Job", "jobs")
+SOME_FAIL = """
+apiVersion: batch/v1
+kind: Job
+spec:
+  backoffLimit: 0
+  template:
+{% if index % 3 == 0 %}
+    metadata: {annotations: {lab.psap.perf/exit-code: "137", lab.psap.perf/reason: OOMKilled}}
+{% endif %}
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: x}]
+"""
+
+
+def test_pytorchjobs_with_workers_complete(submission: Submission) -> None:
+    submission.kind, submission.count, submission.pods = "pytorchjob", 4, 3
+    end = submission.submit()
+    assert end.accounting.completed == 4
+    pods = {row["name"] for row in submission.rows("transitions") if row["kind"] == "Pod"}
+    assert len(pods) == 12
+    assert {(row["gpus"], row["pods"]) for row in submission.rows("submissions")} == {(3, 3)}
+
+
+def test_pods_that_fail_are_counted_by_why(submission: Submission, tmp_path: Path) -> None:
+    submission.template = tmp_path / "some_fail.yml.j2"
+    submission.template.write_text(SOME_FAIL)
+    end = submission.submit()
+    assert (end.accounting.completed, end.accounting.failed) == (6, 4)
+    assert end.accounting.failed_by_cause == {"OOMKilled (exit code 137)": 4}
+    with pytest.raises(PerfError, match=r"more than 0 workloads failed: .*OOMKilled"):
+        requests.judge(end, max_failed=0, timeout_s=1.0)
+    requests.judge(end, max_failed=4, timeout_s=1.0)
+
+
+def test_deleted_workloads_are_lost(submission: Submission) -> None:
+    submission.duration_s = 4.0
+
+    async def scene() -> SessionEnd:
+        running = asyncio.create_task(submission.run())
+        path = submission.folder / "artifacts" / "submissions.jsonl"
+        while not path.exists() or len(path.read_text().splitlines()) < 10:
+            await asyncio.sleep(0.05)
+        names = [row["name"] for row in submission.rows("submissions")][:3]
+        async with submission.lab.client() as client:
+            for name in names:
+                await client.request("DELETE", JOB.object(submission.namespace, name))
+        return await running
+
+    end = asyncio.run(scene())
+    assert (end.accounting.completed, end.accounting.lost) == (7, 3)
+    assert end.accounting.lost_by_cause == {"deleted before its end": 3}
+    with pytest.raises(DataQualityError, match="3 lost"):
+        requests.judge(end, max_failed=0, timeout_s=1.0)
+
+
+def test_watching_alone_sees_what_another_submits(submission: Submission, tmp_path: Path) -> None:
+    watched = tmp_path / "watched"
+    (watched / "artifacts").mkdir(parents=True)
+    endpoint = load_endpoint(submission.lab.kubeconfig)
+    request = requests.WatchRequest(
+        place=requests.Place("watching", "own", watched, watched / "artifacts"),
+        api_version="batch/v1",
+        kind="Job",
+        namespace=submission.namespace,
+        selector=None,
+        count=10,
+        until="all_completed",
+        timeout_s=100.0,
+    )
+
+    async def scene() -> tuple[SessionEnd, SessionEnd]:
+        async with submission.lab.client() as client:
+            await make_namespace(client, submission.namespace)
+        watching = asyncio.create_task(requests.watch(endpoint, request, lambda: False))
+        while not (watched / "artifacts" / "recording.json").exists():
+            await asyncio.sleep(0.05)
+        return await submission.run(), await watching
+
+    own, seen = asyncio.run(scene())
+    assert own.accounting.completed == seen.accounting.completed == 10
+    assert seen.ended_by == "condition"
+
+
+def revive(pid: int) -> subprocess.Popen[bytes]:
+    """Kill a process outright, and start the same program again after a while."""
+    proc = Path(f"/proc/{pid}")
+    command = proc.joinpath("cmdline").read_bytes().split(b"\0")[:-1]
+    folder = proc.joinpath("cwd").readlink()
+    environment = dict(item.split(b"=", 1) for item in proc.joinpath("environ").read_bytes().split(b"\0") if item)
+    os.kill(pid, signal.SIGKILL)
+    return subprocess.Popen(
+        ["/bin/sh", "-c", 'sleep 1; exec "$@"', "sh", *command],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def test_an_api_server_killed_and_started_again_loses_and_doubles_nothing(submission: Submission) -> None:
+    submission.count, submission.rate = 80, 20.0
+    successors: list[subprocess.Popen[bytes]] = []
+
+    async def scene() -> SessionEnd:
+        running = asyncio.create_task(submission.run())
+        path = submission.folder / "artifacts" / "submissions.jsonl"
+        while not path.exists() or len(path.read_text().splitlines()) < 20:
+            await asyncio.sleep(0.05)
+        successors.append(revive(submission.lab.pid("kube-apiserver")))
+        return await running
+
+    try:
+        end = asyncio.run(scene())
+        assert end.accounting.sentence() == "80 of 80 workloads submitted: 80 completed, 0 failed, 0 lost"
+        assert end.accounting.identity_holds
+        recording = submission.document("recording")
+        assert recording["reconnects"] >= 3
+        assert recording["client"]["requests"]["retries"]
+        told = [(row["uid"], row["transition"]) for row in submission.rows("transitions") if row["kind"] == "Job"]
+        assert len(told) == len(set(told)) == 3 * 80
+    finally:
+        # the lab knows its processes by their environment, and ends this one with the others
+        for process in successors:
+            process.returncode = 0
