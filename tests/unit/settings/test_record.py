@@ -1,0 +1,58 @@
+"""settings.yml: what is written agrees with its schema, and reads back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.documents import write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.settings_record import Recorded, settings_document
+from ansible_collections.psap.perf.plugins.module_utils.settings_static import Difference, diff, values_of_run
+
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schema/settings-1.json").read_text())
+
+EVERYONE = {
+    "tiny_count": Recorded([1, 2], "presets/a.yml:2"),
+    "tiny_token": Recorded("env:TOKEN", "command line", secret=True),
+    "tiny_none": Recorded(None, "default (playbooks/tiny/settings.yml)"),
+}
+
+
+def test_a_host_records_only_what_is_different() -> None:
+    hosts = {"b": {**EVERYONE, "tiny_count": Recorded(3, "host_vars/b.yml:1")}, "a": dict(EVERYONE)}
+
+    document = settings_document(EVERYONE, hosts)
+
+    jsonschema.validate(document, SCHEMA)
+    assert list(document["all"]) == ["tiny_count", "tiny_none", "tiny_token"]
+    assert document["hosts"] == {"b": {"tiny_count": {"value": 3, "origin": "host_vars/b.yml:1"}}}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [{"value": 1}, {"value": 1, "origin": ""}, {"value": "hunter2", "origin": "x", "secret": True}],
+    ids=["no-origin", "empty-origin", "literal-secret"],
+)
+def test_the_schema_refuses(entry: dict[str, object]) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"schema": "psap.perf/settings/1", "all": {"a": entry}, "hosts": {}}, SCHEMA)
+
+
+def test_the_schema_allows_keys_of_later_versions() -> None:
+    entry = {"value": 1, "origin": "x", "later": True}
+
+    jsonschema.validate({"schema": "psap.perf/settings/1", "all": {"a": entry}, "hosts": {}, "more": 1}, SCHEMA)
+
+
+def test_values_of_runs_are_compared(tmp_path: Path) -> None:
+    write_yaml(tmp_path / "settings.yml", settings_document(EVERYONE, {}))
+
+    values = values_of_run(tmp_path)
+
+    assert values["tiny_count"] == [1, 2]
+    assert diff(values, {**values, "tiny_count": 1, "tiny_new": 2}) == (
+        Difference("tiny_count", [1, 2], 1),
+        Difference("tiny_new", None, 2),
+    )

@@ -1,0 +1,129 @@
+"""Secrets: references only, values in memory only, and nothing of them left behind."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils import secrets
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.secrets import (
+    Hit,
+    Redactor,
+    Reference,
+    parse_reference,
+    references_of_run,
+    resolve,
+    scan_directory,
+)
+
+VALUE = 'pa"ss\\word-of-the-bucket'
+ENCODED = base64.b64encode(VALUE.encode()).decode()
+
+
+def test_the_three_kinds_are_resolved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "token").write_text(f"{VALUE}\n")
+    monkeypatch.setenv("PERF_SECRETS_DIR", str(tmp_path))
+    monkeypatch.setenv("TOKEN", VALUE)
+
+    assert resolve(parse_reference("file:token")) == VALUE
+    assert resolve(parse_reference("env:TOKEN")) == VALUE
+    assert resolve(parse_reference("vault:token"), vault={"token": VALUE}.__getitem__) == VALUE
+
+
+@pytest.mark.parametrize("literal", [VALUE, "http://user:password@host", "file:", "", 4, None, ["env:X"]])
+def test_a_literal_is_refused_and_not_repeated(literal: Any) -> None:
+    with pytest.raises(UsageError, match="must name a secret, not be one") as caught:
+        parse_reference(literal)
+
+    assert VALUE not in str(caught.value)
+    assert "password" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["file:/etc/passwd", "file:../x"])
+def test_a_file_stays_below_its_folder(name: str) -> None:
+    with pytest.raises(UsageError, match="below"):
+        parse_reference(name)
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("file:nothing", "the secret file:nothing cannot be read from"),
+        ("env:PERF_NOTHING", "the secret env:PERF_NOTHING is missing: set PERF_NOTHING in the environment"),
+        ("vault:nothing", "the secret vault:nothing is missing: define nothing, encrypted"),
+        ("env:PERF_SHORT", "the secret env:PERF_SHORT is empty or shorter than 4 characters"),
+    ],
+)
+def test_a_missing_secret_says_where_to_put_it(
+    reference: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PERF_SECRETS_DIR", str(tmp_path))
+    monkeypatch.setenv("PERF_SHORT", "abc")
+
+    with pytest.raises(UsageError) as caught:
+        resolve(parse_reference(reference), vault={}.__getitem__)
+
+    assert message in str(caught.value)
+
+
+def test_without_a_folder_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PERF_SECRETS_DIR", raising=False)
+
+    with pytest.raises(UsageError, match="needs PERF_SECRETS_DIR"):
+        resolve(Reference("file", "token"))
+
+
+def test_values_and_their_base64_are_hidden_in_any_structure() -> None:
+    redactor = Redactor([VALUE])
+
+    redacted = redactor.redact({"a": [f"x{VALUE}y", 4, None], VALUE: ("b", ENCODED), "c": VALUE.encode()})
+
+    assert redacted == {"a": ["x(secret)y", 4, None], "(secret)": ("b", "(secret)"), "c": b"(secret)"}
+
+
+def test_a_secret_within_a_longer_one_is_hidden_with_it() -> None:
+    assert Redactor(["word", "password"]).redact("password word") == "(secret) (secret)"
+
+
+def test_nothing_to_hide_changes_nothing() -> None:
+    structure = {"a": ["b"]}
+
+    assert Redactor().redact(structure) is structure
+
+
+def test_a_planted_value_is_found_in_every_form(tmp_path: Path) -> None:
+    (tmp_path / "clean.txt").write_text("nothing here\n")
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "plain.log").write_text(f"one\ntwo {VALUE}\n{VALUE}\n")
+    (tmp_path / "deep" / "secret.yml").write_bytes(f"data: {ENCODED}\n".encode())
+    (tmp_path / "result.json").write_text('{"password": "pa\\"ss\\\\word-of-the-bucket"}\n')
+
+    hits = scan_directory(tmp_path, [VALUE])
+
+    assert hits == [
+        Hit(tmp_path / "deep" / "plain.log", 2, "text"),
+        Hit(tmp_path / "deep" / "secret.yml", 1, "base64"),
+        Hit(tmp_path / "result.json", 1, "text"),
+    ]
+
+
+def test_a_value_across_two_reads_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secrets, "_CHUNK", 16)
+    (tmp_path / "a.log").write_text("x\n" * 20 + VALUE + "\ny\n")
+
+    assert scan_directory(tmp_path, [VALUE]) == [Hit(tmp_path / "a.log", 21, "text")]
+
+
+def test_the_references_of_a_run_are_those_it_recorded(tmp_path: Path) -> None:
+    (tmp_path / "settings.yml").write_text(
+        "schema: psap.perf/settings/1\n"
+        "all:\n  a: {value: 'env:A', origin: x, secret: true}\n  b: {value: 'env:B', origin: x}\n"
+        "  c: {value: null, origin: x, secret: true}\n"
+        "hosts:\n  sutest:\n    a: {value: 'file:a', origin: x, secret: true}\n"
+    )
+
+    assert references_of_run(tmp_path) == [Reference("env", "A"), Reference("file", "a")]
+    assert references_of_run(tmp_path / "nowhere") == []

@@ -1,0 +1,126 @@
+"""Texts of the command line, and values of files, against what is declared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.settings_files import Where
+from ansible_collections.psap.perf.plugins.module_utils.settings_types import convert_leaf, convert_text, problems
+from ansible_collections.psap.perf.plugins.module_utils.specs import Option
+
+
+def option(kind: str = "str", **changed: Any) -> Option:
+    given: dict[str, Any] = {
+        "name": "x",
+        "type": kind,
+        "description": (),
+        "default": None,
+        "required": False,
+        "choices": (),
+        "elements": None,
+        "options": (),
+        "dimension": (),
+        "secret": False,
+        "compare": None,
+        "section": "x",
+        "where": Where("x"),
+    }
+    return Option(**{**given, **changed})
+
+
+VARIES = {"dimension": ("",)}
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "value"),
+    [
+        (option("int"), "4", 4),
+        (option("int"), " -4 ", -4),
+        (option("float"), "4", 4.0),
+        (option("float", **VARIES), "[1, 2.5]", [1.0, 2.5]),
+        (option("bool"), "Yes", True),
+        (option("bool"), "off", False),
+        (option("str"), "1.10", "1.10"),
+        (option("str"), "[a]", "[a]"),
+        (option("str", **VARIES), "[a, b]", ["a", "b"]),
+        (option("int", **VARIES), "[1,2]", [1, 2]),
+        (option("int", **VARIES), "['1']", [1]),
+        (option("list"), "[1, a]", [1, "a"]),
+        (option("dict"), "{a: {b: 1}}", {"a": {"b": 1}}),
+        (option("int"), "null", None),
+        (option("int"), "{{ other }}", "{{ other }}"),
+        (option("raw"), "4", "4"),
+    ],
+)
+def test_a_text_becomes_what_is_declared(declared: Option, text: str, value: Any) -> None:
+    converted = convert_text(declared, text)
+
+    assert converted == value
+    assert type(converted) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "message"),
+    [
+        (option("int"), "4.5", "must be an int, but is the text '4.5'"),
+        (option("int", default=1), "null", "must be an int"),
+        (option("int", **VARIES), "[1, x]", "must be an int, but is the text 'x'"),
+        (option("bool"), "maybe", "must be a bool (true or false)"),
+        (option("list"), "a,b", "must be a list, but is the text 'a,b'; write it as '[1, 2]'"),
+        (option("dict"), "{a: [}", "is not well-formed YAML"),
+    ],
+)
+def test_a_text_that_is_no_such_value_is_refused(declared: Option, text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=r"^(must|is)") as caught:
+        convert_text(declared, text)
+
+    assert message in str(caught.value)
+
+
+def test_a_leaf_is_converted_by_its_own_declaration_or_as_yaml() -> None:
+    tree = option("dict", options=(option("int", name="depth"), option("str", name="version")), dimension=("depth",))
+
+    assert convert_leaf(tree, ("depth",), "4") == 4
+    assert convert_leaf(tree, ("depth",), "[4, 5]") == [4, 5]
+    assert convert_leaf(tree, ("version",), "1.10") == "1.10"
+    assert convert_leaf(option("dict"), ("anything",), "4") == 4
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "expected"),
+    [
+        (option("int"), 4, []),
+        (option("int"), True, [("", "must be an int, but is True (bool)")]),
+        (option("int"), [1], [("", "must be an int, but is [1] (list)")]),
+        (option("int", **VARIES), [1, 2], []),
+        (option("int", **VARIES), [], [("", "is an empty list of values: give at least one")]),
+        (option("float"), 4, []),
+        (option("str"), 1.1, [("", "must be text (str), but is 1.1 (float)")]),
+        (option("str"), "{{ later }}", []),
+        (option("str"), None, []),
+        (option("str", default="a"), None, [("", "is null, but must be text (str)")]),
+        (
+            option("str", choices=("Job", "Pod")),
+            "job",
+            [("", "must be one of Job, Pod, but is the text 'job'; did you mean Job?")],
+        ),
+        (
+            option("list", elements="int"),
+            [1, "b"],
+            [("", "must be a list whose items are an int, but one is the text 'b'")],
+        ),
+        (
+            option("dict", options=(option("int", name="depth", required=True),)),
+            {"deep": 1},
+            [("deep", "is unknown; did you mean depth?"), ("depth", "is required")],
+        ),
+        (
+            option("dict", options=(option("int", name="depth"),), dimension=("depth",)),
+            {"depth": [1, "x"]},
+            [("depth", "must be an int, but is the text 'x'")],
+        ),
+    ],
+)
+def test_problems_are_sentences_ends(declared: Option, value: Any, expected: list[tuple[str, str]]) -> None:
+    assert list(problems(declared, value)) == expected
