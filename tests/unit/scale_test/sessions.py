@@ -110,7 +110,7 @@ class Scene:
             asked=self.count if self.asked is None else self.asked,
             timeout_s=self.timeout_s,
             until=None if self.count else condition(self.until),
-            client={"connections": self.connections, "rate": self.rate},
+            client={"connections": self.connections, "rate": self.rate, "submitters": 1},
         )
 
     def _submission(self) -> OwnSubmission | None:

@@ -1,0 +1,74 @@
+"""Every file that a session writes is as its schema says, and the schema knows every field of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from .fake_api import CREATED_AT, FakeApi
+from .sessions import EVENTS, JOBS, PODS, Scene, eventually
+
+SCHEMAS = Path(__file__).resolve().parents[3] / "docs" / "schema"
+DOCUMENTS = ("recording", "accounting", "nodes", "progress")
+JOURNALS = ("submissions", "transitions", "events")
+
+
+@pytest.fixture(name="scene", scope="module")
+def _scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    async def meanwhile(api: FakeApi) -> None:
+        await eventually(lambda: len(api.objects.get(JOBS, {})) == 2)
+        first, second = sorted(api.objects[JOBS])
+        pod = {"metadata": {"name": f"{first}-x", "namespace": "test"}, "spec": {"nodeName": "node-0000"}}
+        await api.create(PODS, pod)
+        event = {
+            "metadata": {"name": "e"},
+            "involvedObject": {"kind": "Pod", "name": f"{first}-x"},
+            "eventTime": CREATED_AT,
+        }
+        await api.create(EVENTS, event)
+        await asyncio.sleep(0.1)
+        await api.fail(JOBS, first, "BackoffLimitExceeded")
+        await api.delete(JOBS, second)
+
+    scene = Scene(tmp_path_factory.mktemp("session"), count=3, connections=1, meanwhile=meanwhile)
+    scene.play(lambda api: api.post_faults.extend([429, 403]))
+    return scene
+
+
+def schema(name: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((SCHEMAS / f"{name}-1.json").read_text())
+    return document
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_document_is_as_its_schema_says(scene: Scene, name: str) -> None:
+    jsonschema.validate(scene.document(name), schema(name))
+    assert scene.document(name).keys() == schema(name)["properties"].keys()
+
+
+@pytest.mark.parametrize("name", JOURNALS)
+def test_every_row_is_as_its_schema_says(scene: Scene, name: str) -> None:
+    rows = scene.rows(name)
+    assert rows
+    for row in rows:
+        jsonschema.validate(row, schema(name))
+        assert row.keys() == schema(name)["properties"].keys()
+
+
+@pytest.mark.parametrize("name", (*DOCUMENTS, *JOURNALS))
+def test_a_field_that_is_missing_is_refused(scene: Scene, name: str) -> None:
+    complete = scene.document(name) if name in DOCUMENTS else scene.rows(name)[0]
+    for field in complete:
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({key: value for key, value in complete.items() if key != field}, schema(name))
+
+
+def test_a_cause_is_kept_for_everything_that_went_wrong(scene: Scene) -> None:
+    assert scene.document("accounting")["lost_by_cause"] == {"deleted before its end": 1}
+    assert scene.document("accounting")["failed_by_cause"] == {"BackoffLimitExceeded": 1, "refused: 403 Forbidden": 1}
+    assert scene.document("recording")["client"]["requests"]["retries"] == {"429": 1}
