@@ -56,6 +56,17 @@ class Project:
 
         return Content(self.root)
 
+    def flow(self, name: str) -> str:
+        """The name of a flow that exists.
+
+        Raises:
+            UsageError: there is no such flow.
+        """
+        known = self.content().flows
+        if name not in known:
+            raise UsageError(unknown("flow", name, known, "perfdrv flows"))
+        return name
+
     def playbook(self, flow: str) -> Path:
         """The playbook of a flow that exists.
 
@@ -63,8 +74,8 @@ class Project:
             UsageError: there is no such flow.
         """
         path = self.root / "playbooks" / f"{flow}.yml"
-        if flow != TOOLBOX_FLOW and flow not in self.content().flows:
-            raise UsageError(unknown("flow", flow, self.content().flows, "perfdrv flows"))
+        if flow != TOOLBOX_FLOW:
+            self.flow(flow)
         if not path.is_file():
             raise UsageError(f"The flow {flow} has settings but no playbook: {path} is missing.")
         return path

@@ -44,10 +44,10 @@ class Given:
         return cls(
             overrides=tuple((name, next(values[name])) for name in ctx.meta.get(_ORDER_KEY, ())),
             site=params["site"],
-            runs_directory=params["runs_directory"],
-            check=params["check"],
-            diff=params["diff"],
-            verbosity=params["verbosity"],
+            runs_directory=params.get("runs_directory"),
+            check=params.get("check", False),
+            diff=params.get("diff", False),
+            verbosity=params.get("verbosity", 0),
         )
 
 
