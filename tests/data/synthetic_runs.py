@@ -146,10 +146,8 @@ def _run(
     end = clock["scheduler"]
     for number in range(shape.pods):
         pod = f"{name}-{number}"
-        times = {
-            "created": clock["controller"] + delay(0.008),
-            "scheduled": clock["scheduler"] + delay(0.006),
-        }
+        created = clock["controller"] + delay(0.008)
+        times = {"created": created, "scheduled": max(clock["scheduler"], created) + delay(0.006)}
         times["initialized"] = times["scheduled"] + delay(0.12)
         times["running"] = times["initialized"] + delay(0.9)
         times["containers_ready"] = times["ready"] = times["running"] + delay(0.002)

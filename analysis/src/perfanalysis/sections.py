@@ -60,14 +60,14 @@ DASH = "\u2013"
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number for readers: so many significant digits, thousands set apart, no exponent."""
-    if value == 0:
+    """A number for readers: whole numbers (int) exactly, others with so many significant digits; no exponent."""
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", "\u202f")
+    rounded = float(f"{value:.{digits}g}")
+    if rounded == 0:
         return "0"
-    magnitude = abs(value)
-    if magnitude >= 10 ** (digits - 1) or (float(value).is_integer() and magnitude >= 1):
-        return f"{value:,.0f}".replace(",", "\u202f")
-    places = digits - 1 - math.floor(math.log10(magnitude))
-    return f"{value:.{places}f}"
+    places = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    return f"{rounded:,.{places}f}".replace(",", "\u202f")
 
 
 def quantity(value: float, unit: str) -> str:
@@ -78,7 +78,7 @@ def quantity(value: float, unit: str) -> str:
         return f"{number(100 * value)}\u202f%"
     if unit.endswith("/s"):
         return f"{number(value)}\u202f/s"
-    return number(value) if unit in ("count", "workloads") else f"{number(value)}\u202f{unit}"
+    return number(round(value)) if unit in ("count", "workloads") else f"{number(value)}\u202f{unit}"
 
 
 def duration(seconds: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,10 @@ INK, MUTED, GRID, WARN = "#1b2430", "#5d6b7a", "#e4e8ee", "#9a5b00"
 DOTS_PER_INCH = 120
 WIDTH_INCHES = 12.0
 PIXELS_PER_INCH = 84.0
-HEAD_INCHES, FOOT_INCHES, GAP_INCHES = 0.95, 0.62, 0.86
+HEAD_INCHES, GAP_INCHES = 0.95, 0.82
+ROW_LETTERS, KEY_LETTERS = 150, 7
+"""Letters that fit in a row of charts, and what a legend's key takes: longer legends go below the chart."""
+LEGEND_COLUMNS, LEGEND_LINE_INCHES = 3, 0.19
 STYLE: Any = {
     "font.family": ["DejaVu Sans"],
     "font.size": 9.5,
@@ -49,13 +53,14 @@ def draw(figure: Figure) -> bytes:
     """The figure as a PNG file's content; the same figure gives the same bytes."""
     with rc_context(STYLE):
         heights = [max(chart.height for chart in row) / PIXELS_PER_INCH for row in figure.rows]
-        total = HEAD_INCHES + sum(heights) + GAP_INCHES * (len(heights) - 1) + FOOT_INCHES
+        gaps = [_gap(row) for row in figure.rows]
+        total = HEAD_INCHES + sum(heights) + sum(gaps)
         canvas = Canvas(figsize=(WIDTH_INCHES, total), dpi=DOTS_PER_INCH, facecolor="white")
         _head(canvas, figure, total)
         top = total - HEAD_INCHES
-        for row, height in zip(figure.rows, heights, strict=True):
+        for row, height, gap in zip(figure.rows, heights, gaps, strict=True):
             _row(canvas, row, (top - height) / total, height / total)
-            top -= height + GAP_INCHES
+            top -= height + gap
         content = io.BytesIO()
         FigureCanvasAgg(canvas)
         canvas.savefig(content, format="png", metadata={"Software": None}, pil_kwargs={"compress_level": 4})
@@ -78,21 +83,40 @@ def _row(canvas: Canvas, row: tuple[Chart, ...], bottom: float, height: float) -
     for place, chart in enumerate(row):
         width = room * chart.share / shares
         axes = canvas.add_axes((left, bottom, width, height))
-        _chart(axes, chart)
+        _chart(axes, chart, below=_legend_below(chart, row))
         left += width + (gaps[place] if place < len(gaps) else 0)
 
 
-def _chart(axes: Axes, chart: Chart) -> None:
+def _chart(axes: Axes, chart: Chart, *, below: bool) -> None:
     for layer in chart.layers:
         DRAWERS[layer.kind](axes, layer)
     axes.set_title(chart.title, loc="left", fontsize=10.5, color=INK, pad=8)
     _axis(axes, "x", chart.x, 8 if chart.share > 1 else 4)
     _axis(axes, "y", chart.y)
-    labels = {layer.label for layer in chart.layers}
-    if len(labels) > 1:
-        columns = 1 if len(labels) > 6 else len(labels)
-        place = {"loc": "lower right"} if len(labels) > 6 else {"loc": "lower right", "bbox_to_anchor": (1, 0.995)}
-        axes.legend(ncols=columns, fontsize=8.5, handlelength=1.4, columnspacing=1.2, borderpad=0.2, **place)
+    if len(chart.layers) > 1:
+        _legend(axes, chart, below=below)
+
+
+def _legend_below(chart: Chart, row: tuple[Chart, ...]) -> bool:
+    """Whether title and legend are too long to stand on one line."""
+    letters = len(chart.title) + sum(len(layer.label) + KEY_LETTERS for layer in chart.layers)
+    return letters > ROW_LETTERS * chart.share / sum(other.share for other in row)
+
+
+def _legend(axes: Axes, chart: Chart, *, below: bool) -> None:
+    options: dict[str, Any] = {"fontsize": 8.5, "handlelength": 1.4, "columnspacing": 1.2, "borderpad": 0.2}
+    if not below:
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 0.995), ncols=len(chart.layers), **options)
+        return
+    place = -0.52 * PIXELS_PER_INCH / chart.height
+    axes.legend(loc="upper left", bbox_to_anchor=(0, place), ncols=LEGEND_COLUMNS, **options)
+
+
+def _gap(row: tuple[Chart, ...]) -> float:
+    """Inches below a row: for the x axis, and for long legends."""
+    most = max((len(chart.layers) for chart in row if _legend_below(chart, row)), default=0)
+    lines = math.ceil(most / LEGEND_COLUMNS)
+    return GAP_INCHES + LEGEND_LINE_INCHES * lines
 
 
 def _axis(axes: Axes, which: str, axis: Axis, most: int = 5) -> None:

@@ -75,9 +75,9 @@ def render_page(result: RunAnalysis, drawn: tuple[Drawn, ...]) -> str:
     groups = _groups(result)
     charts = _Charts(drawn)
     environment.globals["chart"] = charts.register
-    page = environment.get_template("index.html.j2").render(**_context(result, groups, drawn), assets=_assets())
-    data = json.dumps(charts.data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    return page.replace("__CHARTS__", data)
+    environment.globals["chart_data"] = charts.text
+    template = environment.get_template("index.html.j2")
+    return template.render(**_context(result, groups, drawn), assets=_assets())
 
 
 class _Charts:
@@ -93,10 +93,15 @@ class _Charts:
         self.data[identifier] = embedded(figure)
         return {"id": identifier, "file": self._files[id(figure)]}
 
+    def text(self) -> Markup:
+        """All figures taken in so far, as JSON that cannot end the script element it stands in."""
+        data = json.dumps(self.data, separators=(",", ":"), allow_nan=False)
+        return Markup(data.replace("<", "\\u003c"))  # noqa: S704
+
 
 def _assets() -> dict[str, Markup]:
     folder = files("perfanalysis.report") / "templates"
-    # Markup: both are files of this package, none of their text comes from a run.
+    # Markup is safe here: both are files of this package, none of their text comes from a run.
     return {name: Markup((folder / file).read_text()) for name, file in (("css", "style.css"), ("js", "charts.js"))}  # noqa: S704
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from perfanalysis.cache import write_table
 from perfanalysis.charts.model import Figure
+from perfanalysis.discover import Place
 from perfanalysis.documents import Document, write_bytes, write_json, write_text
 from perfanalysis.kpis import kpis_document, openmetrics
 from perfanalysis.pipeline import RunAnalysis
@@ -67,15 +69,26 @@ def _derived(result: RunAnalysis) -> dict[str, TableSpec]:
 
 def _named_figures(result: RunAnalysis) -> Iterator[Drawn]:
     """Every figure of the report with the name of its file."""
-    several = len(result.analyses) > 1
+    names = short_names(result)
     for figure in comparison_figures(result):
         yield Drawn("", figure, f"compared.{figure.name}.png")
     for analysis in result.analyses:
-        prefix = f"{analysis.place.name}." if several else ""
+        prefix = f"{names[analysis.place.name]}." if len(names) > 1 else ""
         for section in analysis.sections:
             for block in section.blocks:
                 if isinstance(block, Figure):
                     yield Drawn(analysis.place.name, block, f"{prefix}{block.name}.png")
+
+
+def short_names(result: RunAnalysis) -> dict[str, str]:
+    """Names for files, by recording: `cell_3` where a cell has one recording, else the recording's own name."""
+    cells = Counter(analysis.place.cell.directory for analysis in result.analyses if analysis.place.cell)
+    return {analysis.place.name: _short_name(analysis.place, cells) for analysis in result.analyses}
+
+
+def _short_name(place: Place, recordings: Counter[str]) -> str:
+    alone = place.cell is not None and recordings[place.cell.directory] == 1
+    return f"cell_{place.cell.index}" if place.cell is not None and alone else place.name
 
 
 def _draw(drawn: tuple[Drawn, ...], target: Path) -> tuple[Path, ...]:

@@ -78,8 +78,8 @@ def _findings(tables: ScaleTestTables, measures: Measures, place: Place) -> tupl
         found.append(Finding("note", f"{place.relative}/transitions.jsonl", text))
     negative = measures.anomalies[measures.anomalies["problem"] == "negative"]
     for row in negative[negative["clock"] == "seen"].to_dict("records"):
-        text = f"{row['count']} latencies of {row['step']} are negative ({row['cause']}); they are kept as they are"
-        found.append(Finding("note", "tables/anomalies.parquet", text))
+        text = f"step {row['step']}: {row['count']} negative latencies ({row['cause']}), kept as they are"
+        found.append(Finding("note", place.relative, text))
     for name in ("reconnects", "relists"):
         if recording.get(name):
             text = f"the watches had {recording[name]} {name}; arrival times around them are late"

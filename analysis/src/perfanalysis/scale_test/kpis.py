@@ -125,6 +125,16 @@ KPIS: tuple[Kpi[Measures], ...] = (
         "ratio",
         "lower",
         _share(_lost, "the recorder has not ended"),
+        "Lost",
+    ),
+    Kpi("makespan", "From the first submission to the last workload's end", "seconds", "lower", _makespan, "Makespan"),
+    Kpi(
+        "gpu_allocation_ratio",
+        "GPU time of pods bound to nodes, of the capacity from first submission to last end",
+        "ratio",
+        "higher",
+        _gpu_share(lambda measures: measures.activity.gpus_allocated),
+        "GPUs allocated, mean",
     ),
     *_latency_kpis(),
     Kpi(
@@ -150,16 +160,7 @@ KPIS: tuple[Kpi[Measures], ...] = (
         _rate("completed"),
         "Completion rate",
     ),
-    Kpi("makespan", "From the first submission to the last workload's end", "seconds", "lower", _makespan, "Makespan"),
     Kpi("peak_running", "Most workloads running at once", "workloads", "neither", _peak_running),
-    Kpi(
-        "gpu_allocation_ratio",
-        "GPU time of pods bound to nodes, of the capacity from first submission to last end",
-        "ratio",
-        "higher",
-        _gpu_share(lambda measures: measures.activity.gpus_allocated),
-        "GPUs allocated, mean",
-    ),
     Kpi(
         "gpu_running_ratio",
         "GPU time of running pods, of the capacity from first submission to last end",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from perfanalysis.scale_test.measures import Measures
 from perfanalysis.scale_test.steps import STEPS, Step, values_of
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import NDArray
 
 SINCE = Axis("time since the first submission", "s", low=0.0)
@@ -23,13 +24,8 @@ MOST_CAUSES = 12
 
 
 def shown_steps(measures: Measures) -> tuple[Step, ...]:
-    """Steps that have values; the spread of a workload's pods only where one has several."""
-    several = bool((measures.workloads["pods"] > 1).any())
-    return tuple(
-        step
-        for step in STEPS
-        if np.isfinite(values_of(measures.latencies, step)).any() and (several or step.name != "all_pods")
-    )
+    """Steps that have values."""
+    return tuple(step for step in STEPS if np.isfinite(values_of(measures.latencies, step)).any())
 
 
 def latency_figure(measures: Measures, window: Window) -> Figure:
@@ -76,26 +72,31 @@ def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def distribution_figure(measures: Measures) -> Figure:
-    """Cumulative distribution of every step, and its percentiles with intervals."""
+    """Cumulative distributions of steps and totals, and the percentiles of both with intervals."""
     steps = [step for step in shown_steps(measures) if np.nanmax(values_of(measures.latencies, step)) > 0]
-    smallest, largest = _positive_range(measures, steps)
-    axis = Axis("latency", "s", "log", smallest, largest)
-    curves = tuple(
-        cumulative(np.maximum(values_of(measures.latencies, step), smallest), step.label, COLOURS[step.name])
-        for step in steps
-    )
+    low, high = _positive_range(measures, steps)
+    axis = Axis("latency", "s", "log", low, high)
     share = Axis("workloads", "%", low=0.0, high=100.0)
-    caption = (
-        "Left: the share of workloads that took no longer. Right: P50, P90, P95 and P99 of each step; a bar is "
-        "the 95 % bootstrap interval, drawn where the sample carries one."
-    )
+    curves = {
+        step: cumulative(np.maximum(values_of(measures.latencies, step), low), step.label, COLOURS[step.name])
+        for step in steps
+    }
+    between = tuple(curve for step, curve in curves.items() if not step.total)
+    totals = tuple(curve for step, curve in curves.items() if step.total)
     places = Axis("", categories=tuple(step.label for step in steps))
     ranges = tuple(_percentile_layer(measures, steps, place, name) for place, name in enumerate(SHARES))
-    row = (
-        Chart("Cumulative distribution", axis, share, curves, share=1.2, height=420),
-        Chart("Percentiles with intervals", axis, places, ranges, height=420),
+    caption = (
+        "Above: the share of workloads that took no longer. Below: P50, P90, P95 and P99 of each step; a bar is "
+        "the 95\u00a0% bootstrap interval, drawn where the sample carries one."
     )
-    return Figure("distributions", "Distributions per step", caption, (row,))
+    rows = (
+        (
+            Chart("From one milestone to the next", axis, share, between, height=340),
+            Chart("Since the request was sent", axis, share, totals, height=340),
+        ),
+        (Chart("Percentiles with intervals", axis, places, ranges, height=60 + 32 * len(steps)),),
+    )
+    return Figure("distributions", "Distributions per step", caption, rows)
 
 
 def _positive_range(measures: Measures, steps: list[Step]) -> tuple[float, float]:
@@ -121,20 +122,11 @@ def _percentile_layer(measures: Measures, steps: list[Step], colour: int, statis
 def throughput_figure(measures: Measures, window: Window) -> Figure:
     """Milestones per second, and how many have reached each milestone."""
     table = measures.throughput
-    time = table["time_s"].to_numpy(dtype=float)
-    names = [name for name in ("sent", "scheduled", "running", "completed", "failed") if table[name].sum() > 0]
-    rates = tuple(
-        Layer(
-            "steps",
-            name,
-            time,
-            table[name].to_numpy(dtype=float) / table["width_s"].to_numpy(dtype=float),
-            _state(name),
-        )
-        for name in names
-    )
-    totals = tuple(_progress(measures, window, name) for name in names)
     width = float(table["width_s"].iloc[0])
+    edges = np.append(table["time_s"].to_numpy(dtype=float), table["time_s"].iloc[-1] + width)
+    names = [name for name in ("sent", "scheduled", "running", "completed", "failed") if table[name].sum() > 0]
+    rates = tuple(Layer("steps", name, edges, _rates(table[name], width), _state(name)) for name in names)
+    totals = tuple(_progress(measures, window, name) for name in names)
     caption = f"Left: workloads per second, in intervals of {width:g} s. Right: how many had come so far."
     per_second = Axis("workloads per second", low=0.0)
     row = (
@@ -142,6 +134,12 @@ def throughput_figure(measures: Measures, window: Window) -> Figure:
         Chart("Progress", SINCE, Axis("workloads", low=0.0), totals, height=320),
     )
     return Figure("throughput", "Throughput", caption, (row,))
+
+
+def _rates(counts: pd.Series[Any], width: float) -> NDArray[np.float64]:
+    """Counts per second, the last repeated so that its interval is drawn to its end."""
+    rates = counts.to_numpy(dtype=float) / width
+    return np.append(rates, rates[-1])
 
 
 def _state(name: str) -> int:

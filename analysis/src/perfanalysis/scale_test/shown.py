@@ -27,7 +27,7 @@ def sections(measures: Measures, marks: tuple[str, ...]) -> tuple[Section, ...]:
             "percentiles",
             "Percentiles",
             "By the client's clock, from every workload that reached both ends of a step. Below each value its "
-            "95 % bootstrap interval; a dash says why there is none when pointed at.",
+            "95\u00a0% bootstrap interval; where there is none, point at the words to see why.",
             (percentile_table(measures), server_table(measures), anomaly_block(measures)),
         ),
         Section("distributions", "Distributions", "", _figures(measures, marks, _distributions)),
@@ -69,8 +69,14 @@ def percentile_table(measures: Measures) -> Table:
         Field("Workloads", "number"),
         Field("Missing", "number", help="workloads that did not reach both ends"),
     )
-    rows = tuple(_percentile_row(measures, step) for step in STEPS)
+    rows = tuple(_percentile_row(measures, step) for step in _steps(measures))
     return Table("Latency per step", fields, rows)
+
+
+def _steps(measures: Measures) -> tuple[Step, ...]:
+    """The spread of a workload's pods is left out where none has several."""
+    several = bool((measures.workloads["pods"] > 1).any())
+    return tuple(step for step in STEPS if several or not step.several)
 
 
 def _percentile_row(measures: Measures, step: Step) -> tuple[Cell, ...]:
@@ -99,7 +105,7 @@ def server_table(measures: Measures) -> Table:
         Field("P99, server", "number"),
         Field("Resolution, server", "number", help="sum of both stamps' resolutions"),
     )
-    rows = tuple(_server_row(measures, step) for step in STEPS if step.name != "answer")
+    rows = tuple(_server_row(measures, step) for step in _steps(measures) if step.name != "answer")
     note = "The server stamps most conditions with whole seconds; a step shorter than the resolution cannot be told."
     return Table("Client's clock beside the server's stamps", fields, rows, note)
 

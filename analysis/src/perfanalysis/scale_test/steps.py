@@ -29,6 +29,8 @@ class Step:
     start: str
     end: str
     total: bool = False
+    several: bool = False
+    """Only of workloads with several pods."""
 
     @property
     def formula(self) -> str:
@@ -40,7 +42,7 @@ STEPS = (
     Step("answer", "API answer", "sent", "answered"),
     Step("creation", "Workload creation", "sent", "created"),
     Step("first_pod", "First pod creation", "created", "first_pod_created"),
-    Step("all_pods", "First to last pod creation", "first_pod_created", "last_pod_created"),
+    Step("all_pods", "First to last pod creation", "first_pod_created", "last_pod_created", several=True),
     Step("scheduling", "Scheduling", "last_pod_created", "scheduled"),
     Step("initialization", "Initialization", "scheduled", "initialized"),
     Step("start", "Container start", "initialized", "running"),
@@ -101,14 +103,20 @@ def latencies_table(workloads: pd.DataFrame) -> pd.DataFrame:
     columns: dict[str, Any] = {"workload": workloads["workload"]}
     for step in STEPS:
         start, end = step.start, step.end
-        columns[f"{step.name}_s"] = workloads[f"{end}_s"] - workloads[f"{start}_s"]
+        applies = _applies(workloads, step)
+        columns[f"{step.name}_s"] = (workloads[f"{end}_s"] - workloads[f"{start}_s"]).where(applies)
         server_start, start_resolution = _server_end(workloads, start)
         server_end, end_resolution = _server_end(workloads, end)
         both_client = BY_NAME[start].origin == "client" and BY_NAME[end].origin == "client"
         server = server_end - server_start
-        columns[f"{step.name}_server_s"] = np.full(len(workloads), np.nan) if both_client else server
+        columns[f"{step.name}_server_s"] = np.full(len(workloads), np.nan) if both_client else server.where(applies)
         columns[f"{step.name}_resolution_s"] = start_resolution + end_resolution
     return LATENCIES.conform(pd.DataFrame(columns))
+
+
+def _applies(workloads: pd.DataFrame, step: Step) -> pd.Series[Any]:
+    """Which workloads have such a step at all."""
+    return workloads["pods"] > 1 if step.several else pd.Series(True, index=workloads.index)
 
 
 def _server_end(workloads: pd.DataFrame, name: str) -> tuple[pd.Series[Any], pd.Series[Any]]:
@@ -179,7 +187,9 @@ def _missing(workloads: pd.DataFrame, step: Step) -> list[tuple[str, int]]:
         (f"not seen: {BY_NAME[step.start].label}", ~start & ~refused & ~failed),
         (f"not seen: {BY_NAME[step.end].label}", start & ~end & ~refused & ~failed),
     )
-    return [(cause, int(chosen.sum())) for cause, chosen in causes if chosen.any()]
+    applies = _applies(workloads, step)
+    counts = ((cause, int((chosen & applies).sum())) for cause, chosen in causes)
+    return [(cause, count) for cause, count in counts if count]
 
 
 def negative_cause(step: Step, clock: Clock) -> str:

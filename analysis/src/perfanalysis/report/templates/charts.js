@@ -49,8 +49,11 @@
 
   function format(value, step) {
     if (value === 0 || (step && Math.abs(value) < step * 1e-9)) return "0";
-    const digits = step ? Math.max(0, Math.ceil(-Math.log10(step) - 1e-9) + (String(step).includes("25") ? 1 : 0)) : 0;
-    if (step) return value.toLocaleString("en", { maximumFractionDigits: Math.min(digits, 8) }).replaceAll(",", "\u202f");
+    if (step) {
+      let digits = 0;
+      while (digits < 8 && Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6 * step * 10 ** digits) digits++;
+      return value.toLocaleString("en", { maximumFractionDigits: digits }).replaceAll(",", "\u202f");
+    }
     const size = Math.abs(value);
     const places = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : Math.min(8, 2 - Math.floor(Math.log10(size)));
     return value.toLocaleString("en", { maximumFractionDigits: places }).replaceAll(",", "\u202f");
@@ -130,7 +133,7 @@
   function layout(chart, width, context) {
     const narrow = width < 420;
     context.font = "12px system-ui, sans-serif";
-    const yTicks = ticksOf(chart.y, Math.max(2, Math.floor(chart.height / 58)));
+    const yTicks = ticksOf(chart.y, Math.max(3, Math.floor((chart.height - 50) / 38)));
     const limit = narrow ? width * 0.4 : 260;
     const left = Math.min(limit, 12 + Math.max(...yTicks.map((tick) => context.measureText(tick.text).width), 14));
     const right = width - MARGIN.right, bottom = chart.height - MARGIN.bottom;
