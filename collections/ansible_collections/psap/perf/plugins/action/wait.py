@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.clock import seconds, utc_now
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
 from ansible_collections.psap.perf.plugins.module_utils.documents import dump_yaml, write_json, write_text
+from ansible_collections.psap.perf.plugins.module_utils.manifests import readable
 from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
@@ -43,7 +45,7 @@ class ActionModule(PerfAction):
             progress = wait_for(context.cluster(), goal, context.check_interrupted, reporter)
         except NotReachedError as error:
             _keep(context, error.result["objects"])
-            error.result = {"objects": _brief(tuple(error.result["objects"]))}
+            error.result = {"objects": _names(error.result["objects"])}
             raise
         finally:
             reporter.end()
@@ -63,7 +65,7 @@ def _goal(args: Any) -> Goal:
     absent = args["until"] == ["absent"]
     return Goal(
         query=query,
-        described=f"{query} {' and '.join(args['until'])}",
+        described=f"{query}: {' and '.join(args['until'])}",
         states=() if absent else tuple(predicate_for(query.kind, until) for until in args["until"]),
         timeout_s=seconds(args["timeout"]),
         count=args["count"],
@@ -96,11 +98,13 @@ class _Reporter:
 
 
 def _keep(context: VerbContext, objects: list[Manifest]) -> None:
-    texts = [dump_yaml(item) for item in objects]
+    texts = [dump_yaml(readable(item)) for item in objects]
     write_text(context.directory / "artifacts" / "awaited.yml", "---\n" + "---\n".join(texts))
 
 
 def _brief(objects: tuple[Manifest, ...]) -> list[Manifest]:
-    if len(objects) <= _MANY:
-        return list(objects)
+    return [readable(item) for item in objects] if len(objects) <= _MANY else _names(objects)
+
+
+def _names(objects: Iterable[Manifest]) -> list[Manifest]:
     return [{"metadata": {"name": item["metadata"]["name"]}} for item in objects]

@@ -11,6 +11,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Manifest, Query
 from ansible_collections.psap.perf.plugins.module_utils.documents import dump_yaml, write_text
 from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.manifests import readable
 from ansible_collections.psap.perf.plugins.module_utils.provenance import git_state, versions
 from ansible_collections.psap.perf.plugins.module_utils.tables import table_text
 
@@ -54,7 +55,7 @@ def capture_objects(capture: Capture, cluster: Cluster, wanted: Mapping[str, Any
 
     def as_yaml() -> str:
         items, _version = cluster.list(query)
-        return "".join(f"---\n{dump_yaml(_readable(item))}" for item in items) or f"# no {query}\n"
+        return "".join(f"---\n{dump_yaml(readable(item))}" for item in items) or f"# no {query}\n"
 
     def as_table() -> str:
         everywhere = query.namespace is None and cluster.is_namespaced(query.api_version, query.kind)
@@ -110,12 +111,6 @@ def _containers(pods: Iterable[Manifest]) -> Iterable[tuple[str, str]]:
     for pod in pods:
         for container in pod["spec"].get("containers", []):
             yield pod["metadata"]["name"], container["name"]
-
-
-def _readable(item: Manifest) -> Manifest:
-    """Without the bookkeeping of field managers, which is half of every object."""
-    metadata = {key: value for key, value in item["metadata"].items() if key != "managedFields"}
-    return {**item, "metadata": metadata}
 
 
 def _event_line(event: Manifest) -> str:

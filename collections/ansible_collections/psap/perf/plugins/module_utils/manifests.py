@@ -61,6 +61,12 @@ def stable(obj: Mapping[str, Any] | None) -> dict[str, Any]:
     return kept
 
 
+def readable(obj: Mapping[str, Any]) -> dict[str, Any]:
+    """*obj* without the bookkeeping of field managers, which is half of every object."""
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
+    return {**obj, "metadata": metadata}
+
+
 def title(manifest: Mapping[str, Any]) -> str:
     """``Deployment redis/redis-deployment``."""
     metadata = manifest["metadata"]

@@ -114,8 +114,8 @@ def wait_for(source: Source, goal: Goal, check: Callable[[], None], report: Call
             raise NotReachedError(f"{goal.described} will not be: {progress.hopeless}", progress.objects)
         if time.monotonic() >= deadline:
             break
+    within = f" within {goal.timeout_s:g} s" if goal.timeout_s else ""
     raise NotReachedError(
-        f"{goal.described} was not reached within {goal.timeout_s:g} s: {progress.reached} of {progress.seen} there; "
-        f"{progress.note}",
+        f"{goal.described} was not reached{within}: {progress.reached} of {progress.seen} there; {progress.note}",
         progress.objects,
     )

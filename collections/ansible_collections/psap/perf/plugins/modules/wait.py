@@ -9,7 +9,7 @@ short_description: Wait until objects have reached a state
 version_added: 0.1.0
 description:
   - Follows the objects by a watch, on one clock, and ends as soon as the state is reached, or cannot be any more.
-  - On failure the result holds the last objects seen, and they are written to C(artifacts/) of the command.
+  - On failure the last objects seen are written to C(artifacts/awaited.yml) of the command.
   - While it waits, C(waiting.json) of the command says for what and since when.
 author: The psap.perf developers
 options:
@@ -68,7 +68,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 objects:
-  description: The objects as they were last seen; only their names when there are more than twenty.
+  description: The objects as they were last seen; only their names on failure, or when there are many.
   type: list
   elements: dict
   returned: always
