@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime-stamp
 DEV := $(VENV)/.dev-stamp
 
-.PHONY: help run test check env lint types unit integration molecule bench clean
+.PHONY: help run test check env lint types unit integration molecule browser bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -27,3 +27,47 @@ $(DEV): $(RUNTIME)
 	@touch $@
 
 env: $(DEV) ## make the development environment
+
+run: $(RUNTIME) ## measure the embedded lab: 300 one-GPU workloads on 100 simulated nodes
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/main_job.sh
+
+check: lint types unit ## the quick part of make test
+
+lint: $(DEV)
+	@echo "== lint"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+	@PATH="$(CURDIR)/$(BIN):$$PATH" yamllint --strict .
+	@PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint --offline --quiet
+
+types: $(DEV)
+	@echo "== types"
+	@$(BIN)/mypy
+
+unit: $(DEV)
+	@echo "== unit tests"
+	@$(BIN)/python -m pytest --quiet tests/unit
+	@$(BIN)/perfdrv settings check
+
+integration: $(DEV) ## settings, commands, driver, lab and scale test against real processes
+	@echo "== integration tests"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/perflab build
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest --quiet --durations=10 tests/integration
+
+molecule: $(DEV) ## every command twice, on the lab
+	@echo "== molecule"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/on_lab.sh molecule 4 molecule test --all --report
+
+browser: $(DEV) ## the report in Chromium
+	@echo "== browser tests"
+	@sh tests/install_chromium.sh
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest --quiet tests/browser
+
+test: check integration molecule browser ## everything CI runs
+	@echo "== all tests passed"
+
+bench: $(DEV) ## figures, never asserted: see tests/bench
+	@ls tests/bench
+
+clean: ## remove the environment and the caches of tools; labs and runs stay
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .ansible dist build

@@ -19,7 +19,6 @@ requirements:
 """
 
 import atexit
-import logging
 import os
 import sys
 from pathlib import Path
@@ -28,7 +27,7 @@ from typing import Any
 from ansible import constants
 from ansible import context as ansible_context
 from ansible.plugins.callback import CallbackBase
-from ansible_collections.psap.perf.plugins.module_utils.ansible_private import log_to
+from ansible_collections.psap.perf.plugins.module_utils.ansible_private import RunLogFile, log_to
 from ansible_collections.psap.perf.plugins.module_utils.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.command_tracker import OpenCommand, TaskEnd
 from ansible_collections.psap.perf.plugins.module_utils.failures import Failure
@@ -52,6 +51,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         """Nothing is made before a playbook starts."""
         super().__init__()
         self._log: RunLog | None = None
+        self._log_file: RunLogFile
         self._main_process = os.getpid()
 
     @property
@@ -67,8 +67,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         environment = _environment(flow)
         environment.write()
         self._log = RunLog.begin(environment, _facts(flow, environment))
-        # the driver gives a file of its own, redacted; natively it stands with the run
-        log_to(environment.directory / "ansible.log", logging.INFO)
+        self._log_file = log_to(environment.directory / "ansible.log")
         atexit.register(self._ended_early)
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
@@ -117,7 +116,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
     def _ended_early(self) -> None:
         """Ansible leaves without its statistics after an error of the playbook itself, and after a signal."""
         if self._log is not None and os.getpid() == self._main_process:
-            self._log.ended_early()
+            self._log.ended_early(self._log_file.last_error)
 
     def _opened(self, result: Any, chain: list[Any]) -> None:
         now = utc_now()
@@ -168,7 +167,7 @@ def _message(document: Any) -> str:
     for item in document.get("results") or []:
         if isinstance(item, dict) and item.get("failed"):
             return _message(item)
-    return str(document.get("msg") or document.get("stderr") or "no message")
+    return str(document.get("msg") or document.get("reason") or document.get("stderr") or "no message")
 
 
 def _chain(task: Any) -> tuple[int, ...]:

@@ -10,7 +10,6 @@ from typing import Any
 
 import jinja2
 import jinja2.sandbox
-
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.specs import Option
 

@@ -27,6 +27,8 @@ from ansible_collections.psap.perf.plugins.module_utils.run_directory import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
 
+# Ansible's own words after SIGINT
+_USER_INTERRUPTED = "User interrupted execution"
 TIMELINE = "timeline.csv"
 TIMELINE_COLUMNS = ("start", "end", "host", "lane", "kind", "name", "directory", "status")
 
@@ -99,22 +101,15 @@ class RunLog:
         status = "ok" if first is None and not hosts_failed else _status(first)
         self._end(status, first.reason() if first else None, first.exit_code if first else int(hosts_failed))
 
-    def ended_early(self) -> None:
-        """Ansible left before the last play: an error of the playbook itself, or a signal."""
+    def ended_early(self, last_error: str | None) -> None:
+        """Ansible left before the last play: after a signal, or an error of the project's own files.
+
+        :param last_error: what Ansible said last as an error, if anything.
+        """
         failures = failures_of(self.directory, self.environment.attempt)
-        reason = (
-            failures[0].reason()
-            if failures
-            else {
-                "what": "ansible-playbook ended before its last play",
-                "where": str(self.directory / "ansible.log"),
-                "why": "it was interrupted, or a file of the project could not be read; its last lines say which",
-                "directory": None,
-                "exit_code": 1,
-                "kind": "",
-            }
-        )
-        self._end("interrupted", reason, 130)
+        interrupted = last_error is None or _USER_INTERRUPTED in last_error
+        reason = failures[0].reason() if failures else _early_reason(self.directory, last_error)
+        self._end("interrupted" if interrupted else "failed", reason, 130 if interrupted else 2)
 
     def _end(self, status: str, reason: Mapping[str, Any] | None, exit_code: int) -> None:
         self._end_play()
@@ -167,3 +162,14 @@ def _failure_text(failure: Failure, command: OpenCommand) -> str:
         f"Captured state: {command.directory / 'artifacts'}\n"
         f"Run it again: sh {command.directory / 'command.txt'}\n"
     )
+
+
+def _early_reason(run: Path, last_error: str | None) -> dict[str, Any]:
+    return {
+        "what": "ansible-playbook ended before its last play",
+        "where": str(run / "ansible.log"),
+        "why": last_error or "it was told to by a signal",
+        "directory": None,
+        "exit_code": 2 if last_error else 130,
+        "kind": "",
+    }

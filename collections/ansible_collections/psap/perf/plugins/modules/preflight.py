@@ -8,7 +8,8 @@ module: preflight
 short_description: Refuse a cluster that cannot be reached or lacks what the run needs
 version_added: 0.1.0
 description:
-  - Runs before anything is touched, and keeps in C(run.json) which cluster it is, and what of it is simulated or emulated.
+  - Runs before anything is touched, and keeps in C(run.json) which cluster it is, and what of it is simulated or
+    emulated.
 author: The psap.perf developers
 options:
   requires:

@@ -1,0 +1,9 @@
+#!/bin/sh
+# The main job: start the lab, run the scale-test flow on it, stop the lab, say where the report is.
+set -eu
+lab=main-job-$$
+stop() { perflab down --name "$lab" >/dev/null; }
+trap 'stop' EXIT
+trap 'exit 130' INT TERM
+perflab up --name "$lab" --nodes 100 --gpus 8
+PERF_LAB=$lab perfdrv run scale_test --site lab --preset lab
