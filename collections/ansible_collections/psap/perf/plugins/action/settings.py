@@ -46,7 +46,8 @@ class ActionModule(PerfAction):
         others = {host: values for host, values in recorded.items() if host != context.host}
         write_yaml(context.run_directory / "settings.yml", settings_document(here, others))
         values = {name: one.value for name, one in here.items()}
-        return VerbResult(values={"settings": values, "presets": context.variables[MARKER]})
+        presets = context.variables[MARKER]
+        return VerbResult(values={"settings": values, "presets": presets, "run_facts": {"presets": presets}})
 
     def _hosts(self, context: VerbContext, layers: PresetLayers) -> list[HostSettings]:
         """This host first, then all others of the inventory."""
