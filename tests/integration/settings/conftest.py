@@ -172,11 +172,10 @@ class ProjectFolder:
         path.write_text(text)
         return path
 
-    def run(self, *arguments: str, playbook: str = "playbooks/tiny.yml", site: str = "inventories/site") -> Outcome:
-        """Run ansible-playbook, as a user would."""
+    def process_environment(self) -> dict[str, str]:
+        """The environment of a run: nothing of the caller's but the path."""
         self.run_directory.mkdir(parents=True, exist_ok=True)
-        (self.run_directory / "settings.yml").unlink(missing_ok=True)
-        environment = {
+        return {
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "HOME": str(self.root),
             "PERF_RUN_DIR": str(self.run_directory),
@@ -185,10 +184,15 @@ class ProjectFolder:
             "LC_ALL": "C.UTF-8",
             **self.environment,
         }
+
+    def run(self, *arguments: str, playbook: str = "playbooks/tiny.yml", site: str = "inventories/site") -> Outcome:
+        """Run ansible-playbook, as a user would."""
+        self.run_directory.mkdir(parents=True, exist_ok=True)
+        (self.run_directory / "settings.yml").unlink(missing_ok=True)
         done = subprocess.run(
             ["ansible-playbook", "-i", site, playbook, *arguments],
             cwd=self.root,
-            env=environment,
+            env=self.process_environment(),
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -14,7 +14,6 @@ from ansible_collections.psap.perf.plugins.module_utils.secrets import (
     Redactor,
     Reference,
     parse_reference,
-    references_of_run,
     resolve,
     scan_directory,
 )
@@ -115,15 +114,3 @@ def test_a_value_across_two_reads_is_found(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "a.log").write_text("x\n" * 20 + VALUE + "\ny\n")
 
     assert scan_directory(tmp_path, [VALUE]) == [Hit(tmp_path / "a.log", 21, "text")]
-
-
-def test_the_references_of_a_run_are_those_it_recorded(tmp_path: Path) -> None:
-    (tmp_path / "settings.yml").write_text(
-        "schema: psap.perf/settings/1\n"
-        "all:\n  a: {value: 'env:A', origin: x, secret: true}\n  b: {value: 'env:B', origin: x}\n"
-        "  c: {value: null, origin: x, secret: true}\n"
-        "hosts:\n  sutest:\n    a: {value: 'file:a', origin: x, secret: true}\n"
-    )
-
-    assert references_of_run(tmp_path) == [Reference("env", "A"), Reference("file", "a")]
-    assert references_of_run(tmp_path / "nowhere") == []

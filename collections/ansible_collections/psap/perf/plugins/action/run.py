@@ -40,9 +40,11 @@ class ActionModule(PerfAction):
         folder = Path(args["chdir"]) if args["chdir"] else context.directory
         program = Program(args["argv"], environment, folder, args["stdin"], seconds(args["timeout"]))
         try:
-            ended = (
-                self._on_host(program, log) if args["on_host"] else run_program(program, log, context.check_interrupted)
-            )
+            if args["on_host"]:
+                ended = self._on_host(program, log, context)
+            else:
+                redact = context.redactor.redact if context.redactor.values else None
+                ended = run_program(program, log, context.check_interrupted, redact)
         finally:
             output = _redact(log, context)
         values: dict[str, Any] = {
@@ -59,13 +61,19 @@ class ActionModule(PerfAction):
             raise error
         return VerbResult(changed=ended.exit_code in args["changed_exit_codes"], values=values)
 
-    def _on_host(self, program: Program, log: Path) -> Ended:
-        """Over the connection, which cannot be interrupted; the remote ``timeout`` bounds it."""
+    def _on_host(self, program: Program, log: Path, context: VerbContext) -> Ended:
+        """Over the connection, which cannot be interrupted; the remote ``timeout`` bounds it.
+
+        The environment goes before the program's own input: Ansible shows whole commands at ``-vvv``, but no input.
+        """
         started = time.monotonic()
-        words = ["env", *(f"{name}={value}" for name, value in program.environment.items())]
-        bounded = ["timeout", f"{program.timeout_s:g}", *program.argv]
-        done = self._low_level_execute_command(shlex.join([*words, *bounded]), in_data=program.stdin)
-        write_text(log, f"{done.get('stdout', '')}{done.get('stderr', '')}")
+        exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in program.environment.items())
+        bounded = shlex.join(["timeout", f"{program.timeout_s:g}", *program.argv])
+        script = f'eval "$(dd bs=1 count={len(exports.encode())} 2>/dev/null)" && exec {bounded}'
+        done = self._low_level_execute_command(
+            shlex.join(["sh", "-c", script]), in_data=f"{exports}{program.stdin or ''}".encode()
+        )
+        write_text(log, context.redactor.redact(f"{done.get('stdout', '')}{done.get('stderr', '')}"))
         return Ended(int(done["rc"]), round(time.monotonic() - started, 3))
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.processes import die_with_parent, kill_descendants
 
 _POLL_S = 0.1
+_LAST_WORDS_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +40,12 @@ class Ended:
     duration_s: float
 
 
-def run_program(program: Program, output: Path, check: Callable[[], None]) -> Ended:
+def run_program(
+    program: Program, output: Path, check: Callable[[], None], redact: Callable[[bytes], bytes] | None = None
+) -> Ended:
     """Run *program*, its output and errors going to *output*.
 
+    :param redact: hides secrets in a line before it is written: a killed run has no later moment for that.
     :param check: raises when the user asked to stop; the program and its children are killed then.
     :raises UsageError: when there is no such program.
     :raises PerfError: when it takes too long.
@@ -50,7 +56,7 @@ def run_program(program: Program, output: Path, check: Callable[[], None]) -> En
             process = subprocess.Popen(  # noqa: S603 - the role's own argv, and no shell
                 list(program.argv),
                 stdin=subprocess.PIPE if program.stdin is not None else subprocess.DEVNULL,
-                stdout=log,
+                stdout=log if redact is None else subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 cwd=program.folder,
                 env={**os.environ, **program.environment},
@@ -60,6 +66,7 @@ def run_program(program: Program, output: Path, check: Callable[[], None]) -> En
             raise UsageError(
                 f"cannot run {program.argv[0]}: {error.strerror}; install it or correct its path"
             ) from error
+        copier = None if redact is None else _copy_redacted(process, log, redact)
         try:
             _feed(process, program.stdin)
             _await(process, program, started, check)
@@ -68,7 +75,23 @@ def run_program(program: Program, output: Path, check: Callable[[], None]) -> En
                 kill_descendants(process.pid)
                 process.kill()
                 process.wait()
+            if copier is not None:
+                # a child that outlives the program may hold its output open: what it says later is not waited for
+                copier.join(_LAST_WORDS_S)
     return Ended(process.returncode, round(time.monotonic() - started, 3))
+
+
+def _copy_redacted(
+    process: subprocess.Popen[bytes], log: BinaryIO, redact: Callable[[bytes], bytes]
+) -> threading.Thread:
+    def copy() -> None:
+        for line in process.stdout or ():
+            log.write(redact(line))
+            log.flush()
+
+    copier = threading.Thread(target=copy, daemon=True)
+    copier.start()
+    return copier
 
 
 def _feed(process: subprocess.Popen[bytes], text: str | None) -> None:

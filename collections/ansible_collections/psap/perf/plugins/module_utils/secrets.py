@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.documents import read_yaml
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
 
 KINDS = ("file", "env", "vault")
@@ -95,15 +94,6 @@ def _vaulted(name: str, vault: Callable[[str], str | None] | None) -> str:
 
 
 _READERS: Mapping[str, Callable[[str], str]] = {"file": _from_file, "env": _from_environment}
-
-
-def references_of_run(run_directory: Path) -> list[Reference]:
-    """The references to secrets among the settings that a run recorded; none before they were recorded."""
-    path = run_directory / "settings.yml"
-    document = read_yaml(path) if path.exists() else {}
-    tables = [document.get("all") or {}, *(document.get("hosts") or {}).values()]
-    values = [entry["value"] for table in tables for entry in table.values() if entry.get("secret")]
-    return list(dict.fromkeys(parse_reference(value) for value in values if value is not None))
 
 
 class Redactor:

@@ -1,0 +1,156 @@
+"""A secret's value is nowhere: not in the output at -vvv, not in the run directory, however the run ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.secrets import scan_directory
+
+VALUE = "correct-horse-battery-staple"
+
+ROLE = {
+    "meta/argument_specs.yml": """\
+argument_specs:
+  main:
+    short_description: Use a secret
+    options:
+      repo_use_token: {type: str, secret: true, required: true, description: A secret.}
+      repo_use_script: {type: str, required: true, description: What to run with it.}
+      repo_use_on_host: {type: bool, default: false, description: Over the connection.}
+""",
+    "meta/main.yml": "allow_duplicates: true\ndependencies:\n  - role: psap.perf.command\n",
+    "defaults/main.yml": "repo_use_on_host: false\n",
+    "tasks/main.yml": """\
+- name: Use it
+  psap.perf.run:
+    argv: [sh, -c, "{{ repo_use_script }}"]
+    secret_environment:
+      TOKEN: "{{ repo_use_token }}"
+    on_host: "{{ repo_use_on_host }}"
+    timeout: 60s
+""",
+}
+PLAYBOOK = """\
+- name: Use a secret
+  hosts: localhost
+  tasks:
+    - name: Check
+      psap.perf.settings:
+        flow: tiny
+    - name: Work
+      block:
+        - name: Use it
+          ansible.builtin.include_role:
+            name: psap.perf.repo_use
+          vars:
+            repo_use_token: "{{ tiny_token }}"
+      always:
+        - name: Conclude
+          psap.perf.conclude:
+"""
+
+
+@pytest.fixture
+def secretive(project: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The small project with run directories, and a command that uses a secret."""
+    repository = Path(__file__).resolve().parents[3]
+    project.write("ansible.cfg", (repository / "ansible.cfg").read_text())
+    for name, text in ROLE.items():
+        project.write(f"roles/repo_use/{name}", text)
+    (project.root / "roles" / "command").symlink_to(
+        repository / "collections/ansible_collections/psap/perf/roles/command"
+    )
+    project.write("playbooks/tiny.yml", PLAYBOOK)
+    project.write("secrets/token", VALUE + "\n")
+    project.environment["PERF_SECRETS_DIR"] = str(project.root / "secrets")
+    return project
+
+
+def arguments(script: str) -> list[str]:
+    return ["-e", "tiny_token=file:token", "-e", f'{{"repo_use_script": "{script}"}}']
+
+
+def leaks(project: Any) -> list[str]:
+    return [str(hit.path.relative_to(project.root)) for hit in scan_directory(project.root / "runs", [VALUE])]
+
+
+def test_at_the_highest_verbosity(secretive: Any) -> None:
+    outcome = secretive.run("-vvv", *arguments("echo the token is $TOKEN; echo $TOKEN | base64"))
+
+    assert outcome.code == 0, outcome.text
+    assert "the token is (secret)" in outcome.text
+    assert VALUE not in outcome.text
+    assert leaks(secretive) == []
+
+
+def test_at_the_highest_verbosity_over_a_connection(secretive: Any) -> None:
+    outcome = secretive.run("-vvvv", *arguments("echo the token is $TOKEN; cat"), "-e", "repo_use_on_host=true")
+
+    assert outcome.code == 0, outcome.text
+    assert "the token is (secret)" in outcome.text
+    assert VALUE not in outcome.text
+    assert leaks(secretive) == []
+
+
+def test_when_a_task_fails(secretive: Any) -> None:
+    outcome = secretive.run("-vvv", *arguments("echo refused: $TOKEN >&2; exit 3"))
+
+    assert outcome.code != 0
+    assert "refused: (secret)" in outcome.text
+    assert VALUE not in outcome.text
+    assert leaks(secretive) == []
+
+
+def test_when_the_validation_fails(secretive: Any) -> None:
+    outcome = secretive.run("-vvv", "-e", "tiny_token=file:token")
+
+    assert outcome.code != 0
+    assert "repo_use_script" in outcome.text
+    assert VALUE not in outcome.text
+    assert leaks(secretive) == []
+
+
+def test_when_it_is_given_as_a_literal(secretive: Any) -> None:
+    secretive.write("presets/literal.yml", f"preset_literal:\n  tiny_token: {VALUE}\n")
+
+    outcome = secretive.run("-e", "@presets/literal.yml")
+
+    assert "presets/literal.yml:2: tiny_token must name a secret, not be one" in outcome.message
+    assert VALUE not in outcome.text
+    assert leaks(secretive) == []
+
+
+def test_when_the_run_is_killed(secretive: Any) -> None:
+    marker = secretive.root / "printed"
+    script = f"echo the token is $TOKEN; touch {marker}; sleep 60"
+    environment = secretive.process_environment()
+    process = subprocess.Popen(
+        ["ansible-playbook", "-i", "inventories/site", "playbooks/tiny.yml", *arguments(script)],
+        cwd=secretive.root,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        while not marker.exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+
+    assert leaks(secretive) == []
+
+
+def test_a_planted_one_fails_the_run(secretive: Any) -> None:
+    outcome = secretive.run(*arguments("echo $TOKEN > artifacts/careless.txt"))
+
+    assert outcome.code != 0
+    assert "a secret stands in clear in the run directory" in outcome.message
+    assert "artifacts/careless.txt:1" in outcome.message
+    assert VALUE not in outcome.text
