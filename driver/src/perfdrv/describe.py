@@ -15,7 +15,7 @@ from perfdrv.project import shown_path
 from perfdrv.store import RunEntry
 from perfdrv.timeline import duration_text, seconds_between, step_seconds, utc_now, when_text
 from perfdrv.tree import Step
-from perfdrv.views import awaited_text, first_line, values_text
+from perfdrv.views import remark_text
 
 
 def run_row(entry: RunEntry) -> tuple[str, ...]:
@@ -117,5 +117,4 @@ def _step_line(step: Step, run_directory: Path) -> str:
     now = utc_now()
     place = str(step.directory.relative_to(run_directory))
     took = duration_text(step_seconds(step.status, step.started, step.ended, now))
-    remark = first_line(step.error) or awaited_text(step, now) or values_text(step.values)
-    return "  ".join(filter(None, (f"{step.status or step.kind:<11}", place, took, remark)))
+    return "  ".join(filter(None, (f"{step.status or step.kind:<11} {place}", took, remark_text(step, now))))

@@ -35,17 +35,20 @@ class Follower:
         self._drawn = 0.0
         # steps of earlier attempts are over; each attempt opens directories of its own
         self._former = {step.directory for step in self._tree.steps()}
-        self._active: set[Path] = {scene.directory}
+        self._active: set[Path] = set()
 
     @property
     def interrupted(self) -> bool:
         """Whether the user has asked to stop."""
         return self._interrupts.count > 0
 
+    def started(self, request: RunRequest) -> None:
+        """Note whom a request to stop concerns."""
+        self._active.add(request.run_directory)
+
     def event(self, request: RunRequest, event: AnsibleEvent) -> None:
         """Note what Ansible does; show what it prints, when asked to."""
         name = request.run_directory.name
-        self._active.add(request.run_directory)
         if event.name == "playbook_on_play_start":
             self.scene.activities[name] = Activity(event.play)
         elif event.name in ("playbook_on_task_start", "playbook_on_handler_task_start"):
@@ -55,9 +58,10 @@ class Follower:
 
     def tick(self) -> None:
         """Act on Ctrl-C, and draw the run anew when it is time."""
+        if self.interrupted:
+            ask_to_stop((self.scene.directory, *self._active))
         if self.interrupted and not self.scene.stopping:
             self.scene.stopping = True
-            ask_to_stop(self._active)
             self._view.say(STOPPING)
         if self._interrupts.count > 1 and not self.killed:
             self.killed = True
@@ -88,9 +92,14 @@ class Follower:
 
 
 def ask_to_stop(run_directories: Iterable[Path]) -> None:
-    """Write the file that the verbs of a run look for each half second."""
+    """Write the file that the verbs of a run look for each half second, where it is not there.
+
+    It is done again and again, because an Ansible that is just starting takes it for that of an earlier attempt.
+    """
     for directory in run_directories:
-        (directory / STOP_FILE).write_text(f"asked at {utc_now():%Y-%m-%dT%H:%M:%SZ} by perfdrv\n", encoding="utf-8")
+        path = directory / STOP_FILE
+        if not path.exists():
+            path.write_text(f"asked at {utc_now():%Y-%m-%dT%H:%M:%SZ} by perfdrv\n", encoding="utf-8")
 
 
 def kill_all() -> None:

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.progress_bar import ProgressBar
 from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
 from perfdrv.timeline import duration_text, step_seconds, utc_now
 from perfdrv.tree import Step
-from perfdrv.views import Scene, awaited_text, first_line, values_text
+from perfdrv.views import Scene, remark_text
 
 _MARKS = {
     "ok": ("✔", "green"),
@@ -22,6 +23,8 @@ _MARKS = {
     "running": ("●", "cyan"),
     "": ("·", "dim"),
 }
+_REMARK_STYLES = {"failed": "red", "running": "cyan"}
+_BAR_WIDTH = 20
 _OTHER_LINES = 6  # heading, activities, the line of the shell
 
 
@@ -61,6 +64,8 @@ class LiveView:
         for name, activity in scene.activities.items():
             prefix = "" if name == scene.directory.name else f"{name}: "
             lines.append(Text(f"  {prefix}{activity}", "dim", no_wrap=True, overflow="ellipsis"))
+        if not scene.activities:
+            lines.append(Text("  starting Ansible", "dim"))
         lines.append(steps_table(scene.steps, now, max(4, height - len(lines))))
         return Group(*lines)
 
@@ -95,7 +100,12 @@ def _label(step: Step) -> str:
     return f"{step.kind} {step.name}" if step.kind in ("lane", "cell") else step.name
 
 
-def _remark(step: Step, now: datetime.datetime) -> Text:
-    if step.status == "failed":
-        return Text(first_line(step.error), "red")
-    return Text(awaited_text(step, now) or values_text(step.values), "cyan" if step.status == "running" else "dim")
+def _remark(step: Step, now: datetime.datetime) -> RenderableType:
+    text = Text(remark_text(step, now), _REMARK_STYLES.get(step.status, "dim"))
+    asked = step.progress.get("asked") if step.progress else None
+    if step.status != "running" or step.progress is None or not asked:
+        return text
+    done = sum(int(step.progress.get(word) or 0) for word in ("completed", "failed", "lost"))
+    both = Table.grid(padding=(0, 1))
+    both.add_row(ProgressBar(total=asked, completed=done, width=_BAR_WIDTH), text)
+    return both

@@ -26,6 +26,9 @@ TAIL_LINES = 200
 class Watcher(Protocol):
     """Whoever follows the workers."""
 
+    def started(self, request: RunRequest) -> None:
+        """Hear that a worker has been started."""
+
     def event(self, request: RunRequest, event: AnsibleEvent) -> None:
         """Hear an event of Ansible."""
 
@@ -71,6 +74,7 @@ def carry_out(requests: Iterable[RunRequest], limit: int, watcher: Watcher) -> I
                 if request is not None:
                     worker = stack.enter_context(_Worker(request))
                     running.add(worker)
+                    watcher.started(request)
                     selector.register(worker, selectors.EVENT_READ, worker)
             if not running:
                 return

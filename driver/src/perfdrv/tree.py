@@ -37,6 +37,7 @@ class Step:
         name: without number; `scale_test submit`, `gpu` for a lane, `0` for a cell.
         status: `running`, `ok`, `failed`, `interrupted`; empty for a group, which has none of its own.
         values: of a cell, setting → value.
+        label: of a cell, what tells it from the others.
     """
 
     directory: Path
@@ -49,6 +50,7 @@ class Step:
     error: str = ""
     host: str = ""
     values: Mapping[str, Any] | None = None
+    label: str = ""
     waiting: Waiting | None = None
     progress: Mapping[str, Any] | None = None
     children: tuple[Step, ...] = ()
@@ -94,16 +96,17 @@ class RunTree:
         nest = _NESTS.fullmatch(name)
         if nest and nest[1] == "cell":
             return self._cell(number, nest[2], path)
+        words = name.replace("__", " ")
         status = self._document(path / "status.json")
         if nest or not status:
             kind = "lane" if nest else "group"
-            return Step(path, number, kind, nest[2] if nest else name, children=self._children(path))
+            return Step(path, number, kind, nest[2] if nest else words, children=self._children(path))
         running = status.get("status") == "running"
         return Step(
             directory=path,
             number=number,
             kind="command",
-            name=name.replace("__", " "),
+            name=words,
             status=str(status.get("status", "")),
             started=status.get("started"),
             ended=status.get("ended"),
@@ -127,6 +130,7 @@ class RunTree:
             ended=document.get("ended"),
             error=_text(document.get("error")),
             values=document.get("values"),
+            label=_text(document.get("name")),
             children=self._children(path),
         )
 

@@ -98,8 +98,10 @@ class PlainView:
         place = step.directory.relative_to(scene.directory)
         if step.status and self._shown.get(place) != step.status:
             self._shown[place] = step.status
-            took = "" if step.status == "running" else duration_text(seconds_between(step.started, step.ended, now))
-            self.say(" ".join(filter(None, (f"{step.status:<11}", str(place), took, first_line(step.error)))))
+            running = step.status == "running"
+            took = "" if running else duration_text(seconds_between(step.started, step.ended, now))
+            remark = step.label if running else remark_text(step, now)
+            self.say("  ".join(filter(None, (f"{step.status:<11} {place}", took, remark))))
         elif (text := awaited_text(step, now)) and self._due(place, now):
             self.say(f"{'…':<11} {place} {text}")
 
@@ -136,15 +138,28 @@ def awaited_text(step: Step, now: datetime.datetime) -> str:
 
 
 def progress_text(progress: Mapping[str, Any]) -> str:
-    """`300 asked, 120 submitted, 80 completed` from the whole numbers of a progress document."""
-    return ", ".join(
-        f"{value} {key}" for key, value in progress.items() if isinstance(value, int) and not isinstance(value, bool)
-    )
+    """How far a scale test is: `submitting: 120 of 300 submitted (41.0/s), 39 running, 80 completed (12.5/s)`."""
+    asked = progress.get("asked")
+    parts = [f"{progress.get('submitted', 0)}{f' of {asked}' if asked else ''} submitted{_rate(progress, 'submitted')}"]
+    if progress.get("running"):
+        parts.append(f"{progress['running']} running")
+    parts.append(f"{progress.get('completed', 0)} completed{_rate(progress, 'completed')}")
+    parts += [f"{progress[word]} {word}" for word in ("failed", "lost") if progress.get(word)]
+    phase = progress.get("phase")
+    return (f"{phase}: " if phase and phase != "done" else "") + ", ".join(parts)
 
 
-def values_text(values: Mapping[str, Any] | None) -> str:
-    """`number=300 kind=Job` from the values of a cell."""
-    return " ".join(f"{key}={value}" for key, value in (values or {}).items())
+def _rate(progress: Mapping[str, Any], word: str) -> str:
+    rate = progress.get(f"{word}_per_s")
+    return f" ({rate:.1f}/s)" if isinstance(rate, int | float) and rate else ""
+
+
+def remark_text(step: Step, now: datetime.datetime) -> str:
+    """What is worth knowing of a step in one line: its error, what it awaits, how far it came, its values."""
+    if step.error and step.status != "running":
+        return first_line(step.error)
+    progress = progress_text(step.progress) if step.progress else ""
+    return awaited_text(step, now) or progress or step.label
 
 
 def first_line(text: str) -> str:
