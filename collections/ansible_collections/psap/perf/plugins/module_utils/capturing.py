@@ -16,6 +16,9 @@ from ansible_collections.psap.perf.plugins.module_utils.provenance import git_st
 from ansible_collections.psap.perf.plugins.module_utils.tables import table_text
 
 
+EVERYWHERE = "*"
+
+
 @dataclass(slots=True)
 class Capture:
     """Files written below *folder*, and what is missing."""
@@ -62,8 +65,10 @@ def capture_objects(capture: Capture, cluster: Cluster, wanted: Mapping[str, Any
         text = table_text(cluster.table(query), namespaces=everywhere, labels=wanted["show_labels"])
         return text or f"no {query}\n"
 
-    capture.keep(f"{name}.yml", str(query), as_yaml)
-    capture.keep(f"{name}.txt", f"the table of {query}", as_table)
+    if "yaml" in wanted["formats"]:
+        capture.keep(f"{name}.yml", str(query), as_yaml)
+    if "table" in wanted["formats"]:
+        capture.keep(f"{name}.txt", f"the table of {query}", as_table)
 
 
 def capture_cluster(capture: Capture, cluster: Cluster) -> None:
@@ -83,14 +88,15 @@ def capture_project(capture: Capture, project: Path) -> None:
 
 
 def capture_events(capture: Capture, cluster: Cluster, namespace: str) -> None:
-    """Keep the events of a namespace, oldest first, one a line."""
+    """Keep the events of a namespace, or of all for ``*``, oldest first, one a line."""
+    everywhere = namespace == EVERYWHERE
 
     def as_lines() -> str:
-        items, _version = cluster.list(Query("v1", "Event", namespace=namespace))
+        items, _version = cluster.list(Query("v1", "Event", namespace=None if everywhere else namespace))
         lines = sorted(_event_line(item) for item in items)
         return "\n".join(lines) + "\n"
 
-    capture.keep(f"events_{namespace}.txt", f"events of {namespace}", as_lines)
+    capture.keep("events.txt" if everywhere else f"events_{namespace}.txt", f"events of {namespace}", as_lines)
 
 
 def capture_logs(capture: Capture, cluster: Cluster, namespace: str, label_selector: str | None, tail: int) -> None:
@@ -117,4 +123,9 @@ def _event_line(event: Manifest) -> str:
     about = event.get("involvedObject") or event.get("regarding") or {}
     at = event.get("eventTime") or event.get("lastTimestamp") or event["metadata"].get("creationTimestamp", "")
     message = str(event.get("message") or event.get("note") or "").replace("\n", " ")
-    return f"{at} {event.get('type', '')} {event.get('reason', '')} {about.get('kind')}/{about.get('name')}: {message}"
+    return f"{at} {event.get('type', '')} {event.get('reason', '')} {_about(about)}: {message}"
+
+
+def _about(reference: Mapping[str, Any]) -> str:
+    where = f"{reference['namespace']}/" if reference.get("namespace") else ""
+    return f"{reference.get('kind')} {where}{reference.get('name')}"

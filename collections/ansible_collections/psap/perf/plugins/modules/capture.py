@@ -40,6 +40,12 @@ options:
       file:
         description: The file's name below C(artifacts/), without ending; the kind's if not given.
         type: str
+      formats:
+        description: V(yaml) is the C(.yml) file, V(table) the C(.txt) file.
+        type: list
+        elements: str
+        choices: [yaml, table]
+        default: [yaml, table]
       show_labels:
         description: Whether the table ends with the labels.
         type: bool
@@ -57,7 +63,7 @@ options:
     choices: [cluster, project]
     default: []
   events:
-    description: Namespaces whose events are kept.
+    description: Namespaces whose events are kept; V(*) keeps those of all namespaces in one file.
     type: list
     elements: str
     default: []
