@@ -116,9 +116,17 @@ def status(name: str | None, as_json: bool) -> None:
 
 def _report(each: state.Lab) -> dict[str, Any]:
     dead = each.dead_components()
-    document = each.document()
-    document["state"] = "crashed" if each.state == "running" and dead else each.state
+    document = {**each.document(), "state": _state(each, dead)}
     return {**document, "dead": dead, "folder": str(each.folder), "kubeconfig": str(each.kubeconfig)}
+
+
+def _state(each: state.Lab, dead: list[str]) -> str:
+    if each.state == "running" and dead:
+        return "crashed"
+    if each.state == "starting" and not state.is_locked(each.folder.parent, each.name):
+        # the command that started it was killed
+        return "interrupted"
+    return each.state
 
 
 def _sentence(each: state.Lab) -> str:

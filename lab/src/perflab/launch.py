@@ -9,7 +9,7 @@ import time
 
 import aiohttp
 
-from perflab import processes
+from perflab import ports, processes
 from perflab.errors import ClusterError
 from perflab.programs import Program
 from perflab.state import Lab
@@ -24,9 +24,9 @@ class PortTakenError(ClusterError):
     """A program found its port taken by another process: choose other ports and start again."""
 
 
-def start(lab: Lab, program: Program, environment: dict[str, str]) -> Lab:
+def start(lab: Lab, program: Program) -> Lab:
     """Start one program and record it in `lab.json`; returns the lab with its process."""
-    identity = processes.start(program.command, lab.folder, lab.log(program.name), environment)
+    identity = processes.start(program.command, lab.folder, lab.log(program.name), program.environment)
     lab = dataclasses.replace(lab, pids={**lab.pids, program.name: identity})
     lab.write()
     return lab
@@ -47,7 +47,11 @@ async def wait_ready(lab: Lab, programs: list[Program], timeout_s: float = READY
         while waiting:
             check_alive(lab)
             answers = await asyncio.gather(*(_is_healthy(session, program) for program in waiting))
-            waiting = [program for program, well in zip(waiting, answers, strict=True) if not well]
+            waiting = [
+                program
+                for program, well in zip(waiting, answers, strict=True)
+                if not (well and _is_its_own_answer(lab, program))
+            ]
             if waiting and time.monotonic() > deadline:
                 raise _failure(lab, waiting[0].name, f"was not ready within {timeout_s:.0f} s")
             await asyncio.sleep(0.05 if waiting else 0)
@@ -66,6 +70,11 @@ async def _is_healthy(session: aiohttp.ClientSession, program: Program) -> bool:
             return answer.status == 200
     except (aiohttp.ClientError, TimeoutError):
         return False
+
+
+def _is_its_own_answer(lab: Lab, program: Program) -> bool:
+    # another process that took the port might answer as well
+    return ports.is_listening(lab.pids[program.name].pid, lab.ports[program.name])
 
 
 def _failure(lab: Lab, name: str, what: str) -> ClusterError:

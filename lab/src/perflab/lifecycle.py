@@ -107,10 +107,9 @@ def _start(lab: Lab, binaries: Binaries, say: Say) -> Lab:
 
 
 async def _start_all(lab: Lab, binaries: Binaries, files: Credentials, say: Say) -> Lab:
-    environment = {"KUBECONFIG": ""}
     server = programs.apiserver(lab, binaries, files)
     for program in (programs.etcd(lab, binaries), server):
-        lab = launch.start(lab, program, environment)
+        lab = launch.start(lab, program)
     await launch.wait_ready(lab, [server])
     async with connect(lab.folder, lab.server) as api:
         others = [
@@ -121,10 +120,10 @@ async def _start_all(lab: Lab, binaries: Binaries, files: Credentials, say: Say)
         ]
         say(f"starting {', '.join(program.name for program in others)}, training-operator")
         for program in others:
-            lab = launch.start(lab, program, environment)
+            lab = launch.start(lab, program)
         await setup.install_training_crd(api, binaries)
         operator = programs.training_operator(lab, binaries, files)
-        lab = launch.start(lab, operator, environment)
+        lab = launch.start(lab, operator)
         await asyncio.gather(_fill(api, lab), launch.wait_ready(lab, [*others, operator]))
         await setup.install_webhook(api, lab)
         say(f"{lab.options.nodes} simulated nodes are Ready")

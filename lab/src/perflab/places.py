@@ -19,9 +19,9 @@ def cache_root(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def home(environment: Mapping[str, str] = os.environ) -> Path:
-    """Folder of all labs: `$PERFLAB_HOME`, or `perflab` below the user's state folder."""
+    """Folder of all labs, without symbolic links: `$PERFLAB_HOME`, or `perflab` below the user's state folder."""
     chosen = environment.get("PERFLAB_HOME")
     if chosen:
-        return Path(chosen).expanduser().absolute()
+        return Path(chosen).expanduser().resolve()
     base = _absolute(environment.get("XDG_STATE_HOME")) or Path.home() / ".local" / "state"
-    return base / "perflab"
+    return (base / "perflab").resolve()

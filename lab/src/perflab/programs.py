@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from perflab import documents
 from perflab.build import Binaries
 from perflab.certificates import Pair
 from perflab.ports import LOOPBACK
 from perflab.state import Lab
+from perflab.tuning import this_machine
 
 MANIFESTS = Path(__file__).parent / "manifests"
 
@@ -38,6 +40,7 @@ class Program:
     name: str
     command: tuple[str | Path, ...]
     health: str | None = None
+    environment: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,8 @@ def apiserver(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
             f"--audit-policy-file={MANIFESTS / 'audit-policy.yaml'}",
             f"--audit-log-path={lab.folder / 'audit.log'}",
         ]
-    return Program("kube-apiserver", tuple(command), f"{lab.server}/readyz")
+    health = f"{lab.server}/readyz"
+    return Program("kube-apiserver", tuple(command), health, this_machine().environment())
 
 
 def controller_manager(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
@@ -128,7 +132,7 @@ def controller_manager(lab: Lab, binaries: Binaries, files: Credentials) -> Prog
         f"--service-account-private-key-file={files.tokens.key}",
         "--use-service-account-credentials=true",
         "--leader-elect=false",
-        "--concurrent-job-syncs=50",
+        f"--concurrent-job-syncs={this_machine().job_workers}",
         "--concurrent-namespace-syncs=20",
         f"--node-monitor-grace-period={_NODE_GRACE}",
         "--node-monitor-period=30s",
@@ -161,14 +165,33 @@ def kwok(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
     command = (
         binaries.program("kwok"),
         f"--kubeconfig={files.kubeconfigs['kwok']}",
-        f"--config={MANIFESTS / 'kwok.yaml'}",
+        f"--config={_write_kwok_configuration(lab)}",
+        f"--config={MANIFESTS / 'stages.yaml'}",
         f"--cidr={_POD_NETWORK}",
         f"--node-ip={LOOPBACK}",
         f"--node-port={lab.ports['kubelet']}",
         f"--server-address={LOOPBACK}:{port}",
+        f"--tls-cert-file={files.server.certificate}",
+        f"--tls-private-key-file={files.server.key}",
         "-v=WARN",
     )
-    return Program("kwok", command, f"http://{LOOPBACK}:{port}/healthz")
+    return Program("kwok", command, f"https://{LOOPBACK}:{port}/healthz")
+
+
+def _write_kwok_configuration(lab: Lab) -> Path:
+    workers = this_machine().stage_workers
+    options = {
+        "manageAllNodes": False,
+        "manageNodesWithAnnotationSelector": "kwok.x-k8s.io/node=fake",
+        # no leases: 1,000 nodes would renew 100 a second, and the controllers do not expect them
+        "nodeLeaseDurationSeconds": 0,
+        "nodePlayStageParallelism": workers,
+        "podPlayStageParallelism": workers,
+    }
+    document = {"apiVersion": "config.kwok.x-k8s.io/v1alpha1", "kind": "KwokConfiguration", "options": options}
+    path = lab.folder / "kwok.json"
+    documents.write_json(path, document)
+    return path
 
 
 def kubelet(lab: Lab, python: str) -> Program:

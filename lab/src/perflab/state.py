@@ -150,6 +150,19 @@ def names(home: Path) -> list[str]:
     return sorted(path.name for path in home.iterdir() if path.is_dir() and _NAME.fullmatch(path.name))
 
 
+def is_locked(home: Path, name: str) -> bool:
+    """True while a command works on this lab."""
+    path = home / f".{check_name(name)}.lock"
+    if not path.exists():
+        return False
+    with path.open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
 @contextmanager
 def only_one(home: Path, name: str, say: Say) -> Iterator[None]:
     """Keep other commands off this lab; the kernel drops the lock when the process dies."""
