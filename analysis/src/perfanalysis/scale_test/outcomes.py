@@ -15,6 +15,9 @@ from perfanalysis.tables import Column, TableSpec
 if TYPE_CHECKING:
     from perfanalysis.scale_test.tables import ScaleTestTables
 
+VARYING = r'"[^"]*"|\b[\w.-]*\d[\w.-]*\b'
+"""What differs between errors of one cause: quoted names, and words with digits."""
+MOST_LETTERS = 90
 FAILURES = TableSpec(
     "failures",
     "What went wrong, counted by where it showed and why",
@@ -129,10 +132,10 @@ def failures_table(tables: ScaleTestTables) -> pd.DataFrame:
 
 def refused_causes(refused: pd.DataFrame) -> pd.Series[Any]:
     """Status and the error's first part, without what differs from one workload to the next."""
-    status = refused["status"].astype("Int64").astype("str").replace("<NA>", "no answer")
-    error = refused["error"].astype("str").replace({"nan": "", "None": ""}).fillna("")
-    error = error.str.replace(r'"[^"]*"|\b[\w.-]*\d[\w.-]*\b', "…", regex=True).str.slice(0, 90)
-    return ("HTTP " + status).str.replace("HTTP no answer", "no answer") + error.where(error == "", ": " + error)
+    status = refused["status"].astype("object").map(lambda code: "no answer" if pd.isna(code) else f"HTTP {code}")
+    error = refused["error"].astype("object").where(refused["error"].notna(), "").astype("str")
+    error = error.str.replace(VARYING, "\u2026", regex=True).str.slice(0, MOST_LETTERS)
+    return status.astype("str") + error.where(error == "", ": " + error)
 
 
 def _reasons(rows: pd.DataFrame) -> pd.Series[Any]:

@@ -1,0 +1,64 @@
+"""Small tables for hand-computed tests: lists of what happened become the tables of a recording."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+from perfanalysis.scale_test.tables import EVENTS, NODES, SUBMISSIONS, TRANSITIONS, ScaleTestTables
+from perfanalysis.tables import TableSpec
+
+
+def frame(spec: TableSpec, rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Rows with only the columns that matter, as the declared table."""
+    names = [column.name for column in spec.columns]
+    return spec.conform(pd.DataFrame(rows, columns=names))
+
+
+def submission(name: str, sent: float, **more: Any) -> dict[str, Any]:
+    """A workload of one pod with one GPU, created at the first attempt, answered after 10 ms."""
+    usual = {"index": 0, "kind": "Job", "namespace": "ns", "gpus": 1.0, "pods": 1.0, "status": 201, "attempts": 1}
+    return {**usual, "outcome": "created", "name": name, "sent_s": sent, "answered_s": sent + 0.01, **more}
+
+
+def transition(kind: str, name: str, word: str, seen: float, **more: Any) -> dict[str, Any]:
+    """A transition of an object `workload` or `workload-pod`; the server's stamp is the whole second."""
+    workload = name.split("-")[0]
+    stamps = {"seen_s": seen, "server_s": float(int(seen)), "resolution_s": 1.0}
+    return {
+        "kind": kind,
+        "namespace": "ns",
+        "name": name,
+        "uid": f"uid-{name}",
+        "workload": workload,
+        "transition": word,
+        **stamps,
+        **more,
+    }
+
+
+def life(name: str, **times: float) -> list[dict[str, Any]]:
+    """All transitions of a workload with one pod; `created` and `completed`/`failed` are the workload's own."""
+    rows = [transition("Job", name, word, times[word]) for word in ("created", "completed", "failed") if word in times]
+    for word in ("scheduled", "initialized", "running", "ready", "succeeded"):
+        if word in times:
+            rows.append(transition("Pod", f"{name}-0", word, times[word]))
+    if "pod_created" in times:
+        rows.append(transition("Pod", f"{name}-0", "created", times["pod_created"]))
+    return rows
+
+
+def tables(
+    submissions: list[dict[str, Any]],
+    transitions: list[dict[str, Any]],
+    events: list[dict[str, Any]] | None = None,
+    gpus: list[float] | None = None,
+) -> ScaleTestTables:
+    """The tables of a recording; `gpus` are those of each node."""
+    nodes = [{"name": f"node-{place}", "gpus": number} for place, number in enumerate(gpus or [])]
+    return ScaleTestTables(
+        submissions=frame(SUBMISSIONS, submissions),
+        transitions=frame(TRANSITIONS, transitions),
+        events=frame(EVENTS, events or []),
+        nodes=frame(NODES, nodes),
+    )

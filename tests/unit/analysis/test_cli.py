@@ -1,0 +1,96 @@
+"""The command line: exit codes, one sentence an error, quick help."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from perfanalysis.__main__ import run
+from synthetic_runs import Shape, write_run
+
+HEAVY = ("pandas", "numpy", "matplotlib", "pyarrow", "jinja2", "yaml")
+
+
+def test_report_names_the_page(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", str(small_run)]) == 0
+    assert capsys.readouterr().out == f"Report: {small_run / 'report' / 'index.html'}\n"
+
+
+def test_report_elsewhere(small_run: Path, tmp_path: Path) -> None:
+    assert run(["report", str(small_run), "--output", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out" / "index.html").is_file()
+
+
+def test_lost_workloads_are_exit_code_5(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    directory = write_run(tmp_path, [Shape(workloads=40, nodes=5, duration=1.0, lost=0.1)])
+    assert run(["report", str(directory)]) == 5
+    assert (directory / "report" / "index.html").is_file()
+    error = capsys.readouterr().err
+    assert "workloads were lost" in error
+    assert "Traceback" not in error
+
+
+def test_kpis_are_printed_in_both_forms(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["kpis", str(small_run)]) == 0
+    assert json.loads(capsys.readouterr().out)["schema"] == "psap.perf/kpis/1"
+    assert run(["kpis", str(small_run), "--format", "openmetrics"]) == 0
+    assert capsys.readouterr().out.endswith("# EOF\n")
+
+
+def test_tables_are_named(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["tables", str(small_run)]) == 0
+    names = {Path(line).name for line in capsys.readouterr().out.splitlines()}
+    assert {"workloads.parquet", "latencies.parquet", "percentiles.parquet", "transitions.parquet"} <= names
+
+
+@pytest.mark.parametrize("command", ["report", "kpis", "tables"])
+def test_usage_errors_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    assert run([command, str(tmp_path / "nowhere")]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("Error: ")
+    assert error.count("\n") == 1
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_unknown_options_are_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "--nothing"]) == 2
+    assert "No such option" in capsys.readouterr().err
+
+
+def test_unexpected_errors_are_exit_code_70(
+    small_run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("lost my way")
+
+    monkeypatch.setattr("perfanalysis.report.make_report", broken)
+    assert run(["report", str(small_run)]) == 70
+    assert capsys.readouterr().err == "Error: internal error: RuntimeError: lost my way; run again with --debug\n"
+    assert run(["report", "--debug", str(small_run)]) == 70
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_an_interrupt_is_exit_code_130(
+    small_run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("perfanalysis.report.make_report", interrupted)
+    assert run(["report", str(small_run)]) == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = f"""
+import sys
+from perfanalysis.__main__ import run
+assert run(["--help"]) == 0
+assert run(["report", "--help"]) == 0
+print([name for name in {HEAVY} if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

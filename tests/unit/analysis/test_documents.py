@@ -1,0 +1,66 @@
+"""Documents: what is missing, damaged or of another kind is said, not raised."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from perfanalysis.documents import parse_time, read_document, write_json
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (None, "the file is missing"),
+        ("{", "the file cannot be read"),
+        ("[]", "the file holds no mapping"),
+        ("{}", "its schema is None, not psap.perf/run/1"),
+        ('{"schema": "psap.perf/cell/1"}', "it is a cell document where a run document belongs"),
+        ('{"schema": "psap.perf/run/2"}', "it has major version 2; this perfanalysis reads up to 1"),
+    ],
+)
+def test_unreadable_documents_have_a_reason(tmp_path: Path, content: str | None, reason: str) -> None:
+    path = tmp_path / "run.json"
+    if content is not None:
+        path.write_text(content)
+    document, findings = read_document(path, "run", "run.json")
+    assert document is None
+    assert reason in findings[0].text
+
+
+def test_unknown_keys_and_older_majors_are_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text('{"schema": "psap.perf/run/0", "new": 1}')
+    assert read_document(path, "run", "run.json") == ({"schema": "psap.perf/run/0", "new": 1}, ())
+
+
+def test_broken_yaml_is_a_finding(tmp_path: Path) -> None:
+    path = tmp_path / "settings.yml"
+    path.write_text("schema: [psap")
+    document, findings = read_document(path, "settings", "settings.yml")
+    assert document is None
+    assert "cannot be read" in findings[0].text
+
+
+def test_documents_are_written_whole(tmp_path: Path) -> None:
+    write_json(tmp_path / "a" / "kpis.json", {"value": None, "text": "µ"})
+    assert json.loads((tmp_path / "a" / "kpis.json").read_text()) == {"value": None, "text": "µ"}
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["kpis.json"]
+
+
+def test_nan_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json(tmp_path / "kpis.json", {"value": float("nan")})
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-11-20T09:30:00.250Z", "2026-11-20T11:30:00.250+02:00", "2026-11-20T04:30:00.250-05:00"]
+)
+def test_times_of_any_zone_are_one_instant(text: str) -> None:
+    assert parse_time(text) == 1795167000.25
+
+
+@pytest.mark.parametrize("text", [None, 5, "yesterday", "2026-11-20T09:30:00"])
+def test_what_is_no_instant_is_none(text: object) -> None:
+    assert parse_time(text) is None

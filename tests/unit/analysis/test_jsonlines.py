@@ -1,0 +1,74 @@
+"""JSON lines: torn ends and foreign lines are counted, everything else is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from perfanalysis.jsonlines import read_json_lines
+from perfanalysis.tables import Column, TableSpec
+
+SPEC = TableSpec(
+    "things",
+    "things",
+    (
+        Column("seen_s", "time", "when"),
+        Column("name", "text", "which"),
+        Column("status", "integer", "status"),
+        Column("good", "flag", "whether"),
+    ),
+)
+LINE = '{"seen_s": 1.5, "name": "a", "status": 201, "good": true, "unknown": [1, {"x": 2}]}\n'
+
+
+def read(tmp_path: Path, text: str) -> tuple[list[dict[str, object]], list[str]]:
+    path = tmp_path / "things.jsonl"
+    path.write_text(text)
+    frame, findings = read_json_lines(path, SPEC, "things.jsonl")
+    return frame.astype("object").where(frame.notna(), None).to_dict("records"), [f.text for f in findings]
+
+
+def test_unknown_keys_are_ignored_and_types_are_declared(tmp_path: Path) -> None:
+    rows, findings = read(tmp_path, LINE)
+    assert rows == [{"seen_s": 1.5, "name": "a", "status": 201, "good": True}]
+    assert findings == []
+
+
+def test_null_and_absent_are_missing(tmp_path: Path) -> None:
+    rows, _ = read(tmp_path, '{"seen_s": null, "name": null}\n{"seen_s": 2, "name": "b", "status": 200}\n')
+    assert rows[0] == {"seen_s": None, "name": None, "status": None, "good": None}
+    assert rows[1]["seen_s"] == 2.0
+
+
+def test_torn_last_line_is_left_out_and_said(tmp_path: Path) -> None:
+    rows, findings = read(tmp_path, LINE + '{"seen_s": 2.5, "na')
+    assert len(rows) == 1
+    assert findings == ["the last line is torn and was left out (1 line)"]
+
+
+def test_last_line_without_line_end_counts_when_complete(tmp_path: Path) -> None:
+    rows, findings = read(tmp_path, LINE + LINE.rstrip("\n"))
+    assert len(rows) == 2
+    assert findings == []
+
+
+@pytest.mark.parametrize("bad", ["not json", "[1, 2]", '{"seen_s": "noon"}', '{"status": 1.5}', "\x00\x00\x00"])
+def test_foreign_line_is_counted_and_the_rest_read(tmp_path: Path, bad: str) -> None:
+    rows, findings = read(tmp_path, LINE + bad + "\n" + LINE)
+    assert len(rows) == 2
+    assert findings == ["1 lines are not JSON objects of the declared types and were left out"]
+
+
+def test_missing_and_empty_files_give_empty_tables(tmp_path: Path) -> None:
+    frame, findings = read_json_lines(tmp_path / "none.jsonl", SPEC, "none.jsonl")
+    assert len(frame) == 0
+    assert [finding.text for finding in findings] == ["the file is missing"]
+    assert read(tmp_path, "") == ([], [])
+
+
+def test_a_file_of_several_blocks_keeps_its_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("perfanalysis.jsonlines.BLOCK_BYTES", 4096)
+    lines = [f'{{"seen_s": {number}, "name": "n{number % 7}", "status": {number}}}\n' for number in range(2000)]
+    rows, _ = read(tmp_path, "".join(lines))
+    assert [row["status"] for row in rows] == list(range(2000))
+    assert rows[1234]["name"] == f"n{1234 % 7}"

@@ -1,0 +1,142 @@
+"""KPIs: complete declarations, missing is null with a reason, documents others can read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+from hand_made import life, submission, tables
+from perfanalysis.kpis import Kpi, KpiValue, Labelled, Value, evaluate, kpis_document, openmetrics
+from perfanalysis.scale_test.kpis import KPIS
+from perfanalysis.scale_test.measures import measure
+
+SCHEMA = json.loads((Path(__file__).resolve().parents[3] / "docs" / "schema" / "kpis-1.json").read_text())
+SAMPLE = re.compile(r'([a-z_:][a-z0-9_:]*)\{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*",?)*)\} (\S+)')
+
+
+def declare(function: Callable[[None], Value], **changes: str) -> Kpi[None]:
+    declared = {"name": "speed", "help": "how fast", "unit": "workloads/s", "direction": "higher", **changes}
+    return Kpi(function=function, **declared)  # type: ignore[arg-type]
+
+
+def evaluated(value: Value, **changes: str) -> KpiValue:
+    return evaluate([declare(lambda _: value, **changes)], None)[0]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"unit": ""}, {"help": ""}, {"direction": "up"}, {"name": "Speed"}, {"name": "with space"}]
+)
+def test_incomplete_declarations_are_refused(changes: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="KPI"):
+        declare(lambda _: Value(1.0), **changes)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_numbers_that_are_none_are_refused(number: float) -> None:
+    with pytest.raises(ValueError, match="missing is None with a reason"):
+        evaluated(Value(number))
+
+
+def test_missing_without_a_reason_is_refused() -> None:
+    with pytest.raises(ValueError, match="neither a number nor a reason"):
+        evaluated(Value(None))
+
+
+def test_nothing_recorded_gives_reasons_and_no_sentinels() -> None:
+    values = evaluate(KPIS, measure(tables([], []), {}, {}))
+    given = {value.name: value.number for value in values if value.number is not None}
+    assert given == {"workloads_submitted": 0.0}
+    assert all(value.reason for value in values if value.number is None)
+
+
+def test_values_by_hand() -> None:
+    # Ten workloads sent a second apart on one GPU of two, each running for one second from two seconds after.
+    sent = [submission(f"w{place}", float(place)) for place in range(10)]
+    seen = []
+    for place in range(10):
+        at = place + 2.0
+        times = {"pod_created": at, "scheduled": at, "running": at, "succeeded": at + 1, "completed": at + 1}
+        seen += life(f"w{place}", created=place + 0.5, **times)
+    stated = {"submitted": 10, "completed": 10, "failed": 0, "lost": 0, "running": 0}
+    values = evaluate(KPIS, measure(tables(sent, seen, gpus=[2.0]), {}, stated))
+    numbers = {value.name: value.number for value in values}
+    expected = {
+        "workloads_submitted": 10.0,
+        "completed_ratio": 1.0,
+        "failed_ratio": 0.0,
+        "lost_ratio": 0.0,
+        "makespan": 12.0,
+        "submission_rate": 1.0,
+        "time_to_running_p50": 2.0,
+        "execution_p50": 1.0,
+        "peak_running": 1.0,
+        "gpu_allocation_ratio": 10 / (2 * 12),
+        "gpu_idle_while_waiting": 0.0,
+    }
+    assert {name: numbers[name] for name in expected} == pytest.approx(expected)
+    assert numbers["time_to_running_p99"] is None
+
+
+def test_the_document_follows_its_schema() -> None:
+    values = evaluate(KPIS, measure(tables([submission("a", 1.0)], []), {}, {}))
+    facts = {"run": "r", "flow": None, "status": "ok", "simulated": ["nodes"], "emulated": []}
+    document = kpis_document(facts, [Labelled({"recording": "x", "cell": "0"}, values)])
+    jsonschema.validate(document, SCHEMA)
+    assert json.loads(json.dumps(document)) == document
+
+
+def test_the_schema_refuses_a_null_without_a_reason() -> None:
+    document = kpis_document(
+        {"run": "r", "flow": None, "status": "ok", "simulated": [], "emulated": []},
+        [Labelled({"recording": "x"}, (evaluated(Value(1.0)),))],
+    )
+    document["kpis"][0]["value"] = None
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, SCHEMA)
+
+
+def test_openmetrics_text() -> None:
+    first = Labelled(
+        {"recording": 'a "quoted"\\name'}, (evaluated(Value(1.5)), evaluated(Value(None, "none"), name="b"))
+    )
+    second = Labelled({"recording": "two\nlines"}, (evaluated(Value(2.0)),))
+    text = openmetrics([first, second], {"run": "r1"})
+    assert text == (
+        "# TYPE psap_perf_speed_workloads_per_s gauge\n"
+        "# UNIT psap_perf_speed_workloads_per_s workloads_per_s\n"
+        "# HELP psap_perf_speed_workloads_per_s how fast\n"
+        'psap_perf_speed_workloads_per_s{run="r1",recording="a \\"quoted\\"\\\\name"} 1.5\n'
+        'psap_perf_speed_workloads_per_s{run="r1",recording="two\\nlines"} 2.0\n'
+        "# TYPE psap_perf_b_workloads_per_s gauge\n"
+        "# UNIT psap_perf_b_workloads_per_s workloads_per_s\n"
+        "# HELP psap_perf_b_workloads_per_s how fast\n"
+        "# EOF\n"
+    )
+
+
+def test_every_declared_kpi_makes_valid_openmetrics() -> None:
+    values = evaluate(KPIS, measure(tables([submission("a", 1.0)], life("a", created=1.5)), {}, {}))
+    lines = openmetrics([Labelled({"recording": "x"}, values)], {}).splitlines()
+    assert lines[-1] == "# EOF"
+    family = ""
+    for line in lines[:-1]:
+        if line.startswith("# TYPE "):
+            family = line.split()[2]
+        elif line.startswith("# UNIT "):
+            _, _, name, unit = line.split()
+            assert name == family
+            assert family.endswith(f"_{unit}")
+        elif not line.startswith("# HELP "):
+            sample = SAMPLE.fullmatch(line)
+            assert sample is not None, line
+            assert sample[1] == family
+            float(sample[3])
+
+
+def test_names_are_declared_once() -> None:
+    names = [kpi.name for kpi in KPIS]
+    assert len(names) == len(set(names))

@@ -1,0 +1,85 @@
+"""Milestones, from recordings made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from hand_made import life, submission, tables, transition
+from perfanalysis.scale_test.milestones import workloads_table
+from perfanalysis.scale_test.tables import ScaleTestTables
+
+
+def by_name(recorded: ScaleTestTables) -> dict[str, dict[str, Any]]:
+    frame = workloads_table(recorded)
+    return {str(row["workload"]): row for row in frame.to_dict("records")}
+
+
+def test_one_pod_goes_through_every_milestone() -> None:
+    times = {"created": 101.0, "pod_created": 101.5, "scheduled": 102.25, "initialized": 103.0, "running": 104.0}
+    row = by_name(tables([submission("a", 100.5)], life("a", **times, ready=104.5, completed=110.0)))["a"]
+    expected = {"sent_s": 100.5, "answered_s": 100.51, "created_s": 101.0, "first_pod_created_s": 101.5}
+    expected |= {"last_pod_created_s": 101.5, "scheduled_s": 102.25, "initialized_s": 103.0, "running_s": 104.0}
+    expected |= {"ready_s": 104.5, "completed_s": 110.0}
+    assert {name: row[name] for name in expected} == expected
+    assert (row["scheduled_server_s"], row["scheduled_resolution_s"]) == (102.0, 1.0)
+    assert pd.isna(row["failed_s"])
+
+
+def test_a_gang_is_as_far_as_its_last_pod() -> None:
+    pods = [transition("Pod", f"a-{pod}", "created", 10.0 + pod) for pod in range(3)]
+    pods += [transition("Pod", f"a-{pod}", "scheduled", 20.0 - pod) for pod in range(3)]
+    row = by_name(tables([submission("a", 9.0, pods=3.0)], pods))["a"]
+    assert (row["first_pod_created_s"], row["last_pod_created_s"], row["scheduled_s"]) == (10.0, 12.0, 20.0)
+
+
+def test_an_incomplete_gang_has_not_reached_it() -> None:
+    pods = [transition("Pod", f"a-{pod}", "scheduled", 20.0 + pod) for pod in range(2)]
+    row = by_name(tables([submission("a", 9.0, pods=3.0)], pods))["a"]
+    assert pd.isna(row["scheduled_s"])
+
+
+def test_a_pod_that_replaces_another_moves_nothing() -> None:
+    pods = [transition("Pod", f"a-{pod}", "scheduled", 20.0 + pod) for pod in range(2)]
+    pods += [transition("Pod", "a-9", "scheduled", 99.0)]
+    row = by_name(tables([submission("a", 9.0, pods=2.0)], pods))["a"]
+    assert row["scheduled_s"] == 21.0
+
+
+def test_a_transition_seen_twice_counts_once() -> None:
+    pods = [transition("Pod", "a-0", "scheduled", 20.0), transition("Pod", "a-0", "scheduled", 50.0)]
+    pods += [transition("Pod", "a-1", "scheduled", 30.0)]
+    row = by_name(tables([submission("a", 9.0, pods=2.0)], pods))["a"]
+    assert row["scheduled_s"] == 30.0
+
+
+def test_watching_alone_knows_workloads_by_their_transitions() -> None:
+    rows = life("b", created=5.0, pod_created=6.0) + life("a", created=3.0, pod_created=4.0)
+    frame = workloads_table(tables([], rows))
+    assert frame["workload"].tolist() == ["a", "b"]
+    assert frame["pods"].tolist() == [1.0, 1.0]
+    assert frame["kind"].tolist() == ["Job", "Job"]
+    assert frame["sent_s"].isna().all()
+
+
+def test_rows_stand_in_the_order_of_submission() -> None:
+    frame = workloads_table(tables([submission("b", 2.0), submission("c", 3.0), submission("a", 1.0)], []))
+    assert frame["workload"].tolist() == ["a", "b", "c"]
+
+
+def test_equal_names_in_two_namespaces_are_two_workloads() -> None:
+    sent = [submission("a", 1.0), submission("a", 2.0, namespace="other")]
+    seen = [transition("Job", "a", "created", 5.0), transition("Job", "a", "created", 7.0, namespace="other", uid="2")]
+    found = by_name(tables(sent, seen))
+    assert {name: row["created_s"] for name, row in found.items()} == {"ns/a": 5.0, "other/a": 7.0}
+
+
+def test_objects_of_no_workload_are_left_out() -> None:
+    frame = workloads_table(tables([], [transition("Pod", "x-0", "created", 1.0, workload=None)]))
+    assert len(frame) == 0
+
+
+@pytest.mark.parametrize("given", [[], [submission("a", 1.0)]])
+def test_recordings_with_nothing_seen_are_tables_too(given: list[dict[str, Any]]) -> None:
+    assert len(workloads_table(tables(given, []))) == len(given)

@@ -1,0 +1,102 @@
+"""Accounting and failures, counted by hand."""
+
+from __future__ import annotations
+
+import pytest
+from hand_made import frame, life, submission, tables, transition
+from perfanalysis.scale_test.milestones import workloads_table
+from perfanalysis.scale_test.outcomes import account, accounting_findings, answers_table, failures_table
+from perfanalysis.scale_test.tables import SUBMISSIONS
+
+SENT = [
+    submission("a", 1.0),
+    submission("b", 2.0),
+    submission("c", 3.0, outcome="failed", status=403, error='pods "c-0" forbidden: exceeded quota', attempts=2),
+    submission("d", 4.0),
+    submission("e", 5.0),
+    submission("f", 6.0),
+]
+SEEN = [
+    *life("a", created=1.5, completed=9.0),
+    *life("b", created=2.5, failed=8.0),
+    *life("d", created=4.5),
+    transition("Job", "f", "created", 6.5),
+    transition("Job", "f", "deleted", 7.0),
+]
+STATED = {"asked": 6, "submitted": 6, "completed": 1, "failed": 2, "lost": 0, "running": 3}
+
+
+def test_every_workload_is_in_exactly_one_place() -> None:
+    counted = account(workloads_table(tables(SENT, SEEN)), STATED)
+    parts = (counted.completed, counted.failed, counted.deleted, counted.unseen, counted.unfinished)
+    assert parts == (1, 2, 1, 1, 1)
+    assert counted.submitted == sum(parts) == 6
+    assert accounting_findings(counted, "x") == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"running": 1}, "submitted 6 is not completed + failed + lost + running = 4"),
+        ({"lost": 1, "running": 2}, "1 workloads were lost"),
+        ({"completed": 2, "running": 2}, "the recorder counted 2 completed, its recording shows 1"),
+    ],
+)
+def test_accounting_that_does_not_hold_is_an_error(change: dict[str, int], text: str) -> None:
+    counted = account(workloads_table(tables(SENT, SEEN)), {**STATED, **change})
+    assert [(finding.severity, finding.text) for finding in accounting_findings(counted, "x")] == [("error", text)]
+
+
+def test_accounting_that_is_missing_is_a_warning() -> None:
+    counted = account(workloads_table(tables(SENT, SEEN)), {})
+    assert [finding.severity for finding in accounting_findings(counted, "x")] == ["warning"]
+    assert counted.lost is None
+
+
+def test_failures_by_stage_and_cause() -> None:
+    seen = [
+        transition("Job", "b", "failed", 8.0, reason="BackoffLimitExceeded"),
+        transition("Pod", "b-0", "failed", 7.0, reason="OOMKilled"),
+        transition("Pod", "b-0", "failed", 7.5, reason="OOMKilled"),
+        transition("Pod", "d-0", "unschedulable", 5.0, reason="Insufficient nvidia.com/gpu"),
+        transition("Pod", "d-1", "evicted", 5.0),
+    ]
+    events = [
+        {"type": "Warning", "reason": "FailedMount", "count": 3, "namespace": "ns", "name": "d-0", "seen_s": 1.0},
+        {"type": "Normal", "reason": "Scheduled", "count": 1, "namespace": "ns", "name": "d-0", "seen_s": 1.0},
+    ]
+    table = failures_table(tables(SENT, seen, events))
+    assert list(table.astype("object").itertuples(index=False, name=None)) == [
+        ("submission", "HTTP 403: pods … forbidden: exceeded quota", 1),
+        ("workload", "BackoffLimitExceeded", 1),
+        ("pod", "OOMKilled", 1),
+        ("pod", "evicted: no reason given", 1),
+        ("pod", "unschedulable: Insufficient nvidia.com/gpu", 1),
+        ("event", "FailedMount", 3),
+    ]
+
+
+def test_no_failures_is_an_empty_table() -> None:
+    assert len(failures_table(tables(SENT[:2], life("a", created=1.5)))) == 0
+
+
+def test_refusals_that_differ_only_by_name_are_one_cause() -> None:
+    sent = [
+        submission(f"w-{place}", 1.0, outcome="failed", status=422, error=f'Job "w-{place}" is invalid: port 80{place}')
+        for place in range(3)
+    ]
+    table = failures_table(tables(sent, []))
+    assert table["count"].tolist() == [3]
+    assert table["cause"].tolist() == ["HTTP 422: Job … is invalid: port …"]
+
+
+def test_a_refusal_without_an_answer() -> None:
+    sent = [submission("a", 1.0, outcome="failed", status=None, error="timeout"), submission("b", 1.0, status=201)]
+    assert failures_table(tables(sent, []))["cause"].tolist() == ["no answer: timeout"]
+    answers = answers_table(frame(SUBMISSIONS, sent))
+    assert answers["count"].tolist() == [1, 1]
+
+
+def test_answers_with_those_sent_again() -> None:
+    rows = answers_table(frame(SUBMISSIONS, SENT)).astype("object").itertuples(index=False, name=None)
+    assert list(rows) == [(201, "created", 5, 0), (403, "failed", 1, 1)]

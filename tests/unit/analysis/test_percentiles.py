@@ -1,0 +1,73 @@
+"""Percentiles: known values, refusals, and intervals equal to those of a resampling bootstrap."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from perfanalysis.percentiles import (
+    bootstrap_interval,
+    estimates,
+    smallest_interval_sample,
+    smallest_sample,
+)
+
+
+def test_known_values() -> None:
+    found = {estimate.statistic: estimate.value for estimate in estimates(np.arange(101.0))}
+    assert found == {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "max": 100.0}
+
+
+def test_linear_interpolation_between_order_statistics() -> None:
+    # position (4 - 1) * 0.5 = 1.5: halfway between the second and third value
+    median = estimates(np.array([10.0, 40.0, 20.0, 30.0]))[0]
+    assert median.value == 25.0
+
+
+def test_smallest_samples() -> None:
+    assert [smallest_sample(share) for share in (0.5, 0.9, 0.95, 0.99)] == [2, 10, 20, 100]
+    assert [smallest_interval_sample(share) for share in (0.5, 0.9, 0.95, 0.99)] == [6, 36, 72, 368]
+
+
+def test_small_samples_are_refused_with_the_reason() -> None:
+    found = {estimate.statistic: estimate for estimate in estimates(np.arange(99.0))}
+    assert found["p99"].value is None
+    assert found["p99"].reason == "needs 100 values, has 99"
+    assert found["p95"].value is not None
+    assert found["p95"].low is not None
+
+
+def test_intervals_are_refused_below_their_sample() -> None:
+    p99 = {estimate.statistic: estimate for estimate in estimates(np.arange(367.0))}["p99"]
+    assert p99.value is not None
+    assert (p99.low, p99.high, p99.reason) == (None, None, "an interval needs 368 values, has 367")
+
+
+def test_missing_values_do_not_count() -> None:
+    found = estimates(np.array([np.nan, 1.0, np.nan, 3.0]))
+    assert found[0].count == 2
+    assert found[0].value == 2.0
+    assert [estimate.reason for estimate in estimates(np.array([np.nan]))] == ["no values"] * 5
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.99])
+def test_interval_equals_that_of_resampling(share: float) -> None:
+    random = np.random.default_rng(3)
+    ordered = np.sort(random.lognormal(0.0, 1.0, 500))
+    resampled = np.quantile(random.choice(ordered, (6000, 500)), share, axis=1)
+    expected = np.quantile(resampled, [0.025, 0.975])
+    # Both are Monte Carlo estimates: they agree within a few order statistics.
+    assert bootstrap_interval(ordered, share) == pytest.approx(expected, rel=0.03)
+
+
+def test_intervals_are_the_same_every_time() -> None:
+    ordered = np.sort(np.random.default_rng(1).random(400))
+    assert bootstrap_interval(ordered, 0.99) == bootstrap_interval(ordered, 0.99)
+
+
+def test_intervals_cover_the_true_percentile() -> None:
+    random = np.random.default_rng(5)
+    covered = 0
+    for _ in range(400):
+        low, high = bootstrap_interval(np.sort(random.random(400)), 0.9)
+        covered += low <= 0.9 <= high
+    assert 0.90 <= covered / 400 <= 0.99
