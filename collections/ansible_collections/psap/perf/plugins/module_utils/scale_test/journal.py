@@ -10,6 +10,9 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
 
+# json.dumps would make an encoder for every row
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 
 class Journal:
     """Rows appended to one file, gathered between flushes."""
@@ -28,7 +31,7 @@ class Journal:
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Keep *row* for the next flush."""
-        self._rows.append(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
+        self._rows.append(_encode(row))
 
     def flush(self) -> None:
         """Write whole lines to the file.

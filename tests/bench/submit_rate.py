@@ -1,0 +1,193 @@
+"""How fast workloads are submitted, beside a raw HTTP loop that posts the same objects. Nothing is asserted.
+
+    perflab up --name bench --nodes 4
+    PERF_LAB=bench python tests/bench/submit_rate.py [--count 1000] [--rounds 5]
+
+The Jobs are suspended: nothing but the API server and etcd works on them. The ways take turns, in changing order, and
+the median of the rounds is printed with the CPU that a workload cost in us and in the API server. ``recorded`` is what
+the command scale_test_submit does: the same submitter with its recorder watching in the same process.
+"""
+
+# ruff: noqa: E402 - the collection can be imported after activate() only
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from perfdrv.collection import activate
+
+activate(Path(__file__).resolve().parents[2])
+
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import arrivals_at
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint, load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import RunClock
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.journal import Journal
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import ResourceKind
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import MANAGED_BY, Submission
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recorder import Recorder, Scope
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission import Submitter
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import WorkloadPlan, Workloads
+from perflab import places, state
+
+CONNECTIONS = (1, 8, 32)
+NAMESPACE = "default"
+JOB = ResourceKind("batch/v1", "Job", "jobs")
+TICKS = os.sysconf("SC_CLK_TCK")
+TEMPLATE = """
+apiVersion: batch/v1
+kind: Job
+spec:
+  suspend: true
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: none, resources: {limits: {nvidia.com/gpu: 1}}}]
+"""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One round of one way: workloads a second, and CPU milliseconds a workload."""
+
+    rate: float
+    own_ms: float
+    server_ms: float
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one round posts, and over how many connections."""
+
+    endpoint: ApiEndpoint
+    workloads: Workloads
+    count: int
+    connections: int
+
+
+Way = Callable[[Round], Coroutine[Any, Any, float]]
+
+
+async def raw(asked: Round) -> float:
+    """The limit: bodies made beforehand, nothing kept, nothing handled."""
+    url = asked.endpoint.server + JOB.collection(NAMESPACE)
+    bodies = iter([asked.workloads.body(index) for index in range(asked.count)])
+    headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", **asked.endpoint.headers()}
+    connector = aiohttp.TCPConnector(limit=0, ssl=asked.endpoint.ssl_context() or True)
+    async with aiohttp.ClientSession(connector=connector, headers=headers) as session:
+        started = time.monotonic()
+        await asyncio.gather(*(_post_all(session, url, bodies) for _ in range(asked.connections)))
+        return time.monotonic() - started
+
+
+async def _post_all(session: aiohttp.ClientSession, url: str, bodies: Iterator[bytes]) -> None:
+    for body in bodies:
+        async with session.post(url, data=body) as response:
+            await response.read()
+            response.raise_for_status()
+
+
+async def submitter(asked: Round) -> float:
+    """Our submitter, its rows written to a file."""
+    async with ApiClient(asked.endpoint) as client:
+        return await _submitted(asked, client)
+
+
+async def recorded(asked: Round) -> float:
+    """Our submitter and our recorder."""
+    with tempfile.TemporaryDirectory() as folder:
+        transitions, events = (Journal(Path(folder) / name) for name in ("transitions", "events"))
+        async with ApiClient(asked.endpoint) as client:
+            scope = Scope(NAMESPACE, JOB, asked.workloads.submission.selector)
+            workload_in = asked.workloads.submission.workload_in
+            recorder = Recorder(client, scope, RunClock.tied(), transitions, events, workload_in)
+            await recorder.start()
+            try:
+                return await _submitted(asked, client)
+            finally:
+                await recorder.stop()
+                transitions.close()
+                events.close()
+
+
+async def _submitted(asked: Round, client: ApiClient) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        journal = Journal(Path(folder) / "submissions")
+        own = Submitter(client, asked.workloads, JOB, NAMESPACE, RunClock.tied(), journal.append)
+        started = time.monotonic()
+        await own.submit(range(asked.count), connections=asked.connections, arrivals=arrivals_at(0))
+        taken = time.monotonic() - started
+        journal.close()
+    if own.counts.refused:
+        raise SystemExit(f"{own.counts.refused} workloads were refused")
+    return taken
+
+
+async def empty(endpoint: ApiEndpoint) -> None:
+    """Delete what a round made, and wait until it is gone."""
+    async with ApiClient(endpoint) as client:
+        path, selector = JOB.collection(NAMESPACE), {"labelSelector": f"{MANAGED_BY}=psap.perf"}
+        await client.request("DELETE", path, params={**selector, "propagationPolicy": "Background"})
+        while json.loads((await client.request("GET", path, params={**selector, "limit": "1"})).body)["items"]:
+            await asyncio.sleep(0.2)
+
+
+def server_cpu(pid: int) -> float:
+    """CPU seconds that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def measure(way: Way, asked: Round, pid: int) -> Sample:
+    own, server = time.process_time(), server_cpu(pid)
+    taken = asyncio.run(way(asked))
+    own, server = time.process_time() - own, server_cpu(pid) - server
+    asyncio.run(empty(asked.endpoint))
+    return Sample(asked.count / taken, own / asked.count * 1000, server / asked.count * 1000)
+
+
+def row(connections: int, name: str, samples: list[Sample], limit: float) -> str:
+    rates = [sample.rate for sample in samples]
+    rate = statistics.median(rates)
+    own, server = (statistics.median(getattr(sample, field) for sample in samples) for field in ("own_ms", "server_ms"))
+    spread = f"{min(rates):.0f}-{max(rates):.0f}"
+    return f"{connections:>11}  {name:<9} {rate:>7.0f}  {spread:>11}  {rate / limit:>6.2f}  {own:>6.2f}  {server:>9.2f}"
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    lab = state.get_running(places.home(), os.environ.get("PERF_LAB", "bench"))
+    endpoint, pid = load_endpoint(str(lab.kubeconfig)), lab.pids["kube-apiserver"].pid
+    ways: dict[str, Way] = {"raw": raw, "submitter": submitter, "recorded": recorded}
+    print(f"{options.count} suspended Jobs, {options.rounds} rounds, median; load {os.getloadavg()[0]:.1f}")
+    print(f"connections  {'way':<9} {'Jobs/s':>7}  {'least-most':>11}  {'of raw':>6}  own ms  server ms")
+    for connections in CONNECTIONS:
+        samples: dict[str, list[Sample]] = {name: [] for name in ways}
+        for number in range(options.rounds):
+            order = list(ways) if number % 2 else list(reversed(ways))
+            for name in order:
+                submission = Submission.of(f"bench-{time.time_ns()}", name)
+                workloads = Workloads(WorkloadPlan(TEMPLATE, "bench", NAMESPACE, 1, {}, {}), submission)
+                samples[name].append(measure(ways[name], Round(endpoint, workloads, options.count, connections), pid))
+        limit = statistics.median(sample.rate for sample in samples["raw"])
+        for name in ways:
+            print(row(connections, name, samples[name], limit), flush=True)
+
+
+if __name__ == "__main__":
+    main()
