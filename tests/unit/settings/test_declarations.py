@@ -1,0 +1,145 @@
+"""``settings check`` on what is declared, and on what the files of a project bind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.settings_check import check_project
+from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
+
+ROLE = "collections/ansible_collections/psap/perf/roles/repo_probe"
+FILES = {
+    "playbooks/tune/settings.yml": "options:\n  tune_gpus: {type: int, default: 1, description: GPUs.}\n",
+    f"{ROLE}/meta/argument_specs.yml": (
+        "argument_specs:\n  main:\n    short_description: Probe\n    options:\n"
+        "      repo_probe_size: {type: int, default: 3, description: Size.}\n"
+    ),
+    f"{ROLE}/defaults/main.yml": "repo_probe_size: 3\n",
+    "presets/big.yml": "preset_big:\n  tune_gpus: 8\n  repo_probe_size: 5\n",
+}
+
+
+def findings(root: Path, changed: dict[str, str] | None = None) -> list[str]:
+    """What is wrong with the small project after some of its files were changed."""
+    for name, text in {**FILES, **(changed or {})}.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return [str(finding) for finding in check_project(Project(root))]
+
+
+def test_a_sound_project_has_no_findings(tmp_path: Path) -> None:
+    assert findings(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "playbooks/tune/settings.yml",
+            "options:\n  gpus: {type: int, description: x}\n",
+            "playbooks/tune/settings.yml:2: gpus must begin with tune_, the name of its flow",
+        ),
+        (
+            "playbooks/tune/settings.yml",
+            "options:\n  tune_gpus: {type: int, default: one, description: x}\n",
+            "playbooks/tune/settings.yml:2: tune_gpus must be an int, but is the text 'one'",
+        ),
+        (
+            "playbooks/tune/settings.yml",
+            "options:\n  tune_gpus: {type: int}\n",
+            "playbooks/tune/settings.yml:2: tune_gpus has no description",
+        ),
+        (
+            "playbooks/tune/settings.yml",
+            "options:\n  tune_gpus: {type: int, description: x}\nrules:\n  - {assert: tune_gpu > 1, message: x}\n",
+            "playbooks/tune/settings.yml:4: the rule reads tune_gpu, which is no setting of tune",
+        ),
+        (
+            "playbooks/tune/settings.yml",
+            "options:\n  tune_token: {secret: true, default: 'env:X', description: x}\n",
+            "playbooks/tune/settings.yml:2: tune_token is a secret, so it can have no default",
+        ),
+        (
+            "playbooks/tune/settings.yml",
+            "options:\n  tune_gpus: {type: integer, description: x}\n",
+            "playbooks/tune/settings.yml:2: tune_gpus has a type that is none of",
+        ),
+        (
+            "playbooks/repo/settings.yml",
+            "options:\n  repo_probe_gpus: {type: int, description: x}\n",
+            "playbooks/repo/settings.yml:2: repo_probe_gpus looks like an argument of the command repo_probe",
+        ),
+        (
+            "playbooks/shared/settings.yml",
+            "options:\n  tune_gpus: {type: int, description: x}\n",
+            "playbooks/shared/settings.yml:2: tune_gpus is declared in playbooks/tune/settings.yml:2 already",
+        ),
+        (
+            f"{ROLE}/defaults/main.yml",
+            "repo_probe_size: 4\n",
+            f"{ROLE}/defaults/main.yml:1: repo_probe_size is 4 here, but its default in meta/argument_specs.yml is 3",
+        ),
+        (
+            f"{ROLE}/defaults/main.yml",
+            "",
+            f"{ROLE}/meta/argument_specs.yml:5: repo_probe_size has a default here, but none in repo_probe/defaults",
+        ),
+        (
+            "group_vars/all/more.yml",
+            "repo_probe_size: '{{ tune_gpus }}'\n",
+            "presets/big.yml:3: repo_probe_size is an argument that group_vars/all/more.yml:1 binds",
+        ),
+        (
+            "inventories/site/host_vars/sutest.yml",
+            "repo_probe_size: 4\n",
+            "presets/big.yml:3: repo_probe_size is an argument that inventories/site/host_vars/sutest.yml:1 binds",
+        ),
+        (
+            "playbooks/tune/test.yml",
+            "- name: Test\n  block:\n    - name: Probe\n      vars:\n        repo_probe_size: 4\n",
+            "presets/big.yml:3: repo_probe_size is an argument that playbooks/tune/test.yml:5 binds",
+        ),
+        (
+            "presets/Odd-Name.yml",
+            "preset_x: {}\n",
+            "presets/Odd-Name.yml:1: Odd-Name is no name for a preset: lower-case letters",
+        ),
+        (
+            "inventories/site/hosts.yml",
+            "all:\n  vars:\n    tune_tree.r: 4\n",
+            "inventories/site/hosts.yml:3: tune_tree.r: a leaf of a dictionary can stand in group_vars files only",
+        ),
+        (
+            "inventories/site/hosts.yml",
+            "all:\n  hosts:\n    sutest:\n      tune_gpus: many\n",
+            "inventories/site/hosts.yml:4: tune_gpus must be an int, but is the text 'many'",
+        ),
+    ],
+)
+def test_what_is_wrong_is_found_with_its_line(tmp_path: Path, name: str, text: str, said: str) -> None:
+    found = findings(tmp_path, {name: text})
+
+    assert any(finding.startswith(said) for finding in found), found
+
+
+def test_a_name_in_two_files_of_one_folder(tmp_path: Path) -> None:
+    found = findings(
+        tmp_path, {"group_vars/all/a.yml": "tune_gpus: 1\n", "group_vars/all/b.yml": "other: 1\ntune_gpus: 2\n"}
+    )
+
+    assert found == [
+        "group_vars/all/b.yml:2: tune_gpus is set in group_vars/all/a.yml:1 too, and the order of two files is "
+        "nobody's intention; remove one"
+    ]
+
+
+def test_a_former_name_says_the_new_one(tmp_path: Path) -> None:
+    renamed = "collections/ansible_collections/psap/perf/meta/renamed.yml"
+
+    found = findings(
+        tmp_path, {renamed: "settings: {tune_cards: tune_gpus}\n", "presets/old.yml": "preset_old: {tune_cards: 1}\n"}
+    )
+
+    assert found == ["presets/old.yml:1: tune_cards is now called tune_gpus; use that name"]
