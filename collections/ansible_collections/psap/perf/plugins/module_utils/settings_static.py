@@ -243,9 +243,8 @@ def _override(project: Project, name: str, value: Any) -> Entry:
 
 def _summary(file: YamlFile) -> PresetSummary:
     preset = preset_from_file(file)
-    first = file.path.read_text(encoding="utf-8").partition("\n")[0]
-    comment = (
-        first.lstrip("# ").removeprefix(f"presets/{file.path.name}").lstrip(" \u2013-:") if first[:1] == "#" else ""
-    )
+    lines = file.path.read_text(encoding="utf-8").splitlines()
+    first = next((line for line in lines if line.startswith("#")), "")
+    comment = first.lstrip("# ").removeprefix(f"presets/{file.path.name}").lstrip(" \u2013-:")
     own = tuple((entry.key, entry.value) for entry in preset.entries if entry.key != "extends")
     return PresetSummary(preset.name, comment, preset.extends, own, str(preset.where))

@@ -1,0 +1,93 @@
+"""The repository's own settings as Ansible sees them, beside what we read without it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings_static import effective
+from ansible_collections.psap.perf.plugins.module_utils.specs import Option
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+SETTINGS_ONLY = """\
+- name: Settings
+  hosts: sutest
+  tasks:
+    - name: Check
+      psap.perf.settings:
+        flow: scale_test
+"""
+
+
+@pytest.mark.parametrize("preset", ["lab", "matrix"])
+def test_ansible_and_the_driver_agree_on_every_setting(project: Any, preset: str) -> None:
+    for name in ("group_vars", "presets", "inventories", "roles"):
+        subprocess.run(["rm", "-r", str(project.root / name)], check=True)
+    for name in ("group_vars", "presets", "inventories"):
+        (project.root / name).symlink_to(REPOSITORY / name)
+    (project.root / "roles").symlink_to(REPOSITORY / "collections/ansible_collections/psap/perf/roles")
+    for flow in ("scale_test", "shared"):
+        text = (REPOSITORY / "playbooks" / flow / "settings.yml").read_text()
+        project.write(f"playbooks/{flow}/settings.yml", text)
+    project.write("playbooks/scale_test.yml", SETTINGS_ONLY)
+
+    outcome = project.run(
+        "-e", json.dumps({"perf_presets": [preset]}), playbook="playbooks/scale_test.yml", site="inventories/lab"
+    )  # fmt: skip
+    known = effective(Project(REPOSITORY), "scale_test", "lab", [preset], host="sutest")
+
+    recorded = outcome.document["all"]
+    assert {name: entry["value"] for name, entry in recorded.items()} == {name: known[name].value for name in recorded}
+    assert {name: Path(entry["origin"]).name for name, entry in recorded.items()} == {
+        name: Path(known[name].origin).name for name in recorded
+    }
+
+
+def test_our_reading_of_specs_is_ansibles() -> None:
+    project = Project(REPOSITORY)
+    done = subprocess.run(
+        ["ansible-doc", "--type", "role", "--json", *(f"psap.perf.{role}" for role in project.roles)],
+        cwd=REPOSITORY,
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    documented = {
+        name.rpartition(".")[2]: entry["entry_points"]["main"] for name, entry in json.loads(done.stdout).items()
+    }
+
+    for role in project.roles:
+        ours = project.command(role)
+        theirs = documented[role]
+        assert ours.short_description == theirs["short_description"]
+        assert options_of(ours.arguments) == {name: summary(body) for name, body in theirs.get("options", {}).items()}
+
+
+def options_of(options: tuple[Option, ...]) -> dict[str, Any]:
+    return {
+        one.name: {
+            "type": one.type,
+            "default": one.default,
+            "required": one.required,
+            "choices": list(one.choices),
+            "elements": one.elements,
+            "options": options_of(one.options),
+        }
+        for one in options
+    }
+
+
+def summary(body: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": body.get("type", "str"),
+        "default": body.get("default"),
+        "required": body.get("required", False),
+        "choices": body.get("choices", []),
+        "elements": body.get("elements"),
+        "options": {name: summary(nested) for name, nested in body.get("options", {}).items()},
+    }
