@@ -1,0 +1,50 @@
+"""The demo project, and the command line on it without a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from perfdrv.cli import cli
+from perfdrv.project import Project
+from perfdrv.session import Session
+
+ROOT = Path(__file__).resolve().parents[3]
+DEMO = ROOT / "tests" / "data" / "driver_project"
+
+Perfdrv = Callable[..., Result]
+
+
+@pytest.fixture
+def repository() -> Project:
+    """The project of this repository."""
+    return Project(ROOT)
+
+
+@pytest.fixture
+def project() -> Project:
+    """A small project with commands and a flow that need no cluster."""
+    project = Project(DEMO)
+    project.activate()
+    return project
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of all runs, empty."""
+    root = tmp_path / "runs"
+    root.mkdir()
+    monkeypatch.setenv("PERF_RUNS_DIR", str(root))
+    return root
+
+
+@pytest.fixture
+def perfdrv() -> Perfdrv:
+    """Call the command line on the demo project; what is raised is in the result's `exception`."""
+
+    def call(*words: str) -> Result:
+        return CliRunner().invoke(cli, ["--project", str(DEMO), *words], obj=Session(), prog_name="perfdrv")
+
+    return call

@@ -1,0 +1,155 @@
+"""The root of the command line: help, suggestions, errors as sentences and exit codes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import Result
+from perfdrv import __main__ as program
+from perfdrv.cli import COMMANDS, cli
+from perfdrv.lazy import LazyGroup
+
+HEAVY = ("ansible_runner", "kubernetes", "matplotlib", "pandas", "perfanalysis", "perflab", "rich", "yaml")
+
+
+@pytest.fixture
+def main(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+    """Call the program; its exit code and what it wrote to stderr."""
+
+    def call(*words: str) -> tuple[int, str]:
+        code = program.main(list(words))
+        return code, capsys.readouterr().err
+
+    return call
+
+
+def test_help_names_every_command(perfdrv: Callable[..., Result]) -> None:
+    result = perfdrv("--help")
+    assert result.exit_code == 0
+    assert all(f"\n  {name} " in result.output for name in COMMANDS)
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        f"import sys\nfrom perfdrv.__main__ import main\nmain(['--help'])\nassert not set({HEAVY}) & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name: str, perfdrv: Callable[..., Result]) -> None:
+    result = perfdrv(name, "--help")
+    assert result.exit_code == 0
+    assert "Usage: perfdrv" in result.output
+
+
+def test_every_command_of_a_group_says_what_it_does() -> None:
+    context = click.Context(cli)
+    groups = [cli.get_command(context, name) for name in ("runs", "settings")]
+    for group in groups:
+        assert isinstance(group, click.Group)
+        assert all(command.help for command in group.commands.values())
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["rum"], "Unknown command 'rum'. Did you mean run"),
+        (["settings", "expalin"], "Did you mean explain?"),
+        (["run", "--jbos", "2"], "No such option '--jbos'"),
+        (["run", "demo", "--jobs", "0"], "is not in the range x>=1"),
+        (["run"], "Name a flow"),
+        (["run", "dmo"], "Unknown flow 'dmo'. Did you mean demo?"),
+        (["run", "demo", "-p", "qick"], "Unknown preset 'qick'. Did you mean quick?"),
+        (["run", "demo", "-i", "elsewere"], "Unknown site 'elsewere'. Did you mean elsewhere?"),
+        (["run", "demo", "-s", "demo_seconds"], "write KEY=VALUE"),
+        (["run", "demo", "-e", "@nowhere.yml"], "does not exist"),
+        (["run", "demo", "-e", "{demo_seconds: [1"], "neither JSON nor YAML"),
+        (["run", "demo", "-e", "[1, 2]"], "no mapping"),
+        (["run", "--resume", "x", "--replay", "y"], "give one of them"),
+        (["run", "--resume", "x"], "There are no runs"),
+        (["runs", "show", "x"], "There are no runs"),
+        (["report", "x"], "There are no runs"),
+        (["toolbox", "dmo"], "Unknown command 'dmo'. Did you mean demo?"),
+        (["toolbox", "demo", "gret"], "Unknown command 'gret'. Did you mean greet?"),
+        (["toolbox", "demo", "greet", "--nam", "x"], "No such option '--nam'. Did you mean '--name'?"),
+        (["toolbox", "demo", "greet", "--count", "x"], "must be an int"),
+        (["toolbox", "demo", "greet", "--tone", "loud"], "must be one of warm, cool"),
+        (["commands", "dmo"], "Unknown group 'dmo'. Did you mean demo?"),
+        (["settings", "show", "dmo"], "Unknown flow 'dmo'"),
+        (["settings", "explain", "demo_secnds"], "did you mean demo_seconds?"),
+        (["settings", "presets", "qick"], "Did you mean quick?"),
+        (["settings", "diff", "quick", "nothing"], "neither a preset nor a run"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_exit_code_2(
+    words: list[str],
+    sentence: str,
+    project: object,
+    runs: Path,
+    main: Callable[..., tuple[int, str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(project.root)  # type: ignore[attr-defined]
+    code, text = main(*words)
+    assert (code, "Traceback" in text) == (2, False)
+    assert sentence in text
+    assert list(runs.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["flows"], ["run", "demo"], ["toolbox", "demo", "greet"], ["runs", "list"]])
+def test_outside_a_project_it_says_so(
+    words: list[str], tmp_path: Path, main: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, text = main(*words)
+    assert code == 2
+    assert text.startswith(f"Error: No psap.perf project at or above {tmp_path}.")
+
+
+def test_a_folder_that_is_no_project_is_refused(tmp_path: Path, main: Callable[..., tuple[int, str]]) -> None:
+    code, text = main("--project", str(tmp_path), "flows")
+    assert code == 2
+    assert "is no psap.perf project" in text
+
+
+def test_an_internal_error_is_one_line_and_exit_code_70(
+    main: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_words: object) -> None:
+        raise ZeroDivisionError("by nought")
+
+    monkeypatch.setattr(LazyGroup, "get_command", broken)
+    code, text = main("flows")
+    assert code == 70
+    assert text == "Error: internal error: ZeroDivisionError: by nought. See where with: perfdrv --debug …\n"
+    with pytest.raises(ZeroDivisionError):
+        main("--debug", "flows")
+
+
+def test_ctrl_c_outside_a_run_is_exit_code_130(
+    main: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_words: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LazyGroup, "get_command", interrupted)
+    code, text = main("flows")
+    assert (code, "Error: interrupted" in text) == (130, True)
+
+
+def test_the_version_is_that_of_the_distribution(perfdrv: Callable[..., Result]) -> None:
+    assert perfdrv("--version").output.startswith("perfdrv 0.")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script(shell: str, perfdrv: Callable[..., Result]) -> None:
+    result = perfdrv("completion", shell)
+    assert result.exit_code == 0
+    assert "_PERFDRV_COMPLETE" in result.output

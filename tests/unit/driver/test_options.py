@@ -1,0 +1,93 @@
+"""Options made from declared arguments: types, help, collisions, only what was given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+import pytest
+from click.testing import Result
+from perfdrv.commands.toolbox import make_command
+from perfdrv.options import command_options, given_arguments
+from perfdrv.project import Project
+
+
+def parsed(project: Project, *words: str) -> dict[str, Any]:
+    """The arguments of demo_greet that stood on the command line."""
+    spec = project.content().command("demo_greet")
+    command = click.Command("greet", params=list(command_options(spec, {"--check"})))
+    with command.make_context("greet", list(words)) as context:
+        return given_arguments(spec, context)
+
+
+@pytest.mark.parametrize(
+    ("words", "arguments"),
+    [
+        ([], {}),
+        (["--name", "Ada"], {"demo_greet_name": "Ada"}),
+        (["--count", "2"], {"demo_greet_count": 2}),
+        (["--count", "1"], {"demo_greet_count": 1}),
+        (["--pause", "2"], {"demo_greet_pause": 2.0}),
+        (["--loud"], {"demo_greet_loud": True}),
+        (["--no-loud"], {"demo_greet_loud": False}),
+        (["--tone", "cool"], {"demo_greet_tone": "cool"}),
+        (["--titles", "[a, b]"], {"demo_greet_titles": ["a", "b"]}),
+        (["--labels", "{a: 1}"], {"demo_greet_labels": {"a": 1}}),
+        (["--card", "x.png"], {"demo_greet_card": "x.png"}),
+        (["--count", "{{ 1 + 1 }}"], {"demo_greet_count": "{{ 1 + 1 }}"}),
+        (["--argument-check", "x"], {"demo_greet_check": "x"}),
+    ],
+)
+def test_only_what_was_given_is_sent_in_its_declared_type(
+    words: list[str], arguments: dict[str, Any], project: Project
+) -> None:
+    assert parsed(project, *words) == arguments
+
+
+@pytest.mark.parametrize("words", [["--count", "x"], ["--titles", "{a: 1}"], ["--labels", "[1]"], ["--tone", "hot"]])
+def test_a_wrong_value_is_refused(words: list[str], project: Project) -> None:
+    with pytest.raises(click.BadParameter, match="must be"):
+        parsed(project, *words)
+
+
+def test_help_shows_description_type_choices_and_defaults(perfdrv: Callable[..., Result]) -> None:
+    text = " ".join(perfdrv("toolbox", "demo", "greet", "--help").output.split())
+    assert "Say hello as often as asked." in text
+    assert "--name STR Who is greeted. [required]" in text
+    assert "--count INT How often. [default: 1]" in text
+    assert "--tone [warm|cool]" in text
+    assert "--loud / --no-loud Whether to shout. [default: false]" in text
+    assert "a reference: file:NAME, env:NAME or vault:NAME" in text
+
+
+def test_every_command_of_the_repository_has_an_option_for_each_argument(repository: Project) -> None:
+    repository.activate()
+    content = repository.content()
+    assert content.roles
+    for role in content.roles:
+        spec = content.command(role)
+        command = make_command("x", spec)
+        names = [name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)]
+        assert len(names) == len(set(names)), role
+        help_text = command.get_help(click.Context(command))
+        assert all(f"--{argument.short_name.replace('_', '-')}" in help_text for argument in spec.arguments), role
+
+
+def test_names_may_be_written_with_underscores(perfdrv: Callable[..., Result]) -> None:
+    assert perfdrv("toolbox", "demo", "greet", "--help").exit_code == 0
+    assert perfdrv("toolbox", "--help").exit_code == 0
+    assert perfdrv("commands", "demo").output.count("demo ") >= 4
+
+
+def test_show_args_says_where_each_argument_comes_from(perfdrv: Callable[..., Result]) -> None:
+    result = perfdrv("toolbox", "demo", "tidy", "--show-args")
+    assert result.exit_code == 0
+    assert "note" in result.output
+    assert "group_vars/all/demo.yml:2" in result.output
+    given = perfdrv("toolbox", "demo", "tidy", "--note", "now", "--show-args").output
+    assert given.splitlines()[1].split() == ["note", "now", "command", "line"]
+
+
+def test_show_args_names_what_is_missing(perfdrv: Callable[..., Result]) -> None:
+    assert "not set: it is required" in perfdrv("toolbox", "demo", "greet", "--show-args").output

@@ -1,0 +1,105 @@
+"""How a run ended, whatever became of Ansible."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.run_directory import begin_attempt, end_attempt
+from perfdrv.ending import ending_lines
+from perfdrv.outcome import error_text, settle
+from perfdrv.processes import Finished
+from perfdrv.request import RunRequest
+from perfdrv.worker import AnsibleEnd
+
+FACTS = {"flow": "demo", "argv": ["perfdrv", "run", "demo"]}
+ERROR = ("[WARNING]: something", "[ERROR]: preset_a extends itself", "Origin: presets/a.yml:2:3", "", "1 preset_a:")
+
+
+@dataclass(frozen=True)
+class Stop:
+    """What the user asked for."""
+
+    interrupted: bool = False
+    killed: bool = False
+
+
+def finished(directory: Path, code: int | None, tail: tuple[str, ...] = ()) -> Finished:
+    """An Ansible that ended with a code."""
+    request = RunRequest(project=directory, playbook=directory / "demo.yml", run_directory=directory)
+    return Finished(request, AnsibleEnd(code=code), tail)
+
+
+def run_json(directory: Path) -> Any:
+    """The run's document."""
+    return json.loads((directory / "run.json").read_text())
+
+
+def test_an_ansible_that_refused_before_it_began_leaves_a_run(tmp_path: Path) -> None:
+    outcome = settle(finished(tmp_path, 4, ERROR), FACTS, Stop())
+    assert (outcome.status, outcome.exit_code) == ("refused", 2)
+    assert run_json(tmp_path)["flow"] == "demo"
+    assert run_json(tmp_path)["reason"]["what"].startswith("[ERROR]: preset_a extends itself\nOrigin: presets/a.yml")
+
+
+@pytest.mark.parametrize(
+    ("code", "stop", "expected"),
+    [
+        (None, Stop(), ("interrupted", 130)),
+        (None, Stop(interrupted=True, killed=True), ("interrupted", 130)),
+        (143, Stop(), ("interrupted", 130)),
+        (250, Stop(), ("failed", 70)),
+        (4, Stop(), ("refused", 2)),
+    ],
+)
+def test_a_run_that_nobody_ended_is_ended_truthfully(
+    code: int | None, stop: Stop, expected: tuple[str, int], tmp_path: Path
+) -> None:
+    begin_attempt(tmp_path, FACTS)
+    outcome = settle(finished(tmp_path, code, ERROR), FACTS, stop)
+    assert (outcome.status, outcome.exit_code) == expected
+    assert run_json(tmp_path)["ended"] is not None
+    assert run_json(tmp_path)["attempts"][0]["status"] == expected[0]
+
+
+def test_what_the_collection_said_stands(tmp_path: Path) -> None:
+    begin_attempt(tmp_path, FACTS)
+    reason = {"what": "Lost workloads", "directory": None}
+    end_attempt(tmp_path, "failed", 5, reason)
+    outcome = settle(finished(tmp_path, 2), FACTS, Stop())
+    assert (outcome.status, outcome.exit_code, outcome.reason) == ("failed", 5, reason)
+
+
+def test_an_ansible_that_gave_up_in_its_midst_was_not_interrupted(tmp_path: Path) -> None:
+    begin_attempt(tmp_path, FACTS)
+    end_attempt(tmp_path, "interrupted", 130, {"what": "ended before its last play", "kind": ""})
+    assert settle(finished(tmp_path, 4, ERROR), FACTS, Stop()).status == "refused"
+
+
+@pytest.mark.parametrize("stop", [Stop(interrupted=True), Stop()])
+def test_a_run_that_was_asked_to_stop_was_interrupted(stop: Stop, tmp_path: Path) -> None:
+    begin_attempt(tmp_path, FACTS)
+    end_attempt(tmp_path, "interrupted", 130, {"what": "asked to stop", "kind": "Interrupted"})
+    assert settle(finished(tmp_path, 2), FACTS, stop).status == "interrupted"
+
+
+def test_the_error_begins_where_ansible_says_so() -> None:
+    assert error_text(ERROR).splitlines()[0] == "[ERROR]: preset_a extends itself"
+    assert error_text(("ok: [localhost]",)) == ""
+
+
+def test_the_last_lines_say_what_why_where_and_directory(tmp_path: Path) -> None:
+    begin_attempt(tmp_path, FACTS)
+    end_attempt(tmp_path, "failed", 1, {"what": "a", "why": "b\nc", "where": "d:1", "directory": "001__x"})
+    outcome = settle(finished(tmp_path, 2), FACTS, Stop())
+    assert ending_lines(outcome, "demo", 61.2) == [
+        "demo: failed after 1m01s",
+        "  what  a",
+        "  why   b",
+        "        c",
+        "  where d:1",
+        f"  see   {tmp_path / '001__x'}",
+    ]

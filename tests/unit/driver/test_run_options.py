@@ -1,0 +1,86 @@
+"""Presets, settings and extra variables: what of them reaches Ansible, and in which order."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from perfdrv.errors import UsageError
+from perfdrv.project import Project
+from perfdrv.run_options import (
+    Given,
+    OrderedCommand,
+    extra_vars_of,
+    override_pairs,
+    preset_names,
+    shared_options,
+    tag_words,
+)
+
+
+def given(*words: str) -> Given:
+    """What a command with the shared options understands."""
+    seen: list[Given] = []
+    command = OrderedCommand(
+        "x", callback=click.pass_context(lambda ctx, **_: seen.append(Given.of(ctx))), params=shared_options()
+    )
+    command.main(list(words), standalone_mode=False)
+    return seen[0]
+
+
+def decoded(words: tuple[str, ...]) -> list[Any]:
+    """JSON documents as they are, files and k=v as text."""
+    return [json.loads(word) if word.startswith("{") else word for word in words]
+
+
+def test_the_order_of_the_command_line_is_kept(project: Project) -> None:
+    words = extra_vars_of(given("-s", "a=1", "-e", "b=2", "-s", "c=3", "-e", '{"d": 4}'), project)
+    assert decoded(words) == [{"a": "1"}, "b=2", {"c": "3"}, {"d": 4}]
+
+
+def test_presets_are_one_variable_where_the_first_one_stood(project: Project) -> None:
+    words = extra_vars_of(given("-s", "a=1", "-p", "quick", "-s", "b=2", "-p", "long"), project)
+    assert decoded(words) == [{"a": "1"}, {"perf_presets": ["quick", "long"]}, {"b": "2"}]
+
+
+def test_files_of_presets_join_named_ones_in_order(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project.root)
+    mixed = given("-e", "@presets/long.yml", "-p", "quick")
+    assert decoded(extra_vars_of(mixed, project)) == [{"perf_presets": ["long", "quick"]}]
+    assert preset_names(mixed, project) == ("long", "quick")
+
+
+def test_files_of_presets_alone_are_passed_as_they_are(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project.root)
+    words = extra_vars_of(given("-e", "@presets/long.yml"), project)
+    assert words == (f"@{project.root / 'presets' / 'long.yml'}",)
+
+
+def test_presets_in_two_ways_are_refused(project: Project) -> None:
+    with pytest.raises(UsageError, match="not with both"):
+        extra_vars_of(given("-p", "quick", "-e", '{"perf_presets": ["long"]}'), project)
+
+
+def test_a_value_may_hold_anything(project: Project) -> None:
+    words = extra_vars_of(given("-s", "a=b=c 'd' \"e\" {{ f }}"), project)
+    assert decoded(words) == [{"a": "b=c 'd' \"e\" {{ f }}"}]
+
+
+def test_pairs_for_a_look_without_ansible(tmp_path: Path, project: Project) -> None:
+    file = tmp_path / "more.yml"
+    file.write_text("b: [1, 2]\n", encoding="utf-8")
+    pairs = override_pairs(given("-s", "a=1", "-p", "quick", "-e", f"@{file}", "-e", '{"c": true}', "-e", "d=x y"))
+    assert pairs == (("a", "1"), ("b", [1, 2]), ("c", True), ("d", "x y"))
+
+
+def test_tags_are_split() -> None:
+    assert tag_words(["prepare, test", "cleanup", ","]) == ("prepare", "test", "cleanup")
+
+
+def test_the_runs_directory_may_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERF_RUNS_DIR", str(tmp_path))
+    assert given().runs_directory == tmp_path
+    assert given("--runs-dir", "elsewhere").runs_directory == Path("elsewhere")

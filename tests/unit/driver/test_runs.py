@@ -1,0 +1,162 @@
+"""The list of runs, the page of one, and the ways to name it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.run_directory import begin_attempt, end_attempt, hold, release
+from click.testing import Result
+from perfdrv.errors import UsageError
+from perfdrv.store import find_run, list_runs
+
+REASON = {"what": "demo_fail: Out of reach", "why": "too far away", "where": "x.yml:3", "directory": "001__demo__fail"}
+
+
+@pytest.fixture
+def make_run(runs: Path) -> Callable[..., Path]:
+    """Make a run by hand, with the collection's own functions."""
+
+    def make(name: str, status: str | None = "ok", reason: dict[str, Any] | None = None) -> Path:
+        directory = runs / name
+        (directory / "001__demo__fail").mkdir(parents=True)
+        state = {"status": "running" if status is None else status, "started": "2026-01-01T00:00:00.000Z"}
+        (directory / "001__demo__fail" / "status.json").write_text(json.dumps(state), encoding="utf-8")
+        begin_attempt(directory, {"flow": "demo", "site": "lab", "argv": []})
+        if status is not None:
+            end_attempt(directory, status, {"ok": 0}.get(status, 1), reason)
+        return directory
+
+    return make
+
+
+def test_an_empty_folder_has_no_runs(runs: Path, perfdrv: Callable[..., Result]) -> None:
+    assert perfdrv("runs", "list").output == f"No runs in {runs}.\n"
+
+
+def test_the_list_tells_status_and_first_failure(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:
+    make_run("demo-1")
+    make_run("demo-2", "failed", REASON)
+    make_run("demo-3", None)
+    rows = [line.split() for line in perfdrv("runs", "list").output.splitlines()[1:]]
+    assert [(row[0], row[2]) for row in rows] == [("demo-1", "ok"), ("demo-2", "failed"), ("demo-3", "interrupted")]
+    assert rows[1][-3:] == ["Out", "of", "reach"]
+
+
+def test_a_run_that_is_held_is_running(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:
+    directory = make_run("demo-1", None)
+    hold(directory)
+    try:
+        (entry,) = json.loads(perfdrv("runs", "list", "--json").output)
+    finally:
+        release(directory)
+    assert entry["status"] == "running"
+
+
+def test_the_list_can_be_narrowed(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:
+    for number in range(4):
+        make_run(f"demo-{number}", "failed" if number % 2 else "ok")
+    assert [run["id"] for run in json.loads(perfdrv("runs", "list", "--json", "--status", "ok").output)] == [
+        "demo-0",
+        "demo-2",
+    ]
+    assert [run["id"] for run in json.loads(perfdrv("runs", "list", "--json", "-n", "1").output)] == ["demo-3"]
+    assert json.loads(perfdrv("runs", "list", "--json", "--flow", "other").output) == []
+
+
+def test_a_damaged_run_does_not_hide_the_others(
+    make_run: Callable[..., Path], runs: Path, perfdrv: Callable[..., Result]
+) -> None:
+    make_run("demo-1")
+    (runs / "demo-2").mkdir()
+    (runs / "demo-2" / "run.json").write_text("{", encoding="utf-8")
+    (runs / "no-run").mkdir()
+    result = perfdrv("runs", "list")
+    assert result.exit_code == 0
+    assert "damaged" in result.output
+    assert "no-run" not in result.output
+    assert "cannot be read" in perfdrv("runs", "show", "demo-2").output
+
+
+def test_a_run_is_found_by_id_prefix_path_and_latest(make_run: Callable[..., Path], runs: Path) -> None:
+    first, second = make_run("demo-1a"), make_run("other-2")
+    assert find_run(runs, "demo-1a") == first
+    assert find_run(runs, "oth") == second
+    assert find_run(runs, str(first)) == first
+    assert find_run(runs, "latest") == list_runs(runs)[-1].directory
+
+
+@pytest.mark.parametrize(("name", "sentence"), [("demo", "names 2 runs"), ("dem0-1", "Did you mean demo-1")])
+def test_an_unclear_name_is_refused(name: str, sentence: str, make_run: Callable[..., Path], runs: Path) -> None:
+    make_run("demo-1")
+    make_run("demo-2")
+    with pytest.raises(UsageError, match=sentence):
+        find_run(runs, name)
+
+
+def test_an_id_that_begins_another_is_no_riddle(make_run: Callable[..., Path], runs: Path) -> None:
+    short = make_run("demo-1")
+    make_run("demo-12")
+    assert find_run(runs, "demo-1") == short
+
+
+def test_the_page_of_a_run_shows_steps_and_reason(
+    make_run: Callable[..., Path], perfdrv: Callable[..., Result]
+) -> None:
+    directory = make_run("demo-1", "failed", REASON)
+    text = perfdrv("runs", "show", "demo-1").output
+    for part in ("status    failed", "site      lab", "why   too far away", "where x.yml:3", str(directory)):
+        assert part in text
+    document = json.loads(perfdrv("runs", "show", "demo-1", "--json").output)
+    assert document["reason"]["what"] == REASON["what"]
+    assert [step["directory"] for step in document["steps"]] == ["001__demo__fail"]
+
+
+def test_the_page_of_a_killed_run_has_nothing_running(
+    make_run: Callable[..., Path], perfdrv: Callable[..., Result]
+) -> None:
+    make_run("demo-1", None)
+    assert perfdrv("runs", "show").output.splitlines()[-1] == "interrupted 001__demo__fail"
+
+
+def test_open_prints_the_report_or_the_folder(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:
+    directory = make_run("demo-1")
+    assert perfdrv("runs", "open", "--print").output.strip() == str(directory)
+    (directory / "report").mkdir()
+    (directory / "report" / "index.html").write_text("", encoding="utf-8")
+    assert perfdrv("runs", "open", "--print").output.strip() == str(directory / "report" / "index.html")
+
+
+def test_a_run_in_progress_is_neither_finalized_nor_resumed(
+    make_run: Callable[..., Path], perfdrv: Callable[..., Result]
+) -> None:
+    directory = make_run("demo-1", None)
+    hold(directory)
+    try:
+        results = [perfdrv("runs", "finalize", "demo-1"), perfdrv("run", "--resume", "demo-1")]
+    finally:
+        release(directory)
+    assert all("is still running" in str(result.exception) for result in results)
+
+
+def test_a_run_without_settings_cannot_be_resumed(
+    make_run: Callable[..., Path], perfdrv: Callable[..., Result]
+) -> None:
+    make_run("demo-1", None)
+    assert "start it anew" in str(perfdrv("run", "--resume", "demo-1").exception)
+    assert "keeps its settings" in str(perfdrv("run", "--resume", "demo-1", "-p", "quick").exception)
+
+
+def test_a_run_that_touched_nothing_is_only_brought_to_an_end(
+    make_run: Callable[..., Path], perfdrv: Callable[..., Result]
+) -> None:
+    directory = make_run("demo-1", None)
+    result = perfdrv("runs", "finalize", "demo-1")
+    assert "the run was killed" in result.output
+    document = json.loads((directory / "run.json").read_text())
+    assert (document["status"], document["exit_code"]) == ("interrupted", 130)
+    assert document["ended"] is not None
+    assert document["attempts"][0]["status"] == "interrupted"

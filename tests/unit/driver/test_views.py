@@ -1,0 +1,168 @@
+"""What a run shows: dated lines, and the live picture."""
+
+from __future__ import annotations
+
+import datetime
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from perfdrv.live import LiveView, steps_table
+from perfdrv.timeline import duration_text, parse, seconds_between, step_seconds, when_text
+from perfdrv.tree import Step, Waiting
+from perfdrv.views import Activity, PlainView, Scene, awaited_text, progress_text, remark_text
+from rich.console import Console
+
+NOW = datetime.datetime(2026, 1, 1, 0, 1, tzinfo=datetime.UTC)
+RUN = Path("/runs/demo-1")
+SLEEP = Step(RUN / "001__demo__sleep", 1, "command", "demo sleep", status="running", started="2026-01-01T00:00:30Z")
+WAITING = replace(SLEEP, waiting=Waiting("20 pods", "2026-01-01T00:00:40Z", 90.0, "12 ready"))
+
+
+@pytest.fixture
+def scene() -> Scene:
+    """A scene without steps."""
+    return Scene(flow="demo", site="lab", directory=RUN)
+
+
+def lines(stream: io.StringIO) -> list[str]:
+    """What was written, without the time."""
+    return [line[9:] for line in stream.getvalue().splitlines()]
+
+
+def test_each_beginning_and_end_is_one_line(scene: Scene) -> None:
+    stream = io.StringIO()
+    view = PlainView(stream)
+    scene.activities = {"demo-1": Activity("Test", "Sleep")}
+    scene.steps = [SLEEP]
+    view.refresh(scene)
+    scene.activities = {"demo-1": Activity("Test", "Sleep more")}
+    view.refresh(scene)
+    scene.steps = [replace(SLEEP, status="failed", ended="2026-01-01T00:00:42Z", error="too far\nreally")]
+    view.close(scene)
+    assert lines(stream) == [
+        "play        Test",
+        "running     001__demo__sleep",
+        "failed      001__demo__sleep  12 s  too far",
+    ]
+
+
+def test_a_cell_ends_after_what_is_in_it(scene: Scene) -> None:
+    stream = io.StringIO()
+    directory = RUN / "001__cell__0"
+    inner = replace(SLEEP, directory=directory / "001__demo__sleep", status="ok", ended="2026-01-01T00:00:31Z")
+    cell = Step(directory, 1, "cell", "0", status="running", label="n=1", children=(replace(inner, status="running"),))
+    view = PlainView(stream)
+    scene.steps = [cell]
+    view.refresh(scene)
+    scene.steps = [replace(cell, status="ok", children=(inner,))]
+    view.refresh(scene)
+    assert lines(stream) == [
+        "running     001__cell__0  n=1",
+        "running     001__cell__0/001__demo__sleep",
+        "ok          001__cell__0/001__demo__sleep  1.0 s",
+        "ok          001__cell__0  n=1",
+    ]
+
+
+def test_a_cell_in_a_process_of_its_own_is_named(scene: Scene) -> None:
+    stream = io.StringIO()
+    scene.activities = {"002__cell__1": Activity("Test")}
+    PlainView(stream).refresh(scene)
+    assert lines(stream) == ["play        Test (002__cell__1)"]
+
+
+def test_what_is_awaited_and_for_how_long() -> None:
+    assert awaited_text(WAITING, NOW) == "waiting for 20 pods: 20 s of 1m30s, last seen: 12 ready"
+    assert awaited_text(SLEEP, NOW) == ""
+    assert awaited_text(replace(WAITING, status="ok"), NOW) == ""
+
+
+def test_a_wait_is_recalled_now_and_then(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    view = PlainView(stream)
+    scene.steps = [WAITING]
+    for seconds in (0, 1, 20, 31, 40, 62):
+        moment = NOW + datetime.timedelta(seconds=seconds)
+        monkeypatch.setattr("perfdrv.views.utc_now", lambda moment=moment: moment)
+        view.refresh(scene)
+    recalled = [line for line in lines(stream) if "waiting for" in line]
+    assert [line.split(": ")[1].split(",")[0] for line in recalled] == ["51 s of 1m30s", "1m22s of 1m30s"]
+
+
+@pytest.mark.parametrize(
+    ("progress", "text"),
+    [
+        ({"asked": 300, "submitted": 0}, "0 of 300 submitted, 0 completed"),
+        (
+            {"phase": "submitting", "asked": 300, "submitted": 120, "submitted_per_s": 41.04, "running": 39}
+            | {"completed": 80, "completed_per_s": 12.5, "failed": 1, "lost": 0},
+            "submitting: 120 of 300 submitted (41.0/s), 39 running, 80 completed (12.5/s), 1 failed",
+        ),
+        ({"phase": "done", "asked": 0, "submitted": 7, "completed": 7}, "7 submitted, 7 completed"),
+    ],
+)
+def test_how_far_a_scale_test_is(progress: dict[str, object], text: str) -> None:
+    assert progress_text(progress) == text
+
+
+def test_the_error_is_the_remark_of_a_failed_step() -> None:
+    assert remark_text(replace(SLEEP, status="failed", error="x\ny"), NOW) == "x"
+
+
+def picture(scene: Scene, height: int = 40) -> str:
+    """The live picture as text."""
+    console = Console(file=io.StringIO(), force_terminal=True, width=100, height=height, color_system=None)
+    view = LiveView(console)
+    view.refresh(scene)
+    console.file = io.StringIO()
+    view.refresh(scene)
+    text = console.file.getvalue()
+    view.close(scene)
+    return text
+
+
+def test_the_picture_shows_flow_play_step_and_progress(scene: Scene) -> None:
+    scene.activities = {"demo-1": Activity("Test", "Sleep")}
+    scene.steps = [replace(WAITING, progress={"asked": 20, "submitted": 12, "completed": 5})]
+    text = picture(scene)
+    assert all(part in text for part in ("demo on lab", "Test - Sleep", "001 demo sleep", "12 of 20 submitted", "━"))
+
+
+def test_the_picture_says_that_it_is_stopping(scene: Scene) -> None:
+    scene.stopping = True
+    assert "stopping: finalizers run; Ctrl-C again to stop at once" in picture(scene)
+
+
+def test_the_picture_fits_the_terminal(scene: Scene) -> None:
+    scene.steps = [replace(SLEEP, number=number, status="ok") for number in range(1, 101)]
+    text = picture(scene, height=20)
+    assert "earlier" in text
+    assert "100 demo sleep" in text
+    assert "001 demo sleep" not in text
+
+
+def test_the_whole_table_has_every_step() -> None:
+    console = Console(file=io.StringIO(), width=100)
+    console.print(steps_table([replace(SLEEP, status="ok", ended="2026-01-01T00:00:31Z")], NOW, None))
+    assert "✔ 001 demo sleep 1.0 s" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(None, ""), (0.04, "0.0 s"), (9.94, "9.9 s"), (12.4, "12 s"), (59.7, "1m00s"), (185, "3m05s"), (7620, "2h07m")],
+)
+def test_durations_read_well(seconds: float | None, text: str) -> None:
+    assert duration_text(seconds) == text
+
+
+def test_moments_that_cannot_be_read_are_nothing() -> None:
+    assert parse("yesterday") is None
+    assert when_text(None, NOW) == ""
+    assert seconds_between(None, None, NOW) is None
+
+
+def test_nobody_knows_how_long_an_abandoned_step_took() -> None:
+    assert step_seconds("interrupted", "2026-01-01T00:00:00Z", None, NOW) is None
+    assert step_seconds("running", "2026-01-01T00:00:00Z", None, NOW) == 60.0
