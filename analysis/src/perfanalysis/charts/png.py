@@ -39,6 +39,9 @@ STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    # A fixed place: else each title is measured against every label before it is drawn.
+    "axes.titley": 1.0,
+    "text.parse_math": False,
     "axes.axisbelow": True,
     "grid.color": GRID,
     "xtick.color": MUTED,

@@ -1,0 +1,69 @@
+"""Drawn reports: every file is there, and the same run gives the same bytes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+from perfanalysis.charts.model import Axis, Chart, Figure, Layer, LayerKind
+from perfanalysis.charts.png import DOTS_PER_INCH, WIDTH_INCHES, draw
+from perfanalysis.report import make_report
+
+SCHEMA = json.loads((Path(__file__).resolve().parents[3] / "docs" / "schema" / "kpis-1.json").read_text())
+
+
+def test_a_finished_run_gives_every_file(small_run: Path) -> None:
+    paths = make_report(small_run)
+    assert paths.findings == ()
+    names = {"latency", "steps", "distributions", "throughput", "concurrency", "gpus"}
+    assert {path.name for path in paths.plots} == {f"{name}.png" for name in names}
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths.plots)
+    document = json.loads(paths.kpis.read_text())
+    jsonschema.validate(document, SCHEMA)
+    assert document["simulated"] == ["nodes", "pods", "synthetic data"]
+    assert paths.openmetrics.read_text().endswith("# EOF\n")
+    latencies = pd.read_parquet(paths.tables / "latencies.parquet")
+    assert len(latencies) == 60
+    assert set(latencies["recording"]) == {"002__scale_test__submit"}
+
+
+def test_the_same_run_gives_the_same_bytes(small_run: Path, tmp_path: Path) -> None:
+    first = make_report(small_run, tmp_path / "first")
+    second = make_report(small_run, tmp_path / "second")
+    for one, other in [
+        (first.index, second.index),
+        (first.kpis, second.kpis),
+        *zip(first.plots, second.plots, strict=True),
+    ]:
+        assert one.read_bytes() == other.read_bytes(), one.name
+    assert not (small_run / "report").exists()
+
+
+@pytest.mark.parametrize("kind", ["points", "line", "steps", "area", "bars", "sidebars", "ranges"])
+def test_every_kind_of_layer_is_drawn(kind: LayerKind) -> None:
+    values = np.array([1.0, 2.0, np.nan])
+    layer = Layer(kind, "values", values, values, low=values - 0.5, high=values + 0.5)
+    axis = Axis("x", "s", low=0.0, high=3.0)
+
+    def pixels(*layers: Layer) -> bytes:
+        return draw(Figure("f", "Figure", "", ((Chart("chart", axis, axis, layers),),)))
+
+    assert pixels(layer) != pixels()
+
+
+def test_marks_are_on_every_figure() -> None:
+    def pixels(marks: tuple[str, ...]) -> bytes:
+        chart = Chart("chart", Axis("x", low=0.0, high=1.0), Axis("y", low=0.0, high=1.0), ())
+        return draw(Figure("f", "Figure", "", ((chart,),), marks))
+
+    assert pixels(("simulated: nodes",)) != pixels(())
+
+
+def test_size_in_pixels() -> None:
+    chart = Chart("chart", Axis("x", low=0.0, high=1.0), Axis("y", low=0.0, high=1.0), ())
+    header = draw(Figure("f", "Figure", "", ((chart,),)))[16:24]
+    assert int.from_bytes(header[:4]) == WIDTH_INCHES * DOTS_PER_INCH
