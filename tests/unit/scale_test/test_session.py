@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import collections
-import json
 import os
 import signal
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, PerfError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.retries import RetryPolicy
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.until import condition
 
 from .fake_api import CREATED_AT, FakeApi
@@ -176,6 +176,23 @@ def test_a_stop_ends_it_with_complete_files(tmp_path: Path) -> None:
     assert end.accounting.identity_holds
 
 
+def test_a_stop_before_the_watches_are_in_sync_submits_nothing(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+
+    async def stop(api: FakeApi) -> None:
+        await eventually(lambda: api.lists >= 1)
+        scene.stop.set()
+
+    scene.meanwhile = stop
+    scene.policy = RetryPolicy()
+
+    def silent(api: FakeApi) -> None:
+        api.refuse_lists = 503
+
+    end = scene.play(silent)
+    assert (end.ended_by, end.accounting.submitted, end.accounting.asked) == ("stop", 0, 3)
+
+
 def test_an_error_leaves_complete_files_too(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
 
@@ -188,25 +205,27 @@ def test_an_error_leaves_complete_files_too(tmp_path: Path) -> None:
     recording = scene.document("recording")
     assert recording["ended_by"] == "error"
     assert "cannot list" in recording["error"]
+    assert scene.document("accounting")["submitted"] == 0
     assert scene.document("nodes") == {"schema": "psap.perf/nodes/1", "nodes": [], "listed": False}
 
 
-def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
+def test_a_full_disk_is_a_sentence_and_leaves_whole_rows_and_accounts(tmp_path: Path) -> None:
     program = (
-        "import resource, sys, pathlib\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))\n"
-        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "import pathlib, resource, signal, sys\n"
         "from perfdrv.collection import activate; activate(pathlib.Path.cwd())\n"
-        "from ansible_collections.psap.perf.plugins.module_utils.scale_test.journal import Journal\n"
-        "journal = Journal(pathlib.Path(sys.argv[1]))\n"
-        "for number in range(1000):\n"
-        "    journal.append({'number': number}); journal.flush()\n"
+        "sys.path.insert(0, str(pathlib.Path.cwd()))\n"
+        "from tests.unit.scale_test.sessions import Scene\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
+        "Scene(pathlib.Path(sys.argv[1]), count=500, rate=200).play()\n"
     )
-    path = tmp_path / "rows.jsonl"
-    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False)
-    assert "cannot write" in done.stderr
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=False)
     assert "File too large; the recording is complete up to here" in done.stderr
-    assert json.loads(path.read_text().splitlines()[0]) == {"number": 0}
+    scene = Scene(tmp_path)
+    assert 0 < len(scene.rows("transitions")) < 500
+    assert scene.document("recording")["ended_by"] == "error"
+    assert "File too large" in scene.document("recording")["error"]
+    assert scene.document("accounting")["identity_holds"]
 
 
 def test_what_is_written_is_readable_after_a_kill(tmp_path: Path) -> None:

@@ -150,8 +150,8 @@ class ApiClient:
             return "timeout", None
         except aiohttp.ClientConnectorCertificateError as error:
             raise ClusterError(f"{self.endpoint.server} is not to be trusted: {error}") from error
-        except (aiohttp.ClientConnectorError, ConnectionRefusedError):
-            return "connection refused", None
+        except aiohttp.ClientConnectorError:
+            return "cannot connect", None
         except (aiohttp.ClientError, OSError):
             return "connection lost", None
         answer = Answer(response.status, content, attempt, response.headers.get("Retry-After"))

@@ -24,6 +24,7 @@ class Journal:
         """
         self.path = path
         self._rows: list[str] = []
+        self._size = 0
         try:
             self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o644)
         except OSError as error:
@@ -40,12 +41,16 @@ class Journal:
         """
         if not self._rows:
             return
-        pending = memoryview(("\n".join(self._rows) + "\n").encode())
+        text = ("\n".join(self._rows) + "\n").encode()
         self._rows.clear()
+        pending = memoryview(text)
         try:
             while pending:
                 pending = pending[os.write(self._descriptor, pending) :]
+            self._size += len(text)
         except OSError as error:
+            # no half row stays behind
+            os.ftruncate(self._descriptor, self._size)
             raise PerfError(
                 f"cannot write {self.path}: {error.strerror}; the recording is complete up to here"
             ) from error

@@ -127,20 +127,31 @@ class Session:
             nodes = await node_gpus(self._client)
             write_json(self._files.nodes, {"schema": NODES_SCHEMA, "nodes": nodes or [], "listed": nodes is not None})
             self._write_progress("syncing")
-            await self._recorder.start()
-            self._recording.synced_s = self._clock.now()
-            self._recording.write(self._files, self._recorder, self._client)
-            submitting = self._begin_submission()
-            ended_by = await self._until_over(submitting)
-            await self._settle(ended_by, submitting)
+            if not await self._synced():
+                ended_by = STOP
+            else:
+                submitting = self._begin_submission()
+                ended_by = await self._until_over(submitting)
+                await self._settle(ended_by, submitting)
         except PerfError as error:
             self._recording.error = str(error)
             raise
         finally:
             await self._close(ended_by, submitting)
-        accounting = self._accounts()
-        write_json(self._files.accounting, accounting.document())
-        return SessionEnd(ended_by, accounting, self._write_progress("done"))
+        return SessionEnd(ended_by, self._accounts(), self._write_progress("done"))
+
+    async def _synced(self) -> bool:
+        """Start the recorder; whether it came to be in sync before the user asked to stop."""
+        starting = asyncio.create_task(self._recorder.start())
+        while not starting.done():
+            await asyncio.wait({starting}, timeout=_TICK_S)
+            if self._interrupted():
+                starting.cancel()
+                return False
+        starting.result()
+        self._recording.synced_s = self._clock.now()
+        self._recording.write(self._files, self._recorder, self._client)
+        return True
 
     def _own_submitter(self, submission: OwnSubmission) -> Submitter:
         journal = Journal(self._files.submissions)
@@ -223,9 +234,14 @@ class Session:
         await self._recorder.stop()
         self._recording.ended_s = self._clock.now()
         self._recording.ended_by = ended_by
-        for journal in self._journals:
-            journal.close()
+        failed = [error for journal in self._journals if (error := _close_failed(journal))]
+        if failed:
+            self._recording.ended_by = ERROR
+            self._recording.error = self._recording.error or str(failed[0])
         self._recording.write(self._files, self._recorder, self._client)
+        write_json(self._files.accounting, self._accounts().document())
+        if failed and ended_by != ERROR:
+            raise failed[0]
 
     def _accounts(self) -> Accounting:
         ledger = self._recorder.ledger
@@ -272,3 +288,12 @@ class Session:
                 return name
             name = name.rpartition("-")[0]
         return None
+
+
+def _close_failed(journal: Journal) -> PerfError | None:
+    """Close a journal; its error, since the other files are to be completed in any case."""
+    try:
+        journal.close()
+    except PerfError as error:
+        return error
+    return None

@@ -143,7 +143,7 @@ class ResourceWatch:
                 await self._refuse(response)
                 async for lines, seen_s in _lines(response, self._clock.now):
                     for line in lines:
-                        self._take(json.loads(line), seen_s)
+                        self._take(_change(line), seen_s)
         except TimeoutError as error:
             raise _BrokenError("silence") from error
         except (aiohttp.ClientError, OSError) as error:
@@ -176,6 +176,14 @@ class ResourceWatch:
             self.counts.bookmarks += 1
         else:
             self._sink.changed(kind, obj, seen_s)
+
+
+def _change(line: bytes) -> dict[str, Any]:
+    try:
+        change: dict[str, Any] = json.loads(line)
+    except ValueError as error:
+        raise _BrokenError("not JSON") from error
+    return change
 
 
 async def _lines(
