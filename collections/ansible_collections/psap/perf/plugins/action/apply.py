@@ -8,16 +8,23 @@ from pathlib import Path
 from typing import Any
 
 from ansible.template import trust_as_template
-from ansible_collections.psap.perf.plugins.module_utils.applying import Outcome, apply_all, delete_all
+from ansible_collections.psap.perf.plugins.module_utils.applying import (
+    Outcome,
+    Replacing,
+    apply_all,
+    delete_all,
+)
 from ansible_collections.psap.perf.plugins.module_utils.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Manifest
 from ansible_collections.psap.perf.plugins.module_utils.documents import dump_yaml, plain, write_text
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.manifests import (
     checked,
     file_name,
+    hidden,
     labelled,
     parse_manifests,
+    with_secrets,
 )
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
@@ -32,16 +39,20 @@ class ActionModule(PerfAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Render, keep, apply."""
         args = context.args
-        manifests = [labelled(item, args["labels"], args["namespace"]) for item in self._manifests(context)]
-        source = context.directory / "src"
+        cluster = context.cluster()
+        found = [
+            labelled(item, args["labels"], _namespace(item, args["namespace"], cluster), owned=args["owned"])
+            for item in self._manifests(context)
+        ]
+        served = [item for item in found if _wanted(item, args["when_served"], cluster)]
+        manifests = with_secrets(served, _secret_values(context))
         for manifest in manifests:
-            write_text(source / file_name(manifest), dump_yaml(manifest))
+            write_text(context.directory / "src" / file_name(manifest), dump_yaml(hidden(manifest)))
+        timeout = seconds(args["timeout"])
         if args["state"] == "absent":
-            timeout = seconds(args["timeout"])
-            outcomes = delete_all(context.cluster(), manifests, context.check_mode, timeout, context.check_interrupted)
-        else:
-            outcomes = apply_all(context.cluster(), manifests, context.check_mode)
-        return _result(outcomes)
+            return _result(delete_all(cluster, manifests, context.check_mode, timeout, context.check_interrupted))
+        replacing = Replacing(timeout, context.check_interrupted) if args["replace"] else None
+        return _result(apply_all(cluster, manifests, context.check_mode, replacing))
 
     def _manifests(self, context: VerbContext) -> list[Manifest]:
         template, definition = context.args["template"], context.args["definition"]
@@ -51,9 +62,38 @@ class ActionModule(PerfAction):
             return checked(plain(definition), "definition")
         path = Path(self._find_needle("templates", template))
         searched = [str(path.parent), *(context.variables.get("ansible_search_path") or [])]
-        templar = self._templar.copy_with_new_env(searchpath=searched)
+        surroundings = {**self._templar.available_variables, "openshift": context.cluster().is_openshift()}
+        templar = self._templar.copy_with_new_env(searchpath=searched, available_variables=surroundings)
         rendered = templar.template(trust_as_template(path.read_text(encoding="utf-8")))
         return parse_manifests(str(rendered), path.name)
+
+
+def _namespace(manifest: Manifest, namespace: str | None, cluster: Cluster) -> str | None:
+    """*namespace*, unless the object cannot live in one."""
+    api_version, kind = manifest["apiVersion"], manifest["kind"]
+    outside = cluster.serves(api_version, kind) and not cluster.is_namespaced(api_version, kind)
+    return None if outside else namespace
+
+
+def _wanted(manifest: Manifest, when_served: list[str], cluster: Cluster) -> bool:
+    return manifest["kind"] not in when_served or cluster.serves(manifest["apiVersion"], manifest["kind"])
+
+
+def _secret_values(context: VerbContext) -> dict[str, dict[str, str]]:
+    """The values of ``secrets``, which are not needed to delete."""
+    if context.args["state"] == "absent":
+        return {}
+    return {
+        name: {key: _secret_value(context, f"{name}.{key}", reference) for key, reference in references.items()}
+        for name, references in context.args["secrets"].items()
+    }
+
+
+def _secret_value(context: VerbContext, where: str, reference: Any) -> str:
+    try:
+        return context.secret(reference)
+    except UsageError as error:
+        raise UsageError(f"secrets.{where}: {error}") from error
 
 
 def _result(outcomes: list[Outcome]) -> VerbResult:

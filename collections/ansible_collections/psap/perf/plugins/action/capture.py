@@ -44,9 +44,10 @@ class ActionModule(PerfAction):
 def _capture(capture: Capture, cluster: Cluster, context: VerbContext) -> None:
     if "cluster" in context.args["about"]:
         capture_cluster(capture, cluster)
+    here = context.args["namespace"]
     for wanted in context.args["objects"]:
-        capture_objects(capture, cluster, wanted)
-    for namespace in context.args["events"]:
+        capture_objects(capture, cluster, {**wanted, "namespace": wanted["namespace"] or here})
+    for namespace in dict.fromkeys([*([here] if here else []), *context.args["events"]]):
         capture_events(capture, cluster, namespace)
     for wanted in context.args["logs"]:
-        capture_logs(capture, cluster, wanted["namespace"], wanted["label_selector"], wanted["tail"])
+        capture_logs(capture, cluster, wanted["namespace"] or here, wanted["label_selector"], wanted["tail"])

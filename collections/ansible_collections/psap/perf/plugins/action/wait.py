@@ -12,6 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest,
 from ansible_collections.psap.perf.plugins.module_utils.documents import dump_yaml, write_json, write_text
 from ansible_collections.psap.perf.plugins.module_utils.manifests import readable
 from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for
+from ansible_collections.psap.perf.plugins.module_utils.stuck_pods import stuck_pod
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.module_utils.waiting import (
@@ -71,6 +72,7 @@ def _goal(args: Any) -> Goal:
         count=args["count"],
         absent=absent,
         give_up_on=tuple(args["give_up_on"]),
+        surrender=None if absent else stuck_pod,
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, InvalidError, Manifest, Query
 from ansible_collections.psap.perf.plugins.module_utils.documents import dump_yaml
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.manifests import stable, title
+from ansible_collections.psap.perf.plugins.module_utils.manifests import hidden, stable, title
 from ansible_collections.psap.perf.plugins.module_utils.waiting import Goal, Progress, wait_for
 
 
@@ -22,26 +22,60 @@ class Outcome:
     after: str
 
 
-def apply_all(cluster: Cluster, manifests: Sequence[Manifest], check_mode: bool) -> list[Outcome]:
+@dataclass(frozen=True, slots=True)
+class Replacing:
+    """That an object may be deleted and made anew when the server refuses to change it in place.
+
+    :param timeout_s: how long to wait until the former one is gone.
+    :param check: raises when the user asked to stop.
+    """
+
+    timeout_s: float
+    check: Callable[[], None]
+
+
+def apply_all(
+    cluster: Cluster, manifests: Sequence[Manifest], check_mode: bool, replacing: Replacing | None = None
+) -> list[Outcome]:
     """Server-side apply of each, in their order.
 
     :raises ClusterError: when the server refuses one; the ones before it stay applied.
     """
-    return [_apply(cluster, manifest, check_mode) for manifest in manifests]
+    return [_apply(cluster, manifest, check_mode, replacing) for manifest in manifests]
 
 
-def _apply(cluster: Cluster, manifest: Manifest, check_mode: bool) -> Outcome:
+def _apply(cluster: Cluster, manifest: Manifest, check_mode: bool, replacing: Replacing | None) -> Outcome:
     before = _present(cluster, manifest, check_mode)
     if check_mode and (before is None or not cluster.serves(manifest["apiVersion"], manifest["kind"])):
         # the namespace or the CRD may be what an earlier command of the run would make
-        return Outcome(title(manifest), True, "", dump_yaml(stable(manifest)))
-    after = cluster.apply(manifest, dry_run=check_mode)
+        return Outcome(title(manifest), True, "", _shown(manifest))
+    try:
+        after = cluster.apply(manifest, dry_run=check_mode)
+    except InvalidError as error:
+        if replacing is None or before is None or not _is_immutable(error):
+            raise
+        after = manifest if check_mode else _replace(cluster, manifest, replacing)
+        return Outcome(title(manifest), True, _shown(before), _shown(after))
     if check_mode:
         changed = before is None or stable(before) != stable(after)
     else:
         # an apply that changes nothing leaves the object's version alone
         changed = before is None or before["metadata"]["resourceVersion"] != after["metadata"]["resourceVersion"]
-    return Outcome(title(manifest), changed, dump_yaml(stable(before)) if before else "", dump_yaml(stable(after)))
+    return Outcome(title(manifest), changed, _shown(before), _shown(after))
+
+
+def _is_immutable(error: InvalidError) -> bool:
+    """Whether another object of the name stands in the way, rather than the manifest being wrong."""
+    return any(word in str(error).lower() for word in ("immutable", "forbidden", "may not change"))
+
+
+def _replace(cluster: Cluster, manifest: Manifest, replacing: Replacing) -> Manifest:
+    _delete(cluster, query_of(manifest), replacing.timeout_s, replacing.check)
+    return cluster.apply(manifest)
+
+
+def _shown(obj: Manifest | None) -> str:
+    return dump_yaml(hidden(stable(obj))) if obj else ""
 
 
 def _present(cluster: Cluster, manifest: Manifest, tolerant: bool) -> Manifest | None:
@@ -78,11 +112,16 @@ def delete_all(
         query = query_of(manifest)
         before = cluster.get(query)
         if before is not None and not check_mode:
-            cluster.delete(query)
-            goal = Goal(query, f"{query} absent", (), timeout_s, absent=True)
-            wait_for(cluster, goal, check, _silent)
-        outcomes.append(Outcome(title(manifest), before is not None, dump_yaml(stable(before)) if before else "", ""))
+            _delete(cluster, query, timeout_s, check)
+        outcomes.append(Outcome(title(manifest), before is not None, _shown(before), ""))
     return outcomes
+
+
+def _delete(cluster: Cluster, query: Query, timeout_s: float, check: Callable[[], None]) -> None:
+    # in the foreground, the object goes after all that it owns
+    cluster.delete(query, propagation="Foreground")
+    goal = Goal(query, f"{query} absent", (), timeout_s, absent=True)
+    wait_for(cluster, goal, check, _silent)
 
 
 def _silent(_progress: Progress) -> None:

@@ -15,7 +15,6 @@ from ansible_collections.psap.perf.plugins.module_utils.manifests import readabl
 from ansible_collections.psap.perf.plugins.module_utils.provenance import git_state, versions
 from ansible_collections.psap.perf.plugins.module_utils.tables import table_text
 
-
 EVERYWHERE = "*"
 
 

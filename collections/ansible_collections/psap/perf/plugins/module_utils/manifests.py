@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.secrets import HIDDEN
 
 MANAGED_BY = {"app.kubernetes.io/managed-by": "psap.perf"}
 # Written by the server, and different at every look.
@@ -42,13 +44,40 @@ def checked(documents: Iterable[Any], where: str) -> list[Manifest]:
     return manifests
 
 
-def labelled(manifest: Manifest, labels: Mapping[str, str], namespace: str | None) -> Manifest:
-    """A copy with *labels*, and *namespace* where the manifest names none."""
+def labelled(manifest: Manifest, labels: Mapping[str, str], namespace: str | None, *, owned: bool = True) -> Manifest:
+    """A copy with *labels*, the label of ours if *owned*, and *namespace* where the manifest names none."""
     result = copy.deepcopy(manifest)
     metadata = result["metadata"]
-    metadata["labels"] = {**MANAGED_BY, **labels, **(metadata.get("labels") or {})}
+    given = {**(MANAGED_BY if owned else {}), **labels, **(metadata.get("labels") or {})}
+    if given:
+        metadata["labels"] = given
     if namespace and "namespace" not in metadata:
         metadata["namespace"] = namespace
+    return result
+
+
+def with_secrets(manifests: Iterable[Manifest], values: Mapping[str, Mapping[str, str]]) -> list[Manifest]:
+    """Copies in which each Secret that *values* names has its values, by key.
+
+    :raises UsageError: when there is no such Secret.
+    """
+    results = [copy.deepcopy(manifest) for manifest in manifests]
+    secrets = {item["metadata"]["name"]: item for item in results if item["kind"] == "Secret"}
+    for name, data in values.items():
+        if name not in secrets:
+            raise UsageError(f"secrets: there is no Secret {name} among the manifests")
+        encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
+        secrets[name]["data"] = {**(secrets[name].get("data") or {}), **encoded}
+    return results
+
+
+def hidden(obj: Mapping[str, Any]) -> dict[str, Any]:
+    """*obj* as it may be shown: the values of a Secret are not."""
+    result = dict(obj)
+    if obj.get("kind") == "Secret":
+        for field in ("data", "stringData"):
+            if obj.get(field):
+                result[field] = dict.fromkeys(obj[field], HIDDEN)
     return result
 
 
@@ -62,9 +91,9 @@ def stable(obj: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def readable(obj: Mapping[str, Any]) -> dict[str, Any]:
-    """*obj* without the bookkeeping of field managers, which is half of every object."""
+    """*obj* without the bookkeeping of field managers, which is half of every object, and without secrets."""
     metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
-    return {**obj, "metadata": metadata}
+    return {**hidden(obj), "metadata": metadata}
 
 
 def title(manifest: Mapping[str, Any]) -> str:

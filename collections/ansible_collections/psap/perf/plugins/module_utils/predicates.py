@@ -5,7 +5,7 @@ The rules follow what ``kubectl rollout status`` and ``kubectl wait`` look at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,11 +118,16 @@ def _pod_hopeless(obj: Object) -> str:
     status = obj.get("status", {})
     if status.get("phase") == "Failed":
         return f"the pod failed: {status.get('reason', '')} {status.get('message', '')}".rstrip(": ")
+    return next((text for text, _entry in stuck_containers(obj)), "")
+
+
+def stuck_containers(obj: Object) -> Iterator[tuple[str, Object]]:
+    """The containers of a pod that wait for something hopeless: what they wait for, and their status."""
+    status = obj.get("status", {})
     for entry in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
         waiting = entry.get("state", {}).get("waiting") or {}
         if waiting.get("reason") in HOPELESS_REASONS:
-            return f"container {entry.get('name')}: {waiting['reason']} {waiting.get('message', '')}".rstrip()
-    return ""
+            yield f"container {entry.get('name')}: {waiting['reason']} {waiting.get('message', '')}".rstrip(), entry
 
 
 def job_finished(obj: Object) -> Verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from ansible_collections.psap.perf.plugins.module_utils.predicates import Predic
 
 # Longer than a restart of an API server; a cluster that stays away longer is not waited for.
 _PATIENCE_WITH_ERRORS_S = 30.0
+_BETWEEN_LOOKS_ELSEWHERE_S = 1.0
+_OBJECTS_LOOKED_INTO = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,7 @@ class Goal:
     :param count: how many objects must; None for all that there are, and at least one.
     :param absent: that no object is left.
     :param give_up_on: reasons, as a pod's containers or conditions spell them, that end the wait at once.
+    :param surrender: looks elsewhere, from time to time, for what keeps an object from getting there; "" for nothing.
     """
 
     query: Query
@@ -32,6 +36,7 @@ class Goal:
     count: int | None = None
     absent: bool = False
     give_up_on: tuple[str, ...] = ()
+    surrender: Callable[[Source, Manifest], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,17 @@ def _reasons(item: Manifest) -> set[str]:
     return {reason for reason in waiting | conditions | {status.get("reason")} if reason}
 
 
+def _looked_elsewhere(source: Source, goal: Goal, progress: Progress) -> str:
+    if goal.surrender is None:
+        return ""
+    with contextlib.suppress(ClusterError):  # the wait itself decides how long to bear with a silent cluster
+        for item in progress.objects[:_OBJECTS_LOOKED_INTO]:
+            reason = goal.surrender(source, item)
+            if reason:
+                return f"{item['metadata']['name']}: {reason}"
+    return ""
+
+
 def wait_for(source: Source, goal: Goal, check: Callable[[], None], report: Callable[[Progress], None]) -> Progress:
     """Wait for *goal*.
 
@@ -97,7 +113,7 @@ def wait_for(source: Source, goal: Goal, check: Callable[[], None], report: Call
     :raises ClusterError: when the cluster stays away.
     """
     deadline = time.monotonic() + goal.timeout_s
-    answered = time.monotonic()
+    answered = looked = time.monotonic()
     progress = Progress(0, 0, "nothing seen yet")
     for seen in observe(source, goal.query, lambda: False):
         check()
@@ -110,8 +126,12 @@ def wait_for(source: Source, goal: Goal, check: Callable[[], None], report: Call
         report(progress)
         if progress.done:
             return progress
-        if progress.hopeless:
-            raise NotReachedError(f"{goal.described} will not be: {progress.hopeless}", progress.objects)
+        hopeless = progress.hopeless
+        if not hopeless and time.monotonic() - looked >= _BETWEEN_LOOKS_ELSEWHERE_S:
+            hopeless = _looked_elsewhere(source, goal, progress)
+            looked = time.monotonic()
+        if hopeless:
+            raise NotReachedError(f"{goal.described} will not be: {hopeless}", progress.objects)
         if time.monotonic() >= deadline:
             break
     within = f" within {goal.timeout_s:g} s" if goal.timeout_s else ""

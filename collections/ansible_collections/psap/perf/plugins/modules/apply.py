@@ -15,7 +15,9 @@ description:
 author: The psap.perf developers
 options:
   template:
-    description: A template of the role, with one or more YAML documents.
+    description:
+      - A template of the role, with one or more YAML documents. Beside the host's variables it sees V(openshift),
+        whether the cluster is one.
     type: str
   definition:
     description: The manifests themselves, instead of a template.
@@ -25,16 +27,39 @@ options:
     description: The namespace of those objects that name none.
     type: str
   labels:
-    description: Labels for every object, beside C(app.kubernetes.io/managed-by).
+    description: Labels for every object.
     type: dict
     default: {}
+  owned:
+    description:
+      - Whether the objects get the label C(app.kubernetes.io/managed-by). V(false) is for fields of objects that others
+        made.
+    type: bool
+    default: true
+  secrets:
+    description:
+      - Values of Secrets among the manifests, by the Secret's name and key, each a reference such as
+        V(env:MINIO_PASSWORD).
+      - The values go to the server only. Files, differences and results show C((secret)) for every value of a Secret.
+    type: dict
+    default: {}
+  when_served:
+    description: Kinds whose objects are left out where the cluster does not serve them, such as V(Route).
+    type: list
+    elements: str
+    default: []
+  replace:
+    description:
+      - Whether an object that the server refuses to change, because the fields are immutable, is deleted and made anew.
+    type: bool
+    default: false
   state:
     description: Whether the objects are to be there.
     type: str
     choices: [present, absent]
     default: present
   timeout:
-    description: How long to wait until deleted objects are gone, as seconds or like V(2m).
+    description: How long to wait until deleted objects, with all that they own, are gone, as seconds or like V(2m).
     type: str
     default: 2m
 """

@@ -14,6 +14,9 @@ description:
     the failure that it documents.
 author: The psap.perf developers
 options:
+  namespace:
+    description: The namespace of objects and logs that name none; its events are kept too.
+    type: str
   objects:
     description: What to keep.
     type: list
@@ -32,7 +35,7 @@ options:
         description: One object by its name.
         type: str
       namespace:
-        description: Where they live; all namespaces if not given.
+        description: Where they live; O(namespace) if not given, and all namespaces if that is not given either.
         type: str
       label_selector:
         description: Which objects, as kubectl's C(-l).
@@ -74,9 +77,8 @@ options:
     default: []
     suboptions:
       namespace:
-        description: Where the pods live.
+        description: Where the pods live; O(namespace) if not given.
         type: str
-        required: true
       label_selector:
         description: Which pods, as kubectl's C(-l).
         type: str
@@ -89,12 +91,12 @@ options:
 EXAMPLES = r"""
 - name: Keep the state of the server
   psap.perf.capture:
+    namespace: redis
     objects:
-      - {kind: Deployment, api_version: apps/v1, namespace: redis}
-      - {kind: Pod, namespace: redis}
-    events: [redis]
+      - {kind: Deployment, api_version: apps/v1}
+      - {kind: Pod}
     logs:
-      - {namespace: redis, label_selector: app=redis}
+      - {label_selector: app=redis}
 """
 
 RETURN = r"""

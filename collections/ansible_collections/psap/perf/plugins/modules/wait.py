@@ -10,6 +10,8 @@ version_added: 0.1.0
 description:
   - Follows the objects by a watch, on one clock, and ends as soon as the state is reached, or cannot be any more.
   - On failure the last objects seen are written to C(artifacts/awaited.yml) of the command.
+  - It gives up early when the object says that it cannot get there any more, or when a pod of a workload waits for an
+    image that cannot be pulled, a container that cannot be made, or crashes over and over.
   - While it waits, C(waiting.json) of the command says for what and since when.
 author: The psap.perf developers
 options:

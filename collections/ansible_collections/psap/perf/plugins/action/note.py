@@ -1,0 +1,23 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from ansible_collections.psap.perf.plugins.module_utils.documents import write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.naming import path_part
+from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.modules.note import DOCUMENTATION
+
+
+class ActionModule(PerfAction):
+    """Keep values among the artifacts."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Write the document."""
+        values = context.args["values"]
+        path = context.directory / "artifacts" / f"{path_part(context.args['file'])}.yml"
+        write_yaml(path, {"schema": f"psap.perf/{path.stem}/1", **values})
+        return VerbResult(values={"file": str(path), "values": values})

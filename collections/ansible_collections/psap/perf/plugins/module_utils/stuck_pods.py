@@ -1,0 +1,44 @@
+"""Why a workload will not become ready, which its own status does not say: its pods do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.observing import Source
+from ansible_collections.psap.perf.plugins.module_utils.predicates import stuck_containers
+
+# A program may crash a few times until what it needs is there.
+_PATIENCE_RESTARTS = 3
+
+
+def stuck_pod(source: Source, workload: Manifest) -> str:
+    """What keeps a pod of *workload* from ever running; empty when nothing does, or it is no workload with pods.
+
+    Pods of an earlier template, which are on their way out, do not count: their images tell.
+
+    :raises ClusterError: when the cluster does not answer.
+    """
+    template = workload.get("spec", {}).get("template") or {}
+    labels = (workload.get("spec", {}).get("selector") or {}).get("matchLabels")
+    if not labels or not template.get("spec"):
+        return ""
+    selector = ",".join(f"{key}={value}" for key, value in labels.items())
+    pods, _version = source.list(
+        Query("v1", "Pod", namespace=workload["metadata"].get("namespace"), label_selector=selector)
+    )
+    images = _images(template)
+    current = (pod for pod in pods if not pod["metadata"].get("deletionTimestamp") and _images(pod) == images)
+    return next((f"pod {pod['metadata']['name']}: {text}" for pod in current for text in _stuck(pod)), "")
+
+
+def _stuck(pod: Manifest) -> Iterator[str]:
+    for text, status in stuck_containers(pod):
+        if "CrashLoopBackOff" not in text or status.get("restartCount", 0) >= _PATIENCE_RESTARTS:
+            yield text
+
+
+def _images(pod: Mapping[str, Any]) -> set[str]:
+    spec = pod["spec"]
+    return {entry.get("image", "") for entry in [*spec.get("containers", []), *(spec.get("initContainers") or [])]}

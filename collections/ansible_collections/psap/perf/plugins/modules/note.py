@@ -1,0 +1,43 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: note
+short_description: Keep values of a command among its artifacts
+version_added: 0.1.0
+description:
+  - Writes values that whoever comes after wants to know, such as a server's address, to a document in C(artifacts/) of
+    the command. It changes nothing of the cluster.
+author: The psap.perf developers
+options:
+  file:
+    description: Name of the document, without ending.
+    type: str
+    required: true
+  values:
+    description: The values by name.
+    type: dict
+    required: true
+"""
+
+EXAMPLES = r"""
+- name: Note where the server is reached
+  psap.perf.note:
+    file: address
+    values:
+      host: redis.test.svc
+      port: 6379
+"""
+
+RETURN = r"""
+file:
+  description: The document's path.
+  type: str
+  returned: success
+values:
+  description: The values.
+  type: dict
+  returned: success
+"""
