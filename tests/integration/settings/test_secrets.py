@@ -154,3 +154,31 @@ def test_a_planted_one_fails_the_run(secretive: Any) -> None:
     assert "a secret stands in clear in the run directory" in outcome.message
     assert "artifacts/careless.txt:1" in outcome.message
     assert VALUE not in outcome.text
+
+
+def test_a_vaulted_variable_of_the_site(secretive: Any) -> None:
+    password = secretive.write("secrets/vault-password", "let me in\n")
+    encrypted = subprocess.run(
+        ["ansible-vault", "encrypt_string", "--vault-password-file", str(password), "--name", "my_token", VALUE],
+        cwd=secretive.root,
+        env=secretive.process_environment(),
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    secretive.write("inventories/site/group_vars/all.yml", encrypted.stdout)
+    script = '{"repo_use_script": "echo the token is $TOKEN"}'
+
+    outcome = secretive.run(
+        "--vault-password-file", str(password), "-v", "-e", "tiny_token=vault:my_token", "-e", script
+    )
+
+    assert outcome.code == 0, outcome.text
+    assert "the token is (secret)" in outcome.text
+    assert outcome.settings["all"]["tiny_token"] == {
+        "value": "vault:my_token",
+        "origin": "command line",
+        "secret": True,
+    }
+    assert VALUE not in outcome.text
+    assert leaks(secretive) == []
