@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -19,6 +18,7 @@ import kubernetes.dynamic.exceptions
 import urllib3.exceptions
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.kinds_by_version import KindsByVersion
 
 FIELD_MANAGER = "psap.perf"
 LAB_CONFIG_MAP = ("kube-system", "perflab")
@@ -77,14 +77,7 @@ class Cluster:
         self.access = access
         self.configuration = load_configuration(access)
         self._api = kubernetes.client.ApiClient(self.configuration)
-        with self._reported("reading the kinds it serves"):
-            self._client = kubernetes.dynamic.DynamicClient(self._api, cache_file=str(self._discovery_cache()))
-
-    def _discovery_cache(self) -> Path:
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "psap-perf" / "discovery"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        key = hashlib.sha256(f"{self.configuration.host} {self.configuration.ssl_ca_cert}".encode()).hexdigest()
-        return folder / f"{key[:16]}.json"
+        self._client = kubernetes.dynamic.DynamicClient(self._api, discoverer=KindsByVersion)
 
     @property
     def server(self) -> str:
@@ -93,7 +86,8 @@ class Cluster:
 
     def version(self) -> str:
         """The server's version, for example ``v1.36.3``."""
-        return str(self._client.version["kubernetes"]["gitVersion"])
+        with self._reported("asking for the version"):
+            return str(kubernetes.client.VersionApi(self._api).get_code().git_version)
 
     def uid(self) -> str | None:
         """The uid of namespace kube-system, which identifies a cluster."""
@@ -110,9 +104,13 @@ class Cluster:
         """Whether the cluster knows the kind: its CRD is there."""
         try:
             self._resource(api_version, kind)
-        except ClusterError:
+        except UnknownKindError:
             return False
         return True
+
+    def is_openshift(self) -> bool:
+        """Whether the cluster is an OpenShift, which assigns user ids and has routes."""
+        return self.serves("config.openshift.io/v1", "ClusterVersion")
 
     def is_namespaced(self, api_version: str, kind: str) -> bool:
         """Whether objects of the kind live in namespaces."""
@@ -234,12 +232,12 @@ class Cluster:
 
     def _resource(self, api_version: str, kind: str) -> Any:
         with self._reported(f"looking for {kind} of {api_version}"):
-            try:
-                return self._client.resources.get(api_version=api_version, kind=kind)
-            except kubernetes.dynamic.exceptions.ResourceNotFoundError as error:
-                raise ClusterError(
-                    f"{self.server} serves no {kind} of {api_version}; install what defines it, or check the version"
-                ) from error
+            found = self._client.resources.find(api_version, kind)
+        if found is None:
+            raise UnknownKindError(
+                f"{self.server} serves no {kind} of {api_version}; install what defines it, or check the version"
+            )
+        return found
 
     def _call(self, api_version: str, kind: str, verb: str, **arguments: Any) -> Manifest:
         resource = self._resource(api_version, kind)
@@ -265,12 +263,20 @@ class Cluster:
             ) from error
 
 
+class UnknownKindError(ClusterError):
+    """The cluster does not serve the kind: its CRD is not there."""
+
+
 class _NotFoundError(ClusterError):
     """There is no such object."""
 
 
+class InvalidError(ClusterError):
+    """The server does not take the object as it is, or not in place of the one it has."""
+
+
 def _refused(server: str, doing: str, error: Any) -> ClusterError:
-    kind = _NotFoundError if error.status == 404 else ClusterError
+    kind = {404: _NotFoundError, 422: InvalidError}.get(error.status, ClusterError)
     try:
         message = json.loads(error.body)["message"]
     except (TypeError, ValueError, KeyError):

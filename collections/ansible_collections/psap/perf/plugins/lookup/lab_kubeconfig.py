@@ -1,0 +1,48 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: lab_kubeconfig
+short_description: Path of a lab's kubeconfig
+version_added: 0.1.0
+description:
+  - The kubeconfig that C(perflab up) writes for a lab of this machine; the lab need not be running.
+  - Labs are kept below E(PERFLAB_HOME), else below C(perflab) of E(XDG_STATE_HOME), else below
+    C(~/.local/state/perflab).
+author: The psap.perf developers
+options:
+  _terms:
+    description: Names of labs; the one that E(PERF_LAB) names, or C(default), if none is given.
+    type: list
+    elements: str
+"""
+
+EXAMPLES = r"""
+perf_kubeconfig: "{{ lookup('psap.perf.lab_kubeconfig') }}"
+"""
+
+RETURN = r"""
+_raw:
+  description: The paths.
+  type: list
+  elements: path
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible.plugins.lookup import LookupBase
+
+
+class LookupModule(LookupBase):  # type: ignore[misc]
+    """Where labs keep their kubeconfigs."""
+
+    def run(self, terms: list[str], variables: Mapping[str, Any] | None = None, **_options: Any) -> list[str]:  # noqa: ARG002
+        """One path for each name."""
+        state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+        home = Path(os.environ.get("PERFLAB_HOME") or state / "perflab")
+        return [str(home / name / "kubeconfig") for name in terms or [os.environ.get("PERF_LAB") or "default"]]
