@@ -65,7 +65,8 @@ class ActionModule(PerfAction):
         surroundings = {**self._templar.available_variables, "openshift": context.cluster().is_openshift()}
         templar = self._templar.copy_with_new_env(searchpath=searched, available_variables=surroundings)
         rendered = templar.template(trust_as_template(path.read_text(encoding="utf-8")))
-        return parse_manifests(str(rendered), path.name)
+        # a template that renders to nothing is None
+        return parse_manifests(str(rendered or ""), path.name)
 
 
 def _namespace(manifest: Manifest, namespace: str | None, cluster: Cluster) -> str | None:

@@ -1,0 +1,26 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Query
+from ansible_collections.psap.perf.plugins.module_utils.manifests import readable
+from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.modules.look import DOCUMENTATION
+
+
+class ActionModule(PerfAction):
+    """Read objects."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """List what there is."""
+        args = context.args
+        cluster = context.cluster()
+        if not cluster.serves(args["api_version"], args["kind"]):
+            return VerbResult(values={"objects": [], "served": False})
+        query = Query(args["api_version"], args["kind"], args["namespace"], args["name"], args["label_selector"])
+        found, _version = cluster.list(query)
+        return VerbResult(values={"objects": [readable(item) for item in found], "served": True})

@@ -1,0 +1,51 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: look
+short_description: Read objects into the play
+version_added: 0.1.0
+description:
+  - What a command must know before it acts. Nothing found is no failure, nor is a kind that the cluster does not serve.
+author: The psap.perf developers
+options:
+  kind:
+    description: The objects' kind.
+    type: str
+    required: true
+  api_version:
+    description: The objects' API group and version.
+    type: str
+    default: v1
+  name:
+    description: One object by its name.
+    type: str
+  namespace:
+    description: Where the objects live; all namespaces if not given.
+    type: str
+  label_selector:
+    description: Which objects, as kubectl's C(-l).
+    type: str
+"""
+
+EXAMPLES = r"""
+- name: Look for storage classes
+  psap.perf.look:
+    kind: StorageClass
+    api_version: storage.k8s.io/v1
+  register: __storage_deploy_nfs_provisioner_classes
+"""
+
+RETURN = r"""
+objects:
+  description: The objects, in the order of the server; values of Secrets are not shown.
+  type: list
+  elements: dict
+  returned: success
+served:
+  description: Whether the cluster serves the kind.
+  type: bool
+  returned: success
+"""
