@@ -93,7 +93,7 @@ async def _container_logs(request: web.Request) -> web.StreamResponse:
         return web.Response(status=400, text=str(error))
     if query.get("previous") == "true":
         return web.Response(status=400, text="a simulated container has no previous run")
-    response = web.StreamResponse()
+    response = web.StreamResponse(headers={"Content-Type": "text/plain; charset=utf-8"})
     await response.prepare(request)
     await response.write(text.encode())
     while query.get("follow") == "true" and not has_ended(pod, names["container"]):

@@ -59,6 +59,7 @@ def start(command: Sequence[str | Path], folder: Path, log: Path, environment: d
             stdout=descriptor,
             stderr=descriptor,
             start_new_session=True,
+            umask=0o077,
         )
     finally:
         os.close(descriptor)

@@ -1,0 +1,43 @@
+"""Real labs in a home of their own: `pytest tests/integration/lab` (the programs are built when missing)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from perflab import places, state
+from perflab.build import Binaries, ensure_binaries
+from perflab.state import Lab
+
+from .labs import Cluster, Labs
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("lab")
+
+
+@pytest.fixture(scope="session")
+def binaries() -> Binaries:
+    return ensure_binaries(places.cache_root(), print)
+
+
+@pytest.fixture(scope="session")
+def labs(tmp_path_factory: pytest.TempPathFactory, binaries: Binaries) -> Iterator[Labs]:
+    made = Labs(tmp_path_factory.mktemp("labs").resolve())
+    yield made
+    for name in state.names(made.home):
+        assert made.run("down", "--name", name).returncode == 0
+
+
+@pytest.fixture(scope="session")
+def lab(labs: Labs) -> Lab:
+    """A lab of 4 nodes of 8 GPUs that tests share and leave running."""
+    return labs.up("shared", "--nodes", "4", "--audit")
+
+
+@pytest.fixture(scope="session")
+def cluster(lab: Lab) -> Cluster:
+    return Cluster.of(lab)

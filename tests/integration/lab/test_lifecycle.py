@@ -1,0 +1,153 @@
+"""Labs come up whole or not at all, side by side, and nothing of them stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+from perflab import lifecycle, ports, processes, state
+from perflab.build import Binaries
+from perflab.components import PROGRAMS
+from perflab.errors import ClusterError
+from perflab.state import Lab, Options
+
+from .labs import Cluster, Labs, wait_for
+
+FEW = ("--nodes", "2")
+
+
+def test_up_twice_is_a_no_op(labs: Labs, lab: Lab) -> None:
+    again = labs.run("up", "--name", "shared")
+    assert again.returncode == 0
+    assert "is up already" in again.stdout
+    assert labs.get("shared").pids == lab.pids
+
+
+def test_up_with_other_options_is_refused(labs: Labs, lab: Lab) -> None:
+    other = labs.run("up", "--name", lab.name, "--gpus", "4")
+    assert other.returncode == 2
+    assert "is up with gpus_per_node = 8, not 4" in other.stderr
+
+
+def test_every_program_listens_on_loopback_only(lab: Lab) -> None:
+    addresses = [each for item in lab.pids.values() for each in ports.listening_addresses(item.pid)]
+    assert len(addresses) == len(lab.ports)
+    assert all(address.startswith("127.0.0.1:") for address in addresses)
+
+
+def test_files_are_private(lab: Lab) -> None:
+    for path in [lab.folder, lab.folder.parent, *lab.folder.rglob("*")]:
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_every_process_is_recorded(labs: Labs, lab: Lab) -> None:
+    assert set(labs.left_over(lab.name)) == set(lab.pids.values())
+
+
+def test_status_kubeconfig_and_logs(labs: Labs, lab: Lab) -> None:
+    assert "shared: running, 4 nodes of 8 GPUs" in labs.run("status").stdout
+    assert labs.run("kubeconfig", "--name", "shared").stdout == f"{lab.kubeconfig}\n"
+    assert set(labs.run("logs", "--name", "shared").stdout.split()) == set(lab.pids)
+    assert "Serving securely" in labs.run("logs", "--name", "shared", "kube-apiserver", "--lines", "9999").stdout
+
+
+def test_two_labs_live_side_by_side(labs: Labs, lab: Lab, cluster: Cluster) -> None:
+    other = labs.up("other", *FEW, "--gpus", "2")
+    assert not set(other.ports.values()) & set(lab.ports.values())
+    node = Cluster.of(other).core.read_node("node-0001")
+    assert node.status.allocatable["nvidia.com/gpu"] == "2"
+    assert len(cluster.core.list_node().items) == 4
+    assert labs.run("down", "--name", "other").returncode == 0
+    assert not (labs.home / "other").exists()
+    assert labs.left_over("other") == []
+    assert labs.get("shared").dead_components() == []
+
+
+def test_a_crashed_lab_is_seen_and_started_anew(labs: Labs) -> None:
+    first = labs.up("crashed", *FEW)
+    victim = first.pids["kube-scheduler"]
+    os.kill(victim.pid, signal.SIGKILL)
+    wait_for("the death", lambda: not victim.is_alive())
+    assert "crashed: crashed, kube-scheduler died" in labs.run("status", "--name", "crashed").stdout
+    assert labs.run("kubeconfig", "--name", "crashed").returncode == 3
+    second = labs.up("crashed", *FEW)
+    assert not set(first.pids.values()) & set(second.pids.values())
+    assert set(labs.left_over("crashed")) == set(second.pids.values())
+    assert labs.run("down", "--name", "crashed").returncode == 0
+
+
+@pytest.mark.parametrize("then", ["up", "down"])
+def test_a_lab_killed_while_starting_is_cleaned(labs: Labs, then: str) -> None:
+    name = f"killed-{then}"
+    starting = labs.start("up", "--name", name, *FEW)
+    wait_for("the API server started", lambda: len(labs.left_over(name)) >= 2)
+    starting.kill()
+    starting.wait()
+    orphans = labs.left_over(name)
+    assert orphans
+    assert f"{name}: interrupted" in labs.run("status", "--name", name).stdout
+    assert labs.run(then, "--name", name).returncode == 0
+    assert not [orphan for orphan in orphans if orphan.is_alive()]
+    assert labs.run("down", "--name", name).returncode == 0
+    assert labs.left_over(name) == []
+
+
+def test_a_process_that_was_never_recorded_is_ended(labs: Labs, tmp_path: Path) -> None:
+    folder = labs.home / "unrecorded"
+    folder.mkdir()
+    stray = processes.start(("sleep", "600"), folder, tmp_path / "log", {})
+    assert labs.run("down", "--name", "unrecorded").returncode == 0
+    assert not stray.is_alive()
+    assert not folder.exists()
+
+
+def test_two_ups_at_once_make_one_lab(labs: Labs) -> None:
+    both = [labs.start("up", "--name", "twice", *FEW) for _ in range(2)]
+    assert [each.wait() for each in both] == [0, 0]
+    assert set(labs.left_over("twice")) == set(labs.get("twice").pids.values())
+    assert labs.run("down", "--name", "twice").returncode == 0
+
+
+@pytest.mark.parametrize("component", ["kube-apiserver", "kwok", "kubelet"])
+def test_a_taken_port_is_replaced(
+    labs: Labs, binaries: Binaries, component: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    chosen = iter([True])
+    free_ports = lifecycle.free_ports
+    with socket.socket() as taken:
+        taken.bind((ports.LOOPBACK, 0))
+        taken.listen()
+
+        def race(names: tuple[str, ...]) -> dict[str, int]:
+            found = free_ports(names)
+            return {**found, component: taken.getsockname()[1]} if next(chosen, False) else found
+
+        monkeypatch.setattr(lifecycle, "free_ports", race)
+        lab = lifecycle.up(labs.home, "race", Options(nodes=1), binaries, said.append)
+    assert lab.state == "running"
+    assert any(f"{component} ended: its port was taken" in line for line in said)
+    assert set(labs.left_over("race")) == set(lab.pids.values())
+    assert lifecycle.down(labs.home, "race")
+
+
+def test_a_program_that_fails_is_named_and_nothing_stays(labs: Labs, binaries: Binaries, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    for program in PROGRAMS:
+        (tmp_path / "bin" / program).symlink_to(binaries.program(program))
+    (tmp_path / "training-operator-crds").symlink_to(binaries.manifests("training-operator-crds"))
+    broken = tmp_path / "bin" / "kube-scheduler"
+    broken.unlink()
+    broken.write_text("#!/bin/sh\necho cannot schedule anything\nexit 1\n")
+    broken.chmod(0o755)
+    with pytest.raises(ClusterError, match=r"kube-scheduler ended(?s:.)*cannot schedule anything"):
+        lifecycle.up(labs.home, "broken", Options(nodes=1), Binaries(tmp_path), print)
+    assert labs.left_over("broken") == []
+    failed = state.read_lab(labs.home, "broken")
+    assert failed is not None
+    assert failed.state == "failed"
+    assert "cannot schedule" in labs.run("logs", "--name", "broken", "kube-scheduler").stdout
+    assert labs.run("down", "--name", "broken").returncode == 0

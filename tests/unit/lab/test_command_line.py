@@ -1,0 +1,71 @@
+"""Exit codes and messages of `perflab`, as far as they need no lab."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from perflab import __main__ as entry
+from perflab import cli, lifecycle
+from perflab.errors import ClusterError
+
+
+@pytest.fixture(autouse=True)
+def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PERFLAB_HOME", str(tmp_path / "labs"))
+    return tmp_path / "labs"
+
+
+def test_status_without_labs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert entry.run(["status"], debug=False) == 0
+    assert "No lab in" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["kubeconfig", "scale --nodes 3"])
+def test_a_lab_that_is_not_up_is_exit_code_3(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert entry.run(command.split(), debug=False) == 3
+    assert "Error: there is no lab 'default'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["up --name Bad", "down --name ../x", "logs etcd", "up --nodes -1", "nonsense", "up --node-template nowhere"],
+)
+def test_a_wrong_request_is_exit_code_2(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert entry.run(command.split(), debug=False) == 2
+    assert "Error:" in capsys.readouterr().err
+
+
+def test_down_of_nothing_is_well(capsys: pytest.CaptureFixture[str]) -> None:
+    assert entry.run(["down"], debug=False) == 0
+    assert "There is no lab 'default'" in capsys.readouterr().out
+
+
+def test_an_unexpected_error_is_exit_code_70(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(home: Path, name: str) -> bool:
+        raise RuntimeError(f"{home.name} {name}")
+
+    monkeypatch.setattr(lifecycle, "down", fail)
+    assert entry.run(["down"], debug=False) == 70
+    assert "RuntimeError: labs default (run again with --debug)" in capsys.readouterr().err
+    with pytest.raises(RuntimeError):
+        entry.run(["down"], debug=True)
+
+
+def test_ctrl_c_is_exit_code_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(home: Path, name: str) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lifecycle, "down", interrupt)
+    assert entry.run(["down"], debug=False) == 130
+
+
+def test_an_error_keeps_its_traceback_with_debug(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ClusterError):
+        entry.run(["kubeconfig"], debug=True)
+
+
+def test_the_group_has_the_agreed_commands() -> None:
+    assert set(cli.lab.commands) == {"build", "up", "down", "status", "kubeconfig", "logs", "scale"}

@@ -1,0 +1,51 @@
+"""The pinned modules, and the hash that names a set of programs."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from pathlib import Path
+
+import pytest
+from perflab import components
+from perflab.components import COMPONENTS, Component, lock_hash, versions
+
+
+def test_versions_come_from_the_lock_files() -> None:
+    assert versions() == {
+        "etcd": "v3.6.15",
+        "kubernetes": "v1.36.3",
+        "kwok": "v0.8.0",
+        "training-operator": "v1.8.1",
+    }
+
+
+@pytest.mark.parametrize("component", COMPONENTS, ids=lambda component: component.name)
+def test_every_component_has_checksums(component: Component) -> None:
+    assert component.version in (component.folder / "go.sum").read_text()
+
+
+def test_kubernetes_reports_its_version() -> None:
+    flags = next(part for part in COMPONENTS if part.name == "kubernetes").linker_flags()
+    assert "gitVersion=v1.36.3" in flags
+    assert "gitMinor=36" in flags
+
+
+def test_the_hash_is_stable_and_short() -> None:
+    assert lock_hash() == lock_hash()
+    assert len(lock_hash()) == 12
+
+
+def test_the_hash_changes_with_the_machine_and_the_programs() -> None:
+    fewer = [dataclasses.replace(COMPONENTS[0], programs=()), *COMPONENTS[1:]]
+    assert len({lock_hash(), lock_hash(machine="riscv64"), lock_hash(fewer)}) == 3
+
+
+@pytest.mark.parametrize("name", ["go.mod", "go.sum", "tools.go"])
+def test_the_hash_changes_with_each_lock_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(components.MODULES, tmp_path / "modules")
+    monkeypatch.setattr(components, "MODULES", tmp_path / "modules")
+    before = lock_hash()
+    with (tmp_path / "modules" / "etcd" / name).open("a") as file:
+        file.write("// changed\n")
+    assert lock_hash() != before

@@ -1,0 +1,82 @@
+"""What a simulated node looks like."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from perflab import nodes
+from perflab.errors import UsageError
+from perflab.state import Lab, Options
+
+
+def lab(**options: int) -> Lab:
+    return Lab(
+        Path("/nowhere"),
+        Options(**options),
+        ports={"kubelet": 1234},
+        versions={"kubernetes": "v1.36.3", "kwok": "v0.8.0"},
+    )
+
+
+def test_a_node_follows_the_contract() -> None:
+    node = nodes.named(nodes.shared_document(lab(), {}), nodes.node_name(7))
+    assert node["metadata"]["name"] == "node-0007"
+    assert node["metadata"]["annotations"] == {"kwok.x-k8s.io/node": "fake"}
+    assert node["metadata"]["labels"] == {
+        "type": "kwok",
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/hostname": "node-0007",
+        "kubernetes.io/os": "linux",
+        "node-role.kubernetes.io/worker": "",
+        "nvidia.com/gpu.present": "true",
+        "nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3",
+        "nvidia.com/gpu.count": "8",
+        "feature.node.kubernetes.io/pci-10de.present": "true",
+        "feature.node.kubernetes.io/system-os_release.ID": "rhel",
+    }
+    allocatable = node["status"]["allocatable"]
+    assert (allocatable["cpu"], allocatable["memory"], allocatable["pods"]) == ("128", "1Ti", "250")
+    assert allocatable["nvidia.com/gpu"] == "8"
+    assert "taints" not in node["spec"]
+    assert node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"] == 1234
+
+
+def test_nodes_without_gpus_say_nothing_of_gpus() -> None:
+    node = nodes.shared_document(lab(gpus_per_node=0), {})
+    assert "nvidia.com/gpu" not in node["status"]["allocatable"]
+    assert not [label for label in node["metadata"]["labels"] if label.startswith("nvidia.com")]
+
+
+def test_a_template_is_merged_over_the_defaults() -> None:
+    template = {
+        "kind": "Node",
+        "metadata": {"name": "ignored", "labels": {"pool": "gold"}},
+        "spec": {"taints": [{"key": "a", "effect": "NoSchedule"}]},
+        "status": {"allocatable": {"cpu": "64"}},
+    }
+    node = nodes.named(nodes.shared_document(lab(), template), "node-0000")
+    assert node["metadata"]["name"] == "node-0000"
+    assert node["metadata"]["labels"]["pool"] == "gold"
+    assert node["metadata"]["labels"]["type"] == "kwok"
+    assert node["spec"]["taints"] == template["spec"]["taints"]
+    assert node["status"]["allocatable"]["cpu"] == "64"
+    assert node["status"]["allocatable"]["nvidia.com/gpu"] == "8"
+    assert node["status"]["capacity"]["cpu"] == "128"
+
+
+def test_merging_changes_neither_side() -> None:
+    base, changes = {"a": {"b": 1}}, {"a": {"c": [1]}}
+    merged = nodes.merge(base, changes)
+    merged["a"]["c"].append(2)
+    assert merged["a"]["b"] == 1
+    assert base == {"a": {"b": 1}}
+    assert changes == {"a": {"c": [1]}}
+
+
+@pytest.mark.parametrize("text", ["kind: Pod", "- a", "a: [", "a: 1\n---\nb: 2\n"])
+def test_a_bad_template_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "node.yaml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=r"node template .*node\.yaml"):
+        nodes.read_template(path)

@@ -1,0 +1,65 @@
+"""A process of a lab is found again by more than its number, and no other is ever killed."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from perflab import processes
+from perflab.processes import Identity, identify, kill
+
+SLEEP = (sys.executable, "-c", "import time; time.sleep(60)")
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Identity]:
+    identity = processes.start(SLEEP, tmp_path, tmp_path / "log", {})
+    yield identity
+    kill([identity])
+
+
+def test_a_started_process_is_alive_until_killed(started: Identity) -> None:
+    assert started.is_alive()
+    assert kill([started]) == []
+    assert not started.is_alive()
+
+
+def test_it_is_in_a_session_of_its_own(started: Identity) -> None:
+    assert os.getsid(started.pid) == started.pid
+    assert os.getsid(started.pid) != os.getsid(0)
+
+
+def test_its_log_is_private(started: Identity, tmp_path: Path) -> None:
+    assert (tmp_path / "log").stat().st_mode & 0o777 == 0o600
+
+
+def test_another_process_with_the_same_number_is_left_alone(started: Identity) -> None:
+    earlier = dataclasses.replace(started, start_time=started.start_time - 1)
+    assert not earlier.is_alive()
+    assert kill([earlier]) == []
+    assert started.is_alive()
+
+
+def test_a_zombie_counts_as_dead() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "pass"])
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert identify(child.pid) is None
+    child.wait()
+
+
+def test_a_name_with_blanks_and_parentheses_is_read(tmp_path: Path) -> None:
+    program = tmp_path / "a) (b"
+    program.symlink_to("/bin/sleep")
+    identity = processes.start((program, "60"), tmp_path, tmp_path / "log", {})
+    assert identity.is_alive()
+    assert kill([identity]) == []
+
+
+def test_a_process_that_no_file_mentions_is_found_by_its_mark(started: Identity, tmp_path: Path) -> None:
+    assert processes.find_marked(tmp_path) == [started]
+    assert processes.find_marked(tmp_path / "other") == []

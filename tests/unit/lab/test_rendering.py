@@ -1,0 +1,121 @@
+"""Certificates, kubeconfigs and command lines, without starting anything."""
+
+from __future__ import annotations
+
+import base64
+import ssl
+from pathlib import Path
+
+import pytest
+import yaml
+from cryptography import x509
+from perflab import programs
+from perflab.build import Binaries
+from perflab.certificates import Authority
+from perflab.credentials import make_credentials
+from perflab.ports import free_ports
+from perflab.programs import Credentials, Program
+from perflab.state import Lab, Options
+from perflab.tuning import tuning_for
+
+BINARIES = Binaries(Path("/cache/abc"))
+
+
+def make_lab(folder: Path, options: Options) -> tuple[Lab, Credentials]:
+    folder.mkdir()
+    lab = Lab(folder, options, ports=free_ports(programs.PORTS))
+    return lab, make_credentials(Authority(folder / "pki"), lab)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Lab, Credentials]:
+    return make_lab(tmp_path_factory.mktemp("labs") / "one", Options())
+
+
+def all_programs(lab: Lab, files: Credentials) -> list[Program]:
+    return [
+        programs.etcd(lab, BINARIES),
+        programs.apiserver(lab, BINARIES, files),
+        programs.controller_manager(lab, BINARIES, files),
+        programs.scheduler(lab, BINARIES, files),
+        programs.kwok(lab, BINARIES, files),
+        programs.kubelet(lab, "python3"),
+        programs.training_operator(lab, BINARIES, files),
+    ]
+
+
+def test_every_file_is_private(made: tuple[Lab, Credentials]) -> None:
+    lab, _ = made
+    for path in lab.folder.rglob("*"):
+        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_the_kubeconfig_stands_alone(made: tuple[Lab, Credentials]) -> None:
+    lab, files = made
+    document = yaml.safe_load(lab.kubeconfig.read_text())
+    cluster = document["clusters"][0]["cluster"]
+    assert cluster["server"] == f"https://127.0.0.1:{lab.ports['kube-apiserver']}"
+    authority = base64.b64decode(cluster["certificate-authority-data"])
+    assert authority == files.authority.certificate.read_bytes()
+
+
+def test_users_are_who_the_api_server_expects(made: tuple[Lab, Credentials]) -> None:
+    lab, _ = made
+    subjects = {
+        name: x509.load_pem_x509_certificate((lab.folder / "pki" / f"{name}.crt").read_bytes()).subject
+        for name in ("admin", "kube-scheduler", "kube-controller-manager")
+    }
+    assert subjects["admin"].rfc4514_string() == "O=system:masters,CN=perflab:admin"
+    assert subjects["kube-scheduler"].rfc4514_string() == "CN=system:kube-scheduler"
+    assert subjects["kube-controller-manager"].rfc4514_string() == "CN=system:kube-controller-manager"
+
+
+def test_pairs_fit_together(made: tuple[Lab, Credentials]) -> None:
+    _, files = made
+    tls = ssl.create_default_context(cafile=str(files.authority.certificate))
+    tls.load_cert_chain(files.server.certificate, files.server.key)
+    tls.load_cert_chain(files.kubelet_client.certificate, files.kubelet_client.key)
+
+
+def test_everything_listens_on_loopback(made: tuple[Lab, Credentials]) -> None:
+    for program in all_programs(*made):
+        text = " ".join(map(str, program.command))
+        assert "0.0.0.0" not in text
+        if program.health:
+            assert "//127.0.0.1:" in program.health
+
+
+def test_each_program_that_answers_has_a_port_of_its_own(made: tuple[Lab, Credentials]) -> None:
+    lab, _ = made
+    for program in all_programs(*made):
+        assert program.health is None or f":{lab.ports[program.name]}/" in program.health
+
+
+def test_options_reach_the_command_lines(tmp_path: Path, made: tuple[Lab, Credentials]) -> None:
+    plain = [str(part) for program in all_programs(*made) for part in program.command]
+    lab, files = make_lab(tmp_path / "two", Options(fsync=True, audit=True))
+    asked = [str(part) for program in all_programs(lab, files) for part in program.command]
+    assert "--unsafe-no-fsync" in plain
+    assert "--unsafe-no-fsync" not in asked
+    assert f"--audit-log-path={lab.folder / 'audit.log'}" in asked
+    assert not [part for part in plain if part.startswith("--audit")]
+
+
+def test_workers_follow_the_machine() -> None:
+    small, large = tuning_for(2, 8 * 10**9), tuning_for(64, 256 * 10**9)
+    assert (small.stage_workers, small.job_workers) == (4, 8)
+    assert (large.stage_workers, large.job_workers) == (128, 256)
+    assert small.memory_limit_bytes == 1.6 * 10**9
+
+
+def test_every_stage_is_yaml_with_a_name_and_a_selector() -> None:
+    stages = list(yaml.safe_load_all((programs.MANIFESTS / "stages.yaml").read_text()))
+    assert [stage["metadata"]["name"] for stage in stages] == [
+        "node-initialize",
+        "pod-start",
+        "pod-succeed",
+        "pod-fail",
+        "pod-evict",
+        "pod-delete",
+    ]
+    assert all(stage["spec"]["selector"]["matchExpressions"] for stage in stages)
