@@ -22,7 +22,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session impor
 PROJECT = Path(__file__).resolve().parents[3]
 TEMPLATES = PROJECT / "collections/ansible_collections/psap/perf/roles/scale_test_submit/templates"
 PROGRAMS = Path(sys.executable).parent
-NAME = "scaletest"
+NAME = f"scaletest-{os.getpid()}"
 VARIABLES = {
     "gpus": 1,
     "image": "registry.example/sleeper:1",
@@ -58,7 +58,7 @@ class Lab:
         return subprocess.Popen(
             [str(PROGRAMS / "ansible-playbook"), *words, "-e", json.dumps(arguments)],
             cwd=PROJECT,
-            env={**kept, "PERF_LAB": NAME, "PERF_RUNS_DIR": str(runs), "ANSIBLE_NOCOLOR": "1"},
+            env={**kept, "PERF_LAB": self.folder.name, "PERF_RUNS_DIR": str(runs), "ANSIBLE_NOCOLOR": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
