@@ -222,10 +222,11 @@ class Session:
             await submitting
         if ended_by == STOP:
             return
-        latest = self._clock.now() + _LONGEST_SETTLING_S
-        while self._clock.now() < min(latest, max(self._recorder.last_s, latest - _LONGEST_SETTLING_S) + _QUIET_S):
+        began = now = self._clock.now()
+        while now < began + _LONGEST_SETTLING_S and now < max(began, self._recorder.last_s) + _QUIET_S:
             await asyncio.sleep(_TICK_S)
             self._check(submitting)
+            now = self._clock.now()
 
     async def _close(self, ended_by: str, submitting: asyncio.Task[None] | None) -> None:
         if submitting is not None and not submitting.done():

@@ -48,7 +48,7 @@ class Submitted:
 
 @dataclass(slots=True)
 class SubmissionCounts:
-    """How far the submission is."""
+    """How far the submission is; *refused* are those that the server answered."""
 
     sent: int = 0
     answered: int = 0
@@ -158,7 +158,7 @@ class Submitter:
 
     def _tell(self, submitted: Submitted) -> None:
         self.counts.answered += 1
-        self.counts.refused += submitted.outcome == REFUSED
+        self.counts.refused += submitted.outcome == REFUSED and not submitted.unanswered
         self.counts.outcomes[submitted.name] = submitted
         size = self._workloads.size
         self._record(
