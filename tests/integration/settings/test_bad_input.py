@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -185,12 +188,24 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("bad", CASES, ids=lambda bad: bad.name)
-def test_ansible_playbook_refuses(project: Any, bad: Bad) -> None:
-    for name, text in bad.files.items():
-        project.write(name, text)
+@pytest.fixture(scope="module")
+def outcomes(new_project: Callable[[], Any]) -> dict[str, Any]:
+    """The run of every case, as many at once as there are processors: a start takes most of a second."""
 
-    outcome = project.run(*bad.arguments)
+    def run(case: tuple[Bad, Any]) -> Any:
+        bad, project = case
+        for name, text in bad.files.items():
+            project.write(name, text)
+        return project.run(*bad.arguments)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        ended = list(pool.map(run, [(bad, new_project()) for bad in CASES]))
+    return dict(zip([bad.name for bad in CASES], ended, strict=True))
+
+
+@pytest.mark.parametrize("bad", CASES, ids=lambda bad: bad.name)
+def test_ansible_playbook_refuses(outcomes: dict[str, Any], bad: Bad) -> None:
+    outcome = outcomes[bad.name]
 
     assert outcome.code != 0
     for words in bad.says:
