@@ -405,6 +405,7 @@ def main() -> None:
     parser.add_argument("--workloads", type=int, default=300)
     parser.add_argument("--nodes", type=int, default=100)
     parser.add_argument("--rate", type=float, default=40.0)
+    parser.add_argument("--schedule-rate", type=float, default=60.0)
     parser.add_argument("--failing", type=float, default=0.0)
     parser.add_argument("--lost", type=float, default=0.0)
     parser.add_argument("--refused", type=float, default=0.0)
@@ -412,7 +413,7 @@ def main() -> None:
     parser.add_argument("--status", default="ok")
     parser.add_argument("--matrix", action="store_true")
     given = parser.parse_args()
-    names = ("workloads", "nodes", "rate", "failing", "lost", "refused", "cut_after")
+    names = ("workloads", "nodes", "rate", "schedule_rate", "failing", "lost", "refused", "cut_after")
     base = Shape(**{name: getattr(given, name) for name in names})
     shapes = [base]
     if given.matrix:

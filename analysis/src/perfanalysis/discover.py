@@ -6,7 +6,7 @@ import csv
 import fcntl
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from perfanalysis.errors import UsageError
 from perfanalysis.findings import Finding
 
 SKIPPED = {"report", "src"}
+LOCK = "run.lock"
+"""Locked by the process of the run while it lives."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,9 @@ def discover(directory: Path, markers: Iterable[str]) -> Run:
     places = tuple(_places(directory, folders, cells, tuple(markers)))
     if document is None and not places:
         raise UsageError(f"{directory} holds neither run.json nor a recording; give a run directory")
-    status = _status(directory / "run.json", document or {})
+    status = _status(directory / LOCK, document or {})
+    if status == "interrupted":
+        commands = tuple(_stopped(command) for command in commands)
     timeline, more = _timeline(directory / "timeline.csv")
     findings += more
     return Run(directory, document or {}, settings or {}, status, commands, cells, places, timeline, findings)
@@ -148,10 +152,10 @@ def _status(path: Path, document: Document) -> str:
     try:
         with path.open("rb") as stream:
             fcntl.lockf(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return "running"
+    except FileNotFoundError:
+        return "interrupted"
     except OSError:
-        return status
+        return "running"
     return "interrupted"
 
 
@@ -183,6 +187,11 @@ def _command(where: str, document: Document, failure: str | None) -> Command:
         error=document.get("error"),
         failure=failure,
     )
+
+
+def _stopped(command: Command) -> Command:
+    """A command that a killed process left behind as running."""
+    return replace(command, status="interrupted") if command.status == "running" else command
 
 
 def _cells(directory: Path, folders: list[tuple[Path, set[str]]]) -> tuple[tuple[Cell, ...], tuple[Finding, ...]]:

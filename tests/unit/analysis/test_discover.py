@@ -15,7 +15,7 @@ from synthetic_runs import write_json
 MARKERS = ["recording.json"]
 HOLD = """
 import fcntl, sys
-stream = open(sys.argv[1], "r+")
+stream = open(sys.argv[1], "w")
 fcntl.lockf(stream, fcntl.LOCK_EX)
 print("held", flush=True)
 sys.stdin.read()
@@ -49,10 +49,14 @@ def test_reports_and_sources_are_not_searched(small_run: Path) -> None:
 
 def test_running_without_a_lock_is_interrupted(killed_run: Path) -> None:
     assert discover(killed_run, MARKERS).status == "interrupted"
+    (killed_run / "run.lock").touch()
+    run = discover(killed_run, MARKERS)
+    assert run.status == "interrupted"
+    assert [command.status for command in run.commands] == ["ok", "ok", "interrupted", "ok"]
 
 
 def test_running_with_a_lock_is_running(killed_run: Path) -> None:
-    command = [sys.executable, "-c", HOLD, str(killed_run / "run.json")]
+    command = [sys.executable, "-c", HOLD, str(killed_run / "run.lock")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"

@@ -13,6 +13,7 @@ from hand_made import life, submission, tables
 from perfanalysis.kpis import Kpi, KpiValue, Labelled, Value, evaluate, kpis_document, openmetrics
 from perfanalysis.scale_test.kpis import KPIS
 from perfanalysis.scale_test.measures import measure
+from perfanalysis.scale_test.steps import STEPS
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[3] / "docs" / "schema" / "kpis-1.json").read_text())
 SAMPLE = re.compile(r'([a-z_:][a-z0-9_:]*)\{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*",?)*)\} (\S+)')
@@ -140,3 +141,10 @@ def test_every_declared_kpi_makes_valid_openmetrics() -> None:
 def test_names_are_declared_once() -> None:
     names = [kpi.name for kpi in KPIS]
     assert len(names) == len(set(names))
+
+
+def test_every_step_and_kpi_is_documented() -> None:
+    text = (Path(__file__).resolve().parents[3] / "docs" / "analysis.md").read_text()
+    of_steps = {f"{step.name}_{statistic}" for step in STEPS for statistic in ("p50", "p99")}
+    names = {step.name for step in STEPS} | ({kpi.name for kpi in KPIS} - of_steps)
+    assert {name for name in names if f"`{name}`" not in text} == set()

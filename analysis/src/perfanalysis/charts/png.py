@@ -11,7 +11,7 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from perfanalysis.charts.model import Axis, Chart, Figure, Layer
 
@@ -119,7 +119,7 @@ def _gap(row: tuple[Chart, ...]) -> float:
     """Inches below a row: for the x axis, and for long legends."""
     most = max((len(chart.layers) for chart in row if _legend_below(chart, row)), default=0)
     lines = math.ceil(most / LEGEND_COLUMNS)
-    return GAP_INCHES + LEGEND_LINE_INCHES * lines
+    return GAP_INCHES + LEGEND_LINE_INCHES * (lines + 1 if lines else 0)
 
 
 def _axis(axes: Axes, which: str, axis: Axis, most: int = 5) -> None:
@@ -135,6 +135,7 @@ def _axis(axes: Axes, which: str, axis: Axis, most: int = 5) -> None:
     if axis.scale == "log":
         (axes.set_xscale if which == "x" else axes.set_yscale)("log")
         part.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        part.set_minor_locator(NullLocator())
     else:
         part.set_major_locator(MaxNLocator(nbins=5 if which == "y" else most, min_n_ticks=3))
         if which == "y":

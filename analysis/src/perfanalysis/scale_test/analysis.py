@@ -72,6 +72,8 @@ def _findings(tables: ScaleTestTables, measures: Measures, place: Place) -> tupl
     if recording and recording.get("ended_s") is None:
         text = "the recorder has not ended: the report shows what was written so far"
         found.append(Finding("warning", f"{place.relative}/recording.json", text))
+    if recording.get("error"):
+        found.append(Finding("warning", f"{place.relative}/recording.json", f"the recorder: {recording['error']}"))
     unattributed = int((tables.transitions["workload"].isna() & (tables.transitions["kind"] == "Pod")).sum())
     if unattributed:
         text = f"{unattributed} transitions of pods that belong to no workload were left out"

@@ -24,8 +24,14 @@ MOST_CAUSES = 12
 
 
 def shown_steps(measures: Measures) -> tuple[Step, ...]:
-    """Steps that have values."""
-    return tuple(step for step in STEPS if np.isfinite(values_of(measures.latencies, step)).any())
+    """Steps that have values other than zero: zero throughout is said in words (`at_once`)."""
+    return tuple(step for step in STEPS if np.nan_to_num(values_of(measures.latencies, step)).any())
+
+
+def at_once(measures: Measures) -> tuple[Step, ...]:
+    """Steps of which the cluster reported both ends in one update, for every workload."""
+    values = {step: values_of(measures.latencies, step) for step in STEPS}
+    return tuple(step for step, of in values.items() if np.isfinite(of).any() and not np.nan_to_num(of).any())
 
 
 def latency_figure(measures: Measures, window: Window) -> Figure:
@@ -43,6 +49,9 @@ def steps_figure(measures: Measures, window: Window) -> Figure:
         "One row for each step; workloads stand at their time of submission in every row. "
         "Steps end when all pods of a workload have come as far."
     )
+    zero = ", ".join(step.label for step in at_once(measures))
+    if zero:
+        caption += f" Not drawn, since the cluster reported both ends in one update for every workload: {zero}."
     return Figure("steps", "Steps over time", caption, rows)
 
 
