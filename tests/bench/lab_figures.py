@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import dataclasses
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -103,7 +104,11 @@ def measure_build() -> None:
     folder = Path(tempfile.mkdtemp(prefix="perflab-bench-"))
     environment = {"XDG_CACHE_HOME": str(folder / "cache"), "GOCACHE": str(folder / "go-build")}
     try:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         report("cold build (sources fetched before)", f"{perflab('build', environment=environment):.0f} s")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        report("  CPU of the build", f"{cpu:.0f} s")
         used = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         report("  disk for the build cache and binaries", f"{used / 1e9:.1f} GB")
     finally:

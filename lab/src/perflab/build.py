@@ -121,16 +121,23 @@ def _build_component(go: Go, component: Component, partial: Path, say: Say) -> N
     say(f"fetching the sources of {component.name} {component.version}")
     packages = go.fetch(work, [package for _, package in component.programs])
     say(f"{names}: {packages} packages to compile, unless Go has them from before")
-    for program, package in component.programs:
-        go.build(work, package, partial / "bin" / program, component.linker_flags(), _counted(say, program, started))
+    go.build(
+        work,
+        [package for _, package in component.programs],
+        _target(component, partial / "bin"),
+        component.linker_flags(),
+        lambda progress: say(f"building {names} … {time.monotonic() - started:.0f} s{progress}"),
+    )
     for upstream, name in component.copies:
         shutil.copytree(go.module_folder(work, component.module) / upstream, partial / name)
         _make_writable(partial / name)
     say(f"{names} {component.version} built in {time.monotonic() - started:.0f} s")
 
 
-def _counted(say: Say, program: str, started: float) -> Say:
-    return lambda progress: say(f"building {program} … {time.monotonic() - started:.0f} s{progress}")
+def _target(component: Component, folder: Path) -> Path:
+    # several programs are built at once, into a folder, and named after their packages
+    single = len(component.programs) == 1
+    return folder / component.programs[0][0] if single else folder
 
 
 def _make_writable(folder: Path) -> None:

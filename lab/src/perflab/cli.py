@@ -53,15 +53,32 @@ def build() -> None:
 )
 @click.option("--fsync", is_flag=True, default=None, help="Let etcd wait for the disk, as in production.")
 @click.option("--audit", is_flag=True, default=None, help="Write the API server's audit log (metadata).")
-def up(name: str, **asked: Any) -> None:
+def up(
+    name: str,
+    nodes: int | None,
+    gpus_per_node: int | None,
+    gpu_product: str | None,
+    node_template: str | None,
+    fsync: bool | None,
+    audit: bool | None,
+) -> None:
     """Start a lab (building its programs when needed); does nothing when it is up already."""
-    from perflab import lifecycle, nodes
+    from perflab import lifecycle
     from perflab.build import ensure_binaries
+    from perflab.nodes import read_template
 
     home = places.home()
+    asked: dict[str, Any] = {
+        "nodes": nodes,
+        "gpus_per_node": gpus_per_node,
+        "gpu_product": gpu_product,
+        "node_template": node_template,
+        "fsync": fsync,
+        "audit": audit,
+    }
     given = {key: value for key, value in asked.items() if value is not None}
-    if "node_template" in given:
-        nodes.read_template(Path(given["node_template"]))
+    if node_template:
+        read_template(Path(node_template))
     with state.only_one(home, name, say):
         present = state.read_lab(home, name)
         if present and present.state == "running" and not present.dead_components():

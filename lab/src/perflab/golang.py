@@ -57,9 +57,14 @@ class Go:
         # not `go mod download`: that also takes what only the tests of others need
         return len(self._ask(["list", "-deps", *packages], work).splitlines())
 
-    def build(self, work: Path, package: str, target: Path, linker_flags: str, say: Say) -> None:
-        """Build one program; `say` gets the number of packages compiled, now and then."""
-        command = [str(self.path), "build", "-v", "-trimpath", "-ldflags", linker_flags, "-o", str(target), package]
+    def build(self, work: Path, packages: list[str], target: Path, linker_flags: str, say: Say) -> None:
+        """Build programs: into the file `target`, or into the folder when it is one.
+
+        `say` gets the number of packages compiled, now and then. Raises ClusterError with the end of the
+        compiler's output.
+        """
+        flags = ["-v", "-trimpath", "-ldflags", linker_flags, "-o", str(target)]
+        command = [str(self.path), "build", *flags, *packages]
         compiled, told, tail = 0, time.monotonic(), list[str]()
         say("")
         with subprocess.Popen(  # noqa: S603
@@ -79,7 +84,7 @@ class Go:
                     told = time.monotonic()
                     say(f", {compiled} packages compiled")
         if process.returncode != 0:
-            raise ClusterError(_failure(f"go build {package}", process.returncode, tail))
+            raise ClusterError(_failure(f"go build {' '.join(packages)}", process.returncode, tail))
 
     def _ask(self, arguments: list[str], work: Path) -> str:
         done = subprocess.run(  # noqa: S603

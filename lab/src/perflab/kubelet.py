@@ -54,10 +54,13 @@ def has_ended(pod: dict[str, Any], container: str) -> bool:
 def _container_status(pod: dict[str, Any], container: str) -> dict[str, Any]:
     status = pod.get("status", {})
     known = [*status.get("containerStatuses", []), *status.get("initContainerStatuses", [])]
-    for item in known:
-        if item["name"] == container:
-            return dict(item)
-    raise ValueError(f'container "{container}" in pod "{pod["metadata"]["name"]}" is waiting to start')
+    found: dict[str, Any] = next((item for item in known if item["name"] == container), {})
+    state = found.get("state", {})
+    if "running" in state or "terminated" in state:
+        return found
+    reason = state.get("waiting", {}).get("reason", "ContainerCreating")
+    pod_name = pod["metadata"]["name"]
+    raise ValueError(f'container "{container}" in pod "{pod_name}" is waiting to start: {reason}')
 
 
 def _started(status: dict[str, Any]) -> str:

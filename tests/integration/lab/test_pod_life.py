@@ -115,6 +115,18 @@ def test_a_pod_that_waits_to_start_has_no_log(cluster: Cluster) -> None:
         read_log(cluster, "waits")
 
 
+def test_an_image_of_nowhere_is_not_pulled(cluster: Cluster) -> None:
+    manifest = pod("no-image", {})
+    manifest["spec"]["containers"][0]["image"] = "registry.invalid/train:1"
+    cluster.core.create_namespaced_pod(NAMESPACE, manifest)
+    read = cluster.core.read_namespaced_pod
+    statuses = wait_for("a status", lambda: read("no-image", NAMESPACE).status.container_statuses)
+    assert statuses[0].state.waiting.reason == "ErrImagePull"
+    assert read("no-image", NAMESPACE).status.phase == "Pending"
+    with pytest.raises(ApiException, match="waiting to start: ErrImagePull"):
+        read_log(cluster, "no-image")
+
+
 def test_pods_that_always_restart_run_on_and_become_ready(cluster: Cluster) -> None:
     cluster.apps.create_namespaced_deployment(NAMESPACE, deployment("serves", 3))
     read = cluster.apps.read_namespaced_deployment_status

@@ -50,6 +50,11 @@ def test_a_container_that_has_not_started_has_no_log() -> None:
         render_log(waiting, "main", {})
 
 
+def test_a_container_without_image_has_no_log() -> None:
+    with pytest.raises(ValueError, match="waiting to start: ErrImagePull"):
+        render_log(pod("one", {"waiting": {"reason": "ErrImagePull"}}), "main", {})
+
+
 def test_an_unknown_container_has_no_log() -> None:
     with pytest.raises(ValueError, match="sidecar"):
         render_log(pod("one"), "sidecar", {})

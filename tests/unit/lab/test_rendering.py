@@ -113,6 +113,7 @@ def test_every_stage_is_yaml_with_a_name_and_a_selector() -> None:
     assert [stage["metadata"]["name"] for stage in stages] == [
         "node-initialize",
         "pod-start",
+        "pod-image-pull-fails",
         "pod-succeed",
         "pod-fail",
         "pod-evict",
