@@ -51,6 +51,7 @@ def _axis(axis: Axis, values: list[NDArray[np.float64]]) -> dict[str, Any]:
         "low": _short(low),
         "high": _short(high),
         "fixed": axis.high is not None,
+        "whole": axis.whole,
         "categories": list(axis.categories),
     }
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 Scale = Literal["linear", "log"]
 LayerKind = Literal["points", "line", "steps", "area", "bars", "sidebars", "ranges"]
 MOST_LINE_POINTS = 2000
+FEWEST_BARS, MOST_BARS = 8, 40
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Axis:
     low: float | None = None
     high: float | None = None
     categories: tuple[str, ...] = ()
+    whole: bool = False
+    """Counts: no ticks between whole numbers."""
     labelled: bool = True
     """False where the chart to the left carries the same axis; drawn all the same where charts are stacked."""
 
@@ -86,9 +89,10 @@ def seconds_scale(*values: NDArray[np.float64]) -> tuple[float, str]:
     return 1000.0, "ms"
 
 
-def histogram(values: NDArray[np.float64], label: str, colour: int, parts: int = 40) -> Layer:
+def histogram(values: NDArray[np.float64], label: str, colour: int) -> Layer:
     """The distribution of finite values as bars beside a time series that shares the y axis."""
     finite = values[np.isfinite(values)]
+    parts = int(np.clip(2 * np.sqrt(len(finite)), FEWEST_BARS, MOST_BARS))
     counts, edges = np.histogram(finite, bins=parts) if len(finite) else (np.zeros(1), np.array([0.0, 1.0]))
     middles = (edges[:-1] + edges[1:]) / 2
     return Layer("sidebars", label, counts.astype(float), middles, colour, width=float(edges[1] - edges[0]))

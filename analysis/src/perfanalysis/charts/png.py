@@ -137,7 +137,7 @@ def _axis(axes: Axes, which: str, axis: Axis, most: int = 5) -> None:
         part.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         part.set_minor_locator(NullLocator())
     else:
-        part.set_major_locator(MaxNLocator(nbins=5 if which == "y" else most, min_n_ticks=3))
+        part.set_major_locator(MaxNLocator(5 if which == "y" else most, min_n_ticks=3, integer=axis.whole))
         if which == "y":
             part.set_tick_params(labelleft=axis.labelled)
     limits(axis.low, axis.high)

@@ -110,7 +110,7 @@ def _groups(result: RunAnalysis) -> tuple[Group, ...]:
     return tuple(
         Group(
             anchor=f"r{place}-" if several else "",
-            label=recording_label(analysis),
+            label=recording_label(analysis, result.run),
             sections=analysis.sections,
             detailed=place < MOST_DETAILED,
         )
@@ -131,7 +131,7 @@ def _context(result: RunAnalysis, groups: tuple[Group, ...], drawn: tuple[Drawn,
         "findings": result.findings,
         "failures": [command for command in run.commands if command.failure or command.status == "failed"],
         "groups": groups,
-        "comparison": comparison_table(result) if len(result.analyses) > 1 or run.cells else None,
+        "comparison": comparison_table(result) if max(len(result.analyses), len(run.cells)) > 1 else None,
         "comparison_figures": [item.figure for item in drawn if not item.recording],
         "kpis": kpi_table(result) if result.analyses else None,
         "settings": settings_table(run),

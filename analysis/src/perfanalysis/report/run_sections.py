@@ -16,13 +16,22 @@ from perfanalysis.workload_type import Analysis
 MOST_CURVES = 12
 
 
-def recording_label(analysis: Analysis) -> str:
-    """A recording's name for readers: the cell with its values, else its directory."""
+def recording_label(analysis: Analysis, run: Run) -> str:
+    """A recording's name for readers: the cell with the values that tell it from others, else its directory."""
     cell = analysis.place.cell
     if cell is None:
         return analysis.place.name
-    values = ", ".join(f"{value}" for value in cell.values.values())
+    values = ", ".join(str(cell.values[name]) for name in varying_settings(run) if name in cell.values)
     return f"cell {cell.index}: {values}" if values else f"cell {cell.index}"
+
+
+def varying_settings(run: Run) -> tuple[str, ...]:
+    """The settings that differ between the cells of a run, in their order."""
+    found: dict[str, set[str]] = {}
+    for cell in run.cells:
+        for name, value in cell.values.items():
+            found.setdefault(name, set()).add(_text(value))
+    return tuple(name for name, values in found.items() if len(values) > 1)
 
 
 def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
@@ -39,7 +48,7 @@ def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
 
 def _overlay(result: RunAnalysis, name: str) -> Chart:
     found = [
-        (recording_label(analysis), sample)
+        (recording_label(analysis, result.run), sample)
         for analysis in result.analyses[:MOST_CURVES]
         for sample in analysis.samples
         if sample.name == name
@@ -53,10 +62,11 @@ def _overlay(result: RunAnalysis, name: str) -> Chart:
 def comparison_table(result: RunAnalysis) -> Table:
     """One row a recording: the cell's values, its headline KPIs; cells without a recording say so."""
     headlines = [value for value in result.analyses[0].kpis if value.headline] if result.analyses else []
-    settings = list(dict.fromkeys(name for cell in result.run.cells for name in cell.values))
+    settings = varying_settings(result.run)
+    prefix = f"{result.run.document.get('flow')}_"
     fields = (
         Field("Recording"),
-        *(Field(name, "code") for name in settings),
+        *(Field(name.removeprefix(prefix), help=name) for name in settings),
         *(Field(value.headline or value.name, "number", help=value.help) for value in headlines),
     )
     rows = [_comparison_row(analysis, settings, headlines) for analysis in result.analyses]
@@ -69,7 +79,7 @@ def comparison_table(result: RunAnalysis) -> Table:
     return Table("Results of every cell", fields, tuple(rows))
 
 
-def _comparison_row(analysis: Analysis, settings: list[str], headlines: list[KpiValue]) -> tuple[Cell, ...]:
+def _comparison_row(analysis: Analysis, settings: tuple[str, ...], headlines: list[KpiValue]) -> tuple[Cell, ...]:
     cell = analysis.place.cell
     values = {} if cell is None else cell.values
     kpis = {value.name: value for value in analysis.kpis}
@@ -104,7 +114,7 @@ def kpi_table(result: RunAnalysis) -> Table:
     )
     rows = tuple(
         (
-            *((Cell(recording_label(analysis)),) if several else ()),
+            *((Cell(recording_label(analysis, result.run)),) if several else ()),
             Cell(value.name),
             kpi_cell(value),
             Cell({"higher": "higher", "lower": "lower", "neither": DASH}[value.direction]),
@@ -117,23 +127,28 @@ def kpi_table(result: RunAnalysis) -> Table:
 
 
 def settings_table(run: Run) -> Table | None:
-    """Every setting with its value and origin; hosts that differ have rows of their own. None without settings."""
-    rows = [_setting_row(name, "", entry) for name, entry in _entries(run.settings.get("all"))]
-    for host, entries in _entries(run.settings.get("hosts")):
-        rows += [_setting_row(name, host, entry) for name, entry in _entries(entries)]
-    if not rows:
-        return None
-    fields = (Field("Setting", "code"), Field("Value", "code"), Field("Set by"), Field("Host"))
-    return Table("Settings", fields, tuple(rows), search=True)
+    """Every setting with its value and origin, defaults last; hosts that differ have rows of their own.
+
+    None without settings.
+    """
+    rows = [_setting_row(name, entry) for name, entry in _entries(run.settings.get("all"))]
+    rows.sort(key=lambda row: row[2].text.startswith("default"))
+    fields = [Field("Setting", "code"), Field("Value", "code"), Field("Set by")]
+    hosts = [(host, _entries(entries)) for host, entries in _entries(run.settings.get("hosts"))]
+    if any(entries for _, entries in hosts):
+        fields.append(Field("Host"))
+        of_hosts = ((*_setting_row(*entry), Cell(host)) for host, entries in hosts for entry in entries)
+        rows = [*of_hosts, *((*row, Cell("")) for row in rows)]
+    return Table("Settings", tuple(fields), tuple(rows), search=True) if rows else None
 
 
 def _entries(mapping: Any) -> list[tuple[str, Any]]:
     return sorted((str(key), value) for key, value in mapping.items()) if isinstance(mapping, dict) else []
 
 
-def _setting_row(name: str, host: str, entry: Any) -> tuple[Cell, ...]:
+def _setting_row(name: str, entry: Any) -> tuple[Cell, ...]:
     known = entry if isinstance(entry, dict) else {"value": entry}
-    return Cell(name), Cell(_text(known.get("value"))), Cell(str(known.get("origin") or "unknown")), Cell(host)
+    return Cell(name), Cell(_text(known.get("value"))), Cell(str(known.get("origin") or "unknown"))
 
 
 def _text(value: Any) -> str:

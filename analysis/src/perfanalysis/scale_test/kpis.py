@@ -87,7 +87,7 @@ def _latency_kpis() -> tuple[Kpi[Measures], ...]:
     return tuple(
         Kpi(
             f"{step.name}_{statistic}",
-            f"{statistic} of the time from {step.start} to {step.end}, by the client's clock",
+            f"{statistic.upper()} of {step.formula}, by the client's clock",
             "seconds",
             "neither" if step.name in ("execution", "time_to_completed") else "lower",
             _percentile(step.name, statistic),

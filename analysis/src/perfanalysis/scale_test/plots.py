@@ -69,7 +69,9 @@ def _step_row(measures: Measures, window: Window, step: Step, height: int) -> tu
     title = f"{step.label}: {step.formula}"
     return (
         Chart(title, SUBMITTED, axis, (points,), share=3.4, height=height),
-        Chart("", Axis("workloads", low=0.0), beside, (histogram(values, step.label, colour),), height=height),
+        Chart(
+            "", Axis("workloads", low=0.0, whole=True), beside, (histogram(values, step.label, colour),), height=height
+        ),
     )
 
 
@@ -140,7 +142,7 @@ def throughput_figure(measures: Measures, window: Window) -> Figure:
     per_second = Axis("workloads per second", low=0.0)
     row = (
         Chart("Throughput", SINCE, per_second, rates, share=1.2, height=320),
-        Chart("Progress", SINCE, Axis("workloads", low=0.0), totals, height=320),
+        Chart("Progress", SINCE, Axis("workloads", low=0.0, whole=True), totals, height=320),
     )
     return Figure("throughput", "Throughput", caption, (row,))
 
@@ -170,7 +172,7 @@ def concurrency_figure(measures: Measures) -> Figure:
     layers = tuple(
         Layer("steps", label, time, table[name].to_numpy(dtype=float), colour) for name, label, colour in labels
     )
-    chart = Chart("Workloads at once", SINCE, Axis("workloads", low=0.0), layers, height=300)
+    chart = Chart("Workloads at once", SINCE, Axis("workloads", low=0.0, whole=True), layers, height=300)
     caption = "The largest number within each interval, so that no peak is hidden."
     return Figure("concurrency", "Concurrency", caption, ((chart,),))
 
@@ -189,7 +191,7 @@ def gpu_figure(measures: Measures, window: Window) -> Figure:
     if capacity is not None:
         ends = np.array([0.0, window.length])
         layers.append(Layer("line", "capacity", ends, np.full(2, capacity), 5, dashed=True))
-    chart = Chart("GPUs", SINCE, Axis("GPUs", low=0.0), tuple(layers), height=300)
+    chart = Chart("GPUs", SINCE, Axis("GPUs", low=0.0, whole=True), tuple(layers), height=300)
     caption = "Allocated: of pods bound to a node and not ended. The largest number within each interval."
     return Figure("gpus", "GPU occupation", caption, ((chart,),))
 
@@ -202,6 +204,10 @@ def failures_figure(measures: Measures) -> Figure:
     layer = Layer("sidebars", "occurrences", table["count"].to_numpy(dtype=float), places, 5, width=0.6)
     height = 90 + 30 * len(names)
     chart = Chart(
-        "Failures by cause", Axis("occurrences", low=0.0), Axis("", categories=names), (layer,), height=height
+        "Failures by cause",
+        Axis("occurrences", low=0.0, whole=True),
+        Axis("", categories=names),
+        (layer,),
+        height=height,
     )
     return Figure("failures", "Failures", "Where it showed, and the reason given.", ((chart,),))

@@ -40,7 +40,8 @@
       const every = Math.max(1, Math.ceil(ticks.length / Math.max(parts, 2)));
       return ticks.filter((_, place) => place % every === 0);
     }
-    const step = niceStep(axis.high - axis.low || 1, parts);
+    const nice = niceStep(axis.high - axis.low || 1, parts);
+    const step = axis.whole ? Math.ceil(nice) : nice;
     for (let at = Math.ceil(axis.low / step - 1e-9) * step; at <= axis.high + step * 1e-9; at += step) {
       ticks.push({ at: Math.abs(at) < step * 1e-9 ? 0 : at, text: format(at, step) });
     }
