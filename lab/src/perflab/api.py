@@ -68,7 +68,7 @@ class Api:
                 method, self._server + path, data=data, headers={"Content-Type": content}
             ) as answer:
                 text = await answer.text()
-        except aiohttp.ClientError as error:
+        except (aiohttp.ClientError, TimeoutError) as error:
             raise ClusterError(f"the lab's API server does not answer at {self._server}: {error}") from error
         if not answer.ok and answer.status not in accepted:
             raise ClusterError(f"{method} {path}: the API server answers {answer.status}: {text[:500]}")

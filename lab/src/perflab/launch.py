@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import ssl
 import time
+from collections.abc import Awaitable, Callable
 
 import aiohttp
 
@@ -15,6 +16,8 @@ from perflab.programs import Program
 from perflab.state import Lab
 
 READY_TIMEOUT_S = 90.0
+SEEN_TIMEOUT_S = 120.0
+_POLL_S = 0.05
 _ANSWER_TIMEOUT_S = 2.0
 _LOG_LINES = 12
 _PORT_TAKEN = "address already in use"
@@ -54,7 +57,23 @@ async def wait_ready(lab: Lab, programs: list[Program], timeout_s: float = READY
             ]
             if waiting and time.monotonic() > deadline:
                 raise _failure(lab, waiting[0].name, f"was not ready within {timeout_s:.0f} s")
-            await asyncio.sleep(0.05 if waiting else 0)
+            await asyncio.sleep(_POLL_S if waiting else 0)
+
+
+async def wait_until(lab: Lab, what: str, check: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until `check` says so; `what` names it ("4 nodes are Ready").
+
+    Raises ClusterError when a program ends meanwhile, or when it does not come in time.
+    """
+    deadline = time.monotonic() + SEEN_TIMEOUT_S
+    while not await check():
+        check_alive(lab)
+        if time.monotonic() > deadline:
+            raise ClusterError(
+                f"in the lab {lab.name!r}, this was not seen within {SEEN_TIMEOUT_S:.0f} s: {what}. "
+                f"The components' logs are in {lab.folder / 'logs'}."
+            )
+        await asyncio.sleep(_POLL_S)
 
 
 def check_alive(lab: Lab) -> None:

@@ -111,28 +111,36 @@ async def _start_all(lab: Lab, binaries: Binaries, files: Credentials, say: Say)
     for program in (programs.etcd(lab, binaries), server):
         lab = launch.start(lab, program)
     await launch.wait_ready(lab, [server])
+    try:
+        return await _start_others(lab, binaries, files, say)
+    except ClusterError:
+        # rather name the program that died than the request that failed for it
+        launch.check_alive(lab)
+        raise
+
+
+async def _start_others(lab: Lab, binaries: Binaries, files: Credentials, say: Say) -> Lab:
+    others = [
+        programs.controller_manager(lab, binaries, files),
+        programs.scheduler(lab, binaries, files),
+        programs.kwok(lab, binaries, files),
+        programs.kubelet(lab, sys.executable),
+    ]
+    operator = programs.training_operator(lab, binaries, files)
+    say(f"starting {', '.join(program.name for program in [*others, operator])}")
+    for program in others:
+        lab = launch.start(lab, program)
     async with connect(lab.folder, lab.server) as api:
-        others = [
-            programs.controller_manager(lab, binaries, files),
-            programs.scheduler(lab, binaries, files),
-            programs.kwok(lab, binaries, files),
-            programs.kubelet(lab, sys.executable),
-        ]
-        say(f"starting {', '.join(program.name for program in others)}, training-operator")
-        for program in others:
-            lab = launch.start(lab, program)
-        await setup.install_training_crd(api, binaries)
-        operator = programs.training_operator(lab, binaries, files)
+        await setup.install_training_crd(api, lab, binaries)
         lab = launch.start(lab, operator)
         await asyncio.gather(_fill(api, lab), launch.wait_ready(lab, [*others, operator]))
         await setup.install_webhook(api, lab)
-        say(f"{lab.options.nodes} simulated nodes are Ready")
+    say(f"{lab.options.nodes} simulated nodes are Ready")
     return lab
 
 
 async def _fill(api: Api, lab: Lab) -> None:
     await nodes.set_number(api, lab, lab.options.nodes)
     await setup.mark_cluster(api, lab)
-    await setup.wait_for_default_account(api)
-    while await nodes.count_ready(api) != lab.options.nodes:
-        await asyncio.sleep(0.1)
+    await setup.wait_for_default_account(api, lab)
+    await nodes.wait_ready(api, lab, lab.options.nodes)

@@ -11,6 +11,7 @@ import yaml
 from perflab import state
 from perflab.api import Api, Document, in_bulk
 from perflab.errors import UsageError
+from perflab.launch import wait_until
 from perflab.ports import LOOPBACK
 from perflab.state import Lab, Options
 
@@ -172,6 +173,15 @@ async def _delete_pods(api: Api, nodes: set[str]) -> None:
         if pod["spec"].get("nodeName") in nodes
     ]
     await in_bulk(orphans, api.delete)
+
+
+async def wait_ready(api: Api, lab: Lab, number: int) -> None:
+    """Wait until the lab has `number` simulated nodes that are Ready."""
+
+    async def all_ready() -> bool:
+        return await count_ready(api) == number
+
+    await wait_until(lab, f"{number} nodes are Ready", all_ready)
 
 
 async def count_ready(api: Api) -> int:

@@ -21,6 +21,5 @@ def scale(lab: Lab, number: int) -> Lab:
 async def _scale(lab: Lab, number: int) -> None:
     async with connect(lab.folder, lab.server) as api:
         await nodes.set_number(api, lab, number)
-        while await nodes.count_ready(api) != number:
-            await asyncio.sleep(0.1)
+        await nodes.wait_ready(api, lab, number)
         await setup.mark_cluster(api, lab)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 import shutil
@@ -10,6 +9,7 @@ import shutil
 from perflab.api import Api, Document
 from perflab.build import Binaries
 from perflab.certificates import Authority
+from perflab.launch import wait_until
 from perflab.ports import LOOPBACK
 from perflab.state import Lab
 
@@ -20,11 +20,14 @@ _PYTORCH = "pytorchjobs.kubeflow.org"
 _MARK = "/api/v1/namespaces/kube-system/configmaps"
 
 
-async def install_training_crd(api: Api, binaries: Binaries) -> None:
+async def install_training_crd(api: Api, lab: Lab, binaries: Binaries) -> None:
     """Create the PyTorchJob CRD and wait until the API server serves it."""
     await api.create(_CRDS, (binaries.manifests("training-operator-crds") / _PYTORCH_CRD).read_bytes())
-    while not _established(await api.get(f"{_CRDS}/{_PYTORCH}")):
-        await asyncio.sleep(0.05)
+
+    async def established() -> bool:
+        return _established(await api.get(f"{_CRDS}/{_PYTORCH}"))
+
+    await wait_until(lab, f"{_PYTORCH} is established", established)
 
 
 def _established(crd: Document) -> bool:
@@ -92,7 +95,7 @@ async def mark_cluster(api: Api, lab: Lab) -> None:
     await api.patch(f"{_MARK}/perflab", {"data": data})
 
 
-async def wait_for_default_account(api: Api) -> None:
+async def wait_for_default_account(api: Api, lab: Lab) -> None:
     """Wait until pods can be created in the namespace `default`: the controllers work."""
-    while not await api.exists("/api/v1/namespaces/default/serviceaccounts/default"):
-        await asyncio.sleep(0.05)
+    path = "/api/v1/namespaces/default/serviceaccounts/default"
+    await wait_until(lab, "the service account default/default exists", lambda: api.exists(path))
