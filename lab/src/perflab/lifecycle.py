@@ -23,6 +23,8 @@ from perflab.state import Lab, Options
 from perflab.toolchain import Say
 
 PORT_ATTEMPTS = 4
+# etcd's first files, and some logs; a test of thousands of Jobs takes a few times that
+NEEDED_BYTES = 300 * 1000**2
 
 
 def up(home: Path, name: str, options: Options, binaries: Binaries, say: Say) -> Lab:
@@ -76,6 +78,7 @@ def _stop(folder: Path) -> None:
 
 def _prepare(folder: Path, options: Options) -> Lab:
     documents.private_folder(folder.parent)
+    _check_room(folder.parent)
     documents.private_folder(folder)
     for part in ("logs", "data"):
         documents.private_folder(folder / part)
@@ -91,6 +94,15 @@ def _prepare(folder: Path, options: Options) -> Lab:
         documents.write_private(lab.node_template, Path(options.node_template).read_text())
     lab.write()
     return lab
+
+
+def _check_room(home: Path) -> None:
+    free = shutil.disk_usage(home).free
+    if free < NEEDED_BYTES:
+        raise ClusterError(
+            f"not enough room for a lab: {free / 1e6:.0f} MB free in {home}, {NEEDED_BYTES / 1e6:.0f} MB needed. "
+            "Free some, or point PERFLAB_HOME to a larger disk."
+        )
 
 
 def _start(lab: Lab, binaries: Binaries, say: Say) -> Lab:

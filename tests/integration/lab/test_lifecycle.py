@@ -134,6 +134,16 @@ def test_a_taken_port_is_replaced(
     assert lifecycle.down(labs.home, "race")
 
 
+def test_a_full_disk_is_refused_before_anything_starts(
+    labs: Labs, binaries: Binaries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lifecycle, "NEEDED_BYTES", 10**18)
+    with pytest.raises(ClusterError, match="not enough room for a lab.*PERFLAB_HOME"):
+        lifecycle.up(labs.home, "full", Options(nodes=1), binaries, print)
+    assert labs.left_over("full") == []
+    assert lifecycle.down(labs.home, "full")
+
+
 def test_a_program_that_fails_is_named_and_nothing_stays(labs: Labs, binaries: Binaries, tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     for program in PROGRAMS:

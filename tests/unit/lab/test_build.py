@@ -57,8 +57,8 @@ def test_a_set_without_its_record_is_not_used(built: Path) -> None:
 def test_too_little_room_is_refused_before_building(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(10**12, 10**12 - 10**9, 10**9))
     monkeypatch.setattr(build, "find_go", lambda cache, say: Path("/bin/true"))
-    monkeypatch.setattr(Go, "cache_folders", lambda self: {"GOCACHE": tmp_path})
-    with pytest.raises(ClusterError, match=r"1\.0 GB free.*needed.*GOCACHE"):
+    monkeypatch.setattr(Go, "cache_folders", lambda self: {"GOCACHE": tmp_path, "GOMODCACHE": tmp_path})
+    with pytest.raises(ClusterError, match=r"1\.0 GB free.*5\.5 GB needed.*GOCACHE"):
         ensure_binaries(tmp_path, no_output, ETCD)
     assert not (tmp_path / lock_hash(ETCD)).exists()
 
@@ -111,7 +111,7 @@ def test_a_failing_build_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.Mo
     )
     go.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
-    monkeypatch.setattr(build, "NEEDED_BYTES", 0)
+    monkeypatch.setattr(build, "NEEDED_BYTES", dict.fromkeys(build.NEEDED_BYTES, 0))
     cache = tmp_path / "cache"
     with pytest.raises(ClusterError, match=r"failed with code 1.*(?s:.)*The disk is full"):
         ensure_binaries(cache, no_output, ETCD)
