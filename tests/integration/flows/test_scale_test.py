@@ -101,3 +101,28 @@ def test_a_cluster_that_cannot_be_reached_is_refused_before_anything(
     document = _document(_run(tmp_path) / "run.json")
     assert document["exit_code"] == 3
     assert "does not exist; start the lab, or set perf_kubeconfig" in document["reason"]["why"]
+
+
+def test_command_txt_runs_the_command_again(shared_lab: Lab, tmp_path: Path) -> None:
+    played = subprocess.run(
+        ["ansible-playbook", "playbooks/toolbox.yml", "-i", "inventories/lab", "-e", "perf_command=nfd_has_gpu_nodes"],
+        cwd=PROJECT,
+        env=shared_lab.environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert played.returncode == 0, played.stdout + played.stderr
+    (first,) = tmp_path.iterdir()
+    again = subprocess.run(
+        ["sh", str(first / "001__nfd__has_gpu_nodes" / "command.txt")],
+        cwd=tmp_path,
+        env=shared_lab.environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert again.returncode == 0, again.stdout + again.stderr
+    (second,) = (path for path in tmp_path.iterdir() if path != first)
+    arguments = "001__nfd__has_gpu_nodes/args.yml"
+    assert (first / arguments).read_text() == (second / arguments).read_text()

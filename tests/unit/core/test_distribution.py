@@ -1,0 +1,54 @@
+"""One version, one tree: what is installed is what is here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import yaml
+
+PROJECT = Path(__file__).resolve().parents[3]
+COLLECTION = PROJECT / "collections" / "ansible_collections" / "psap" / "perf"
+
+
+def test_the_distribution_and_the_collection_carry_one_version() -> None:
+    distribution = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["version"]
+    assert yaml.safe_load((COLLECTION / "galaxy.yml").read_text())["version"] == distribution
+
+
+def test_the_collection_builds(tmp_path: Path) -> None:
+    galaxy = Path(sys.executable).parent / "ansible-galaxy"
+    done = subprocess.run(
+        [str(galaxy), "collection", "build", str(COLLECTION), "--output-path", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    (built,) = tmp_path.glob("psap-perf-*.tar.gz")
+    names = subprocess.run(["tar", "-tf", str(built)], capture_output=True, text=True, check=True).stdout.split()
+    assert "roles/command/meta/main.yml" in names
+    assert not [name for name in names if "__pycache__" in name]
+
+
+def test_every_verb_is_documented_and_every_documented_verb_is_there() -> None:
+    actions = {path.stem for path in (COLLECTION / "plugins" / "action").glob("*.py")}
+    assert actions == {path.stem for path in (COLLECTION / "plugins" / "modules").glob("*.py")}
+
+
+def test_packages_import_only_downwards() -> None:
+    """The analysis and the lab know neither the driver nor the collection; the pure core knows none of them."""
+    forbidden = {
+        "analysis/src": ("perfdrv", "perflab", "ansible"),
+        "lab/src": ("perfdrv", "perfanalysis", "ansible"),
+        "collections/ansible_collections/psap/perf/plugins/module_utils": ("perfdrv", "perfanalysis", "perflab"),
+    }
+    for folder, names in forbidden.items():
+        for path in (PROJECT / folder).rglob("*.py"):
+            for line in path.read_text().splitlines():
+                words = line.split()
+                if len(words) > 1 and words[0] in ("import", "from"):
+                    assert words[1].split(".")[0] not in names, f"{path}: {line}"
