@@ -51,7 +51,7 @@ class ActionModule(PerfAction):
         timeout = seconds(args["timeout"])
         if args["state"] == "absent":
             return _result(delete_all(cluster, manifests, context.check_mode, timeout, context.check_interrupted))
-        replacing = Replacing(timeout, context.check_interrupted) if args["replace"] else None
+        replacing = Replacing(frozenset(args["replace"]), timeout, context.check_interrupted)
         return _result(apply_all(cluster, manifests, context.check_mode, replacing))
 
     def _manifests(self, context: VerbContext) -> list[Manifest]:

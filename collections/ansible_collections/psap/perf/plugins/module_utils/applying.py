@@ -24,19 +24,19 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Replacing:
-    """That an object may be deleted and made anew when the server refuses to change it in place.
+    """Which objects may be deleted and made anew when the server refuses to change them in place.
 
+    :param kinds: their kinds; never one that keeps data.
     :param timeout_s: how long to wait until the former one is gone.
     :param check: raises when the user asked to stop.
     """
 
+    kinds: frozenset[str]
     timeout_s: float
     check: Callable[[], None]
 
 
-def apply_all(
-    cluster: Cluster, manifests: Sequence[Manifest], check_mode: bool, replacing: Replacing | None = None
-) -> list[Outcome]:
+def apply_all(cluster: Cluster, manifests: Sequence[Manifest], check_mode: bool, replacing: Replacing) -> list[Outcome]:
     """Server-side apply of each, in their order.
 
     :raises ClusterError: when the server refuses one; the ones before it stay applied.
@@ -44,7 +44,7 @@ def apply_all(
     return [_apply(cluster, manifest, check_mode, replacing) for manifest in manifests]
 
 
-def _apply(cluster: Cluster, manifest: Manifest, check_mode: bool, replacing: Replacing | None) -> Outcome:
+def _apply(cluster: Cluster, manifest: Manifest, check_mode: bool, replacing: Replacing) -> Outcome:
     before = _present(cluster, manifest, check_mode)
     if check_mode and (before is None or not cluster.serves(manifest["apiVersion"], manifest["kind"])):
         # the namespace or the CRD may be what an earlier command of the run would make
@@ -52,7 +52,7 @@ def _apply(cluster: Cluster, manifest: Manifest, check_mode: bool, replacing: Re
     try:
         after = cluster.apply(manifest, dry_run=check_mode)
     except InvalidError as error:
-        if replacing is None or before is None or not _is_immutable(error):
+        if manifest["kind"] not in replacing.kinds or before is None or not _is_immutable(error):
             raise
         after = manifest if check_mode else _replace(cluster, manifest, replacing)
         return Outcome(title(manifest), True, _shown(before), _shown(after))

@@ -50,9 +50,11 @@ options:
     default: []
   replace:
     description:
-      - Whether an object that the server refuses to change, because the fields are immutable, is deleted and made anew.
-    type: bool
-    default: false
+      - Kinds whose objects are deleted and made anew when the server refuses to change them because fields are
+        immutable, such as V(Job). Never one that keeps data.
+    type: list
+    elements: str
+    default: []
   state:
     description: Whether the objects are to be there.
     type: str
