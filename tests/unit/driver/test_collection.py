@@ -32,5 +32,5 @@ def test_another_collection_is_refused_once_one_is_active(project: Project, tmp_
 
 
 def test_a_folder_without_collection_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="has no psap.perf collection"):
+    with pytest.raises(UsageError, match=r"has no psap\.perf collection"):
         activate(tmp_path)

@@ -1,0 +1,163 @@
+"""perfdrv as a process of its own, on the demo project, with folders of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DEMO = Path(__file__).resolve().parents[2] / "data" / "driver_project"
+PERFDRV = Path(sys.executable).parent / "perfdrv"
+DEADLINE_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A program that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class Driver:
+    """Calls perfdrv; every process that it leaves is killed at the end of the test."""
+
+    folder: Path
+    project: Path = DEMO
+    variables: dict[str, str] = field(default_factory=dict)
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    @property
+    def runs(self) -> Path:
+        """The folder of all runs."""
+        return self.folder / "runs"
+
+    @property
+    def temporary(self) -> Path:
+        """Where private directories are made."""
+        return self.folder / "tmp"
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start perfdrv and go on."""
+        self.temporary.mkdir(exist_ok=True)
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_"))}
+        environment = {**kept, "PERF_RUNS_DIR": str(self.runs), "TMPDIR": str(self.temporary), **self.variables}
+        process = subprocess.Popen(
+            [str(PERFDRV), *words],
+            cwd=self.project,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.started.append(process)
+        return process
+
+    def end(self, process: subprocess.Popen[str]) -> Ended:
+        """Wait for the end of a program."""
+        out, err = process.communicate(timeout=DEADLINE_SECONDS)
+        assert "Traceback" not in out + err, out + err
+        return Ended(process.returncode, out, err)
+
+    def __call__(self, *words: str) -> Ended:
+        """Run perfdrv to its end."""
+        return self.end(self.start(*words))
+
+    def run(self) -> Path:
+        """The directory of the only run."""
+        (directory,) = self.runs.iterdir()
+        return directory
+
+    def document(self) -> dict[str, Any]:
+        """run.json of the only run."""
+        document: dict[str, Any] = json.loads((self.run() / "run.json").read_text(encoding="utf-8"))
+        return document
+
+    def steps(self) -> dict[str, str]:
+        """Directory → status of everything in the only run."""
+        shown = json.loads(self("runs", "show", "--json").out)
+        found: dict[str, str] = {}
+        waiting = list(shown["steps"])
+        while waiting:
+            step = waiting.pop()
+            found[step["directory"]] = step["status"]
+            waiting += step["steps"]
+        return found
+
+    def cleaned(self) -> list[str]:
+        """Statuses of the finalizer in each attempt."""
+        return [status for name, status in sorted(self.steps().items()) if name.endswith("__cleanup/001__demo__tidy")]
+
+    def wait_for(self, pattern: str, text: str) -> Path:
+        """Wait until a file of the run that matches a pattern has a text."""
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while time.monotonic() < deadline:
+            for path in self.runs.glob(f"*/{pattern}"):
+                if text in path.read_text(encoding="utf-8"):
+                    return path
+            time.sleep(0.05)
+        raise AssertionError(f"no {pattern} with {text} in {self.runs}: {sorted(self.runs.rglob('*'))}")
+
+    def wait_for_sleep(self) -> None:
+        """Wait until the long test of the demo flow is at work."""
+        self.wait_for("*cell__0/*demo__sleep/status.json", '"running"')
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while time.monotonic() < deadline and not self.processes("sleep"):
+            time.sleep(0.05)
+
+    def processes(self, program: str) -> list[int]:
+        """Ids of the living processes of this test that run a program; they have its folder in their environment."""
+        mark = f"PERF_RUNS_DIR={self.runs}".encode()
+        return [pid for pid, environment, command in _processes() if mark in environment and program in command]
+
+
+def _processes() -> Iterator[tuple[int, list[bytes], str]]:
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            environment = (entry / "environ").read_bytes().split(b"\0")
+            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+        if command:
+            yield int(entry.name), environment, command
+
+
+@pytest.fixture
+def driver(tmp_path: Path) -> Iterator[Driver]:
+    """The driver on the demo project."""
+    made = Driver(tmp_path)
+    yield made
+    for process in made.started:
+        process.kill()
+        process.communicate()
+    for pid in made.processes(""):
+        os.kill(pid, signal.SIGKILL)
+
+
+Gone = Callable[[str], None]
+
+
+@pytest.fixture
+def gone(driver: Driver) -> Gone:
+    """Wait until no process of the test runs a program any more."""
+
+    def wait(program: str) -> None:
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while (left := driver.processes(program)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert left == []
+
+    return wait

@@ -1,0 +1,63 @@
+"""Cells one after the other and side by side, and going on with those that are not complete."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Driver
+
+
+def cell(directory: Path) -> dict[str, Any]:
+    """cell.json of a cell."""
+    document: dict[str, Any] = json.loads((directory / "cell.json").read_text(encoding="utf-8"))
+    return document
+
+
+def moments(run: Path, number: int) -> tuple[datetime, datetime]:
+    """Start and end of a cell's long command."""
+    (path,) = run.glob(f"*__cell__{number}/*demo__sleep/status.json")
+    status = json.loads(path.read_text(encoding="utf-8"))
+    return datetime.fromisoformat(status["started"]), datetime.fromisoformat(status["ended"])
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_failed_cell_hides_no_other_and_is_all_that_resume_repeats(jobs: str, driver: Driver) -> None:
+    ended = driver("run", "demo", "-s", "demo_fails=[false, true, false]", "--jobs", jobs)
+    assert ended.code == 1, ended.out + ended.err
+    cells = [cell(path) for path in sorted(driver.run().glob("*__cell__*"))]
+    assert [(one["index"], one["status"]) for one in cells] == [(0, "ok"), (1, "failed"), (2, "ok")]
+    assert "demo_fail: The moon is within reach" in ended.out
+    assert driver.document()["status"] == "failed"
+    assert driver.cleaned() == ["ok"]
+
+    before = {path: path.read_bytes() for path in driver.run().glob("*__*/**/*.json")}
+    resumed = driver("run", "--resume", "latest", "--jobs", jobs)
+    assert resumed.code == 1, resumed.out + resumed.err
+    assert {path: path.read_bytes() for path in before} == before
+    assert [path.name.partition("__")[2] for path in sorted(driver.run().glob("*__cell__*"))][3:] == ["cell__1"]
+    assert [attempt["status"] for attempt in driver.document()["attempts"]] == ["failed", "failed"]
+    assert "001__prepare" not in resumed.out
+    assert driver.cleaned() == ["ok", "ok"]
+
+
+def test_the_first_failed_cell_stops_the_matrix_when_asked_to(driver: Driver) -> None:
+    matrix = ("-s", "demo_fails=[true, false, false, false]", "-s", "demo_seconds=1")
+    ended = driver("run", "demo", *matrix, "-s", "matrix_stop_on_failure=true", "--jobs", "2")
+    assert ended.code == 1
+    assert len(list(driver.run().glob("*__cell__*"))) < 4
+    assert driver.cleaned() == ["ok"]
+
+
+def test_two_jobs_run_two_cells_at_once(driver: Driver) -> None:
+    assert driver("run", "demo", "-s", "demo_seconds=[5, 5.1]", "--jobs", "2").code == 0
+    (first_start, first_end), (second_start, second_end) = moments(driver.run(), 0), moments(driver.run(), 1)
+    assert first_start < second_end
+    assert second_start < first_end
+    document = json.loads((next(driver.run().glob("*__cell__1")) / "run.json").read_text(encoding="utf-8"))
+    assert (document["parent"], document["status"]) == (driver.run().name, "ok")
+    assert [attempt["status"] for attempt in driver.document()["attempts"]] == ["ok"]

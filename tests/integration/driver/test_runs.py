@@ -1,0 +1,145 @@
+"""perfdrv run and toolbox with a real Ansible."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from .conftest import Driver
+
+
+def settings(run: Path) -> dict[str, object]:
+    """Name → value of what a run recorded."""
+    document = yaml.safe_load((run / "settings.yml").read_text(encoding="utf-8"))
+    return {name: entry["value"] for name, entry in document["all"].items()}
+
+
+def test_a_flow_runs_and_says_where_its_run_is(driver: Driver) -> None:
+    ended = driver("run", "demo", "-p", "quick", "-s", "demo_note=done")
+    assert ended.code == 0, ended.out + ended.err
+    lines = ended.out.splitlines()
+    assert any(line.endswith("play        Test") for line in lines)
+    assert any("ok          002__cell__0/001__demo__sleep" in line for line in lines)
+    assert f"run     {driver.run()}" in lines
+    assert driver.document()["status"] == "ok"
+    assert settings(driver.run())["demo_note"] == "done"
+    assert not any(driver.temporary.iterdir())
+
+
+def test_values_of_the_command_line_have_their_declared_types(driver: Driver) -> None:
+    assert driver("run", "demo", "-s", "demo_seconds=[0.1, 0.2]", "-s", "demo_fails=no").code == 0
+    assert settings(driver.run())["demo_seconds"] == [0.1, 0.2]
+    assert settings(driver.run())["demo_fails"] is False
+
+
+def test_a_failure_is_named_with_its_directory(driver: Driver) -> None:
+    ended = driver("run", "demo", "-s", "demo_fails=true")
+    assert ended.code == 1
+    failed = driver.run() / "002__cell__0" / "002__demo__fail"
+    assert "demo: failed after" in ended.out
+    assert "  what  demo_fail: The moon is within reach" in ended.out
+    assert f"  see   {failed}" in ended.out
+    assert (failed / "FAILURE").is_file()
+    assert driver.cleaned() == ["ok"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["-s", "demo_secnds=1"], "did you mean demo_seconds?"),
+        (["-s", "demo_seconds=long"], "demo_seconds must be a float"),
+        (["-e", '{"perf_presets": ["qick"]}'], "qick"),
+    ],
+)
+def test_settings_that_ansible_refuses_are_exit_code_2(words: list[str], sentence: str, driver: Driver) -> None:
+    ended = driver("run", "demo", *words)
+    assert ended.code == 2, ended.out + ended.err
+    assert sentence in ended.out + ended.err
+    assert driver.document()["exit_code"] == 2
+    assert driver.steps() == {}
+
+
+def test_a_broken_playbook_is_refused_with_file_and_line(driver: Driver, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    for name in ("ansible.cfg", "collections", "presets", "inventories", "group_vars"):
+        (project / name).symlink_to(driver.project / name)
+    (project / "playbooks" / "demo").mkdir(parents=True)
+    (project / "playbooks" / "demo" / "settings.yml").write_text("short_description: Broken\n", encoding="utf-8")
+    (project / "playbooks" / "demo.yml").write_text("- hosts: [\n", encoding="utf-8")
+    ended = Driver(tmp_path, project)("run", "demo")
+    assert ended.code == 2
+    assert "playbooks/demo.yml:" in ended.err
+    assert driver.document()["status"] == "refused"
+
+
+def test_an_unreachable_cluster_is_exit_code_3(tmp_path: Path) -> None:
+    kubeconfig = tmp_path / "kubeconfig"
+    cluster = {"name": "x", "cluster": {"server": "http://127.0.0.1:9"}}
+    context = {"name": "x", "context": {"cluster": "x", "user": "x"}}
+    document = {"apiVersion": "v1", "kind": "Config", "clusters": [cluster], "contexts": [context]}
+    document |= {"users": [{"name": "x", "user": {}}], "current-context": "x"}
+    kubeconfig.write_text(json.dumps(document), encoding="utf-8")
+    repository = Path(__file__).resolve().parents[3]
+    driver = Driver(tmp_path, repository, {"KUBECONFIG": str(kubeconfig)})
+    ended = driver("run", "scale_test", "-p", "smoke", "-i", "local")
+    assert ended.code == 3, ended.out + ended.err
+    assert "127.0.0.1:9" in ended.out
+    assert driver.document()["status"] == "failed"
+
+
+def test_check_mode_changes_nothing_and_ends_well(driver: Driver) -> None:
+    ended = driver("run", "demo", "--check")
+    assert ended.code == 0, ended.out + ended.err
+    assert driver.document()["check"] is True
+    assert "report" not in ended.out
+
+
+def test_verbose_shows_ansibles_own_lines(driver: Driver) -> None:
+    assert "TASK [Check the settings]" in driver("run", "demo", "-v").out
+
+
+def test_tags_choose_phases(driver: Driver) -> None:
+    assert driver("run", "demo", "--tags", "prepare").code == 0
+    assert set(driver.steps()) == {"001__prepare", "001__prepare/001__demo__tidy"}
+
+
+def test_a_single_command_runs_with_its_options(driver: Driver) -> None:
+    ended = driver("toolbox", "demo", "greet", "--name", "Ada", "--count", "41", "-v")
+    assert ended.code == 0, ended.out + ended.err
+    assert "warm hello Ada 42" in ended.out
+    arguments = yaml.safe_load((driver.run() / "001__demo__greet" / "args.yml").read_text(encoding="utf-8"))["args"]
+    assert (arguments["demo_greet_name"], arguments["demo_greet_count"]) == ("Ada", 41)
+
+
+def test_a_missing_argument_is_named(driver: Driver) -> None:
+    ended = driver("toolbox", "demo", "greet")
+    assert ended.code != 0
+    assert "demo_greet_name" in ended.out + ended.err
+
+
+def test_a_replay_has_the_settings_of_the_earlier_run(driver: Driver) -> None:
+    assert driver("run", "demo", "-p", "quick", "-s", "demo_note=first").code == 0
+    first = driver.run()
+    assert driver("run", "--replay", first.name).code == 0
+    (second,) = set(driver.runs.iterdir()) - {first}
+    assert settings(second) == settings(first)
+
+
+def test_the_site_is_remembered(driver: Driver) -> None:
+    assert driver("run", "demo", "-i", "elsewhere").code == 0
+    assert driver.document()["site"] == "elsewhere"
+    assert "site      elsewhere" in driver("runs", "show").out
+
+
+def test_a_report_that_cannot_be_made_does_not_hide_the_result(driver: Driver) -> None:
+    driver.runs.mkdir()
+    process = driver.start("run", "demo", "-s", "report_enabled=true")
+    driver.wait_for("settings.yml", "demo_seconds")
+    (driver.run() / "report").write_text("in the way", encoding="utf-8")
+    ended = driver.end(process)
+    assert ended.code == 0, ended.out + ended.err
+    assert "report  not made: " in ended.out

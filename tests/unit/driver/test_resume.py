@@ -1,0 +1,65 @@
+"""Which cells a resumed run has still to run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from perfdrv import resume
+from perfdrv.errors import UsageError
+from perfdrv.launch import Plan
+from perfdrv.matrix import matrix_cells
+from perfdrv.outcome import Outcome
+from perfdrv.project import Project
+
+
+@pytest.fixture
+def run(runs: Path) -> Path:
+    """A run of six cells less one that is skipped, of which two are complete; cell 1 took two attempts."""
+    directory = runs / "demo-1"
+    values = {
+        "demo_seconds": [1.0, 2.0, 3.0],
+        "demo_fails": [False, True],
+        "matrix_skip_if": ["demo_seconds > 2.5 and demo_fails"],
+    }
+    recorded = {name: {"value": value, "origin": "command line"} for name, value in values.items()}
+    directory.mkdir()
+    (directory / "settings.yml").write_text(yaml.safe_dump({"all": recorded}), encoding="utf-8")
+    for number, (index, status) in enumerate([(0, "ok"), (1, "failed"), (2, "interrupted"), (1, "ok"), (3, "running")]):
+        cell = directory / f"{number + 1:03d}__cell__{index}"
+        cell.mkdir()
+        (cell / "cell.json").write_text(json.dumps({"index": index, "status": status}), encoding="utf-8")
+    return directory
+
+
+def plan(project: Project, run: Path) -> Plan:
+    """A plan that goes on with a run."""
+    return Plan(project, "demo", project.playbook("demo"), run.parent, extra_vars=("a=1",), directory=run)
+
+
+def test_the_cells_of_a_run_are_those_of_its_settings(project: Project, run: Path) -> None:
+    assert [cell.index for cell in matrix_cells(project, "demo", run)] == [0, 1, 2, 3, 4]
+
+
+def test_only_cells_that_no_attempt_completed_are_run(
+    project: Project, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launched: list[Plan] = []
+
+    def launch(given: Plan) -> Outcome:
+        launched.append(given)
+        return Outcome(run, "ok", 0)
+
+    monkeypatch.setattr(resume, "launch", launch)
+    resume.resume_plan(plan(project, run), run, jobs=1)
+    assert launched[0].extra_vars == ("a=1", json.dumps({"perf_cells": [2, 3, 4]}))
+    assert resume.completed_cells(run) == {0, 1}
+
+
+def test_a_run_without_settings_is_refused(project: Project, runs: Path) -> None:
+    empty = runs / "demo-2"
+    empty.mkdir()
+    with pytest.raises(UsageError, match="start it anew"):
+        resume.resume_plan(plan(project, empty), empty, jobs=1)
