@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from perfanalysis.documents import Document, parse_time, read_document
+from perfanalysis.documents import Document, listing, mapping, parse_time, read_document, text_or_none
 from perfanalysis.errors import UsageError
 from perfanalysis.findings import Finding
 
@@ -99,7 +99,7 @@ class Run:
 
 def marks_of(document: Document) -> tuple[str, ...]:
     """The phrases "simulated: …" and "emulated: …" of run.json or recording.json."""
-    words = ((word, document.get(word) or []) for word in ("simulated", "emulated"))
+    words = ((word, listing(document.get(word))) for word in ("simulated", "emulated"))
     return tuple(f"{word}: {', '.join(str(item) for item in items)}" for word, items in words if items)
 
 
@@ -180,11 +180,11 @@ def _command(where: str, document: Document, failure: str | None) -> Command:
         directory=where,
         role=str(document.get("role") or where),
         status=str(document.get("status") or "unknown"),
-        host=document.get("host"),
-        lane=document.get("lane"),
+        host=text_or_none(document.get("host")),
+        lane=text_or_none(document.get("lane")),
         started_s=parse_time(document.get("started")),
         ended_s=parse_time(document.get("ended")),
-        error=document.get("error"),
+        error=text_or_none(document.get("error")),
         failure=failure,
     )
 
@@ -204,13 +204,12 @@ def _cells(directory: Path, folders: list[tuple[Path, set[str]]]) -> tuple[tuple
         document, more = read_document(folder / "cell.json", "cell", f"{where}/cell.json")
         findings += more
         if document is not None:
-            values = document.get("values")
             index = document.get("index")
             cells.append(
                 Cell(
                     directory=where,
                     index=index if isinstance(index, int) else len(cells),
-                    values=values if isinstance(values, dict) else {},
+                    values=mapping(document.get("values")),
                     status=str(document.get("status") or "unknown"),
                 )
             )

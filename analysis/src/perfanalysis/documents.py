@@ -60,6 +60,21 @@ def schema_problem(schema: object, kind: str) -> str | None:
     return None
 
 
+def mapping(value: object) -> Document:
+    """A part of a document that should be a mapping; empty when it is not."""
+    return value if isinstance(value, dict) else {}
+
+
+def listing(value: object) -> list[Any]:
+    """A part of a document that should be a list; empty when it is not."""
+    return value if isinstance(value, list) else []
+
+
+def text_or_none(value: object) -> str | None:
+    """A part of a document that should be a text; None when it is not."""
+    return value if isinstance(value, str) else None
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file whole under another name, then rename it, so that no reader sees half of it."""
     write_bytes(path, text.encode("utf-8"))

@@ -38,7 +38,7 @@ def read_json_lines(path: Path, spec: TableSpec, where: str) -> tuple[pd.DataFra
         return spec.empty(), findings
     try:
         frame = _read_fast(path, size, spec)
-    except pa.ArrowInvalid:
+    except pa.ArrowException:
         frame, bad = _read_tolerant(path, size, spec)
         text = f"{bad} lines are not JSON objects of the declared types and were left out"
         if bad:
@@ -108,7 +108,7 @@ def _read_tolerant(path: Path, size: int, spec: TableSpec) -> tuple[pd.DataFrame
     bad = 0
     with path.open("rb") as stream:
         for line in stream.read(size).splitlines():
-            record = _accept(line, spec)
+            record = accept_line(line, spec)
             if record is not None:
                 records.append(record)
             elif line.strip():
@@ -117,12 +117,16 @@ def _read_tolerant(path: Path, size: int, spec: TableSpec) -> tuple[pd.DataFrame
     return spec.conform(pd.DataFrame(records, columns=names)), bad
 
 
-def _accept(line: bytes, spec: TableSpec) -> dict[str, Any] | None:
-    """The declared values of one line, None when it is no object or a value has another type."""
+def accept_line(line: bytes, spec: TableSpec) -> dict[str, Any] | None:
+    """As `accept`, of one line of JSON; None for what is no JSON."""
     try:
-        record = json.loads(line)
+        return accept(json.loads(line), spec)
     except ValueError:
         return None
+
+
+def accept(record: object, spec: TableSpec) -> dict[str, Any] | None:
+    """The declared values of a record, None when it is no mapping or a value has another type."""
     if not isinstance(record, dict):
         return None
     accepted = {column.name: record.get(column.name) for column in spec.columns}

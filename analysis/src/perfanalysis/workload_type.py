@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from perfanalysis.documents import Document, read_document
+from perfanalysis.documents import Document, listing, read_document
 from perfanalysis.findings import Finding
-from perfanalysis.jsonlines import read_json_lines
+from perfanalysis.jsonlines import accept, read_json_lines
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,12 +52,15 @@ class Source:
         return document or {}
 
     def rows(self, name: str, kind: str, key: str, spec: TableSpec) -> pd.DataFrame:
-        """The list under one key of a document, as the declared table."""
+        """The list under one key of a document, as the declared table; records of other types are counted."""
         import pandas as pd
 
-        records = self.document(name, kind).get(key) or []
-        names = [column.name for column in spec.columns]
-        return spec.conform(pd.DataFrame([record for record in records if isinstance(record, dict)], columns=names))
+        given = listing(self.document(name, kind).get(key))
+        records = [record for record in (accept(item, spec) for item in given) if record is not None]
+        if len(records) < len(given):
+            text = f"{len(given) - len(records)} entries of {key} are not of the declared types and were left out"
+            self.findings += (Finding("error", self._where(name), text),)
+        return spec.conform(pd.DataFrame(records, columns=[column.name for column in spec.columns]))
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,14 @@ def test_foreign_line_is_counted_and_the_rest_read(tmp_path: Path, bad: str) -> 
     assert findings == ["1 lines are not JSON objects of the declared types and were left out"]
 
 
+def test_a_line_that_is_not_utf_8_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "things.jsonl"
+    path.write_bytes(LINE.encode() + b'{"seen_s": 1.0, "name": "caf\xe9"}\n')
+    frame, findings = read_json_lines(path, SPEC, "things.jsonl")
+    assert len(frame) == 1
+    assert findings[0].text == "1 lines are not JSON objects of the declared types and were left out"
+
+
 def test_missing_and_empty_files_give_empty_tables(tmp_path: Path) -> None:
     frame, findings = read_json_lines(tmp_path / "none.jsonl", SPEC, "none.jsonl")
     assert len(frame) == 0

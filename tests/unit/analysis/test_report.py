@@ -135,6 +135,23 @@ def test_a_recording_of_nothing_has_a_report(small_run: Path) -> None:
     assert sum(finding.text == "the file is missing" for finding in paths.findings) >= 4
 
 
+@pytest.mark.parametrize("odd", [5, "text", [], {}, [None], None], ids=repr)
+def test_documents_with_parts_of_other_types_have_a_report(small_run: Path, odd: object) -> None:
+    for name in ("run.json", "002__scale_test__submit/status.json", "002__scale_test__submit/artifacts/recording.json"):
+        path = small_run / name
+        document = json.loads(path.read_text())
+        path.write_text(json.dumps({key: value if key == "schema" else odd for key, value in document.items()}))
+    assert "Every workload accounted for" in make_report(small_run).index.read_text()
+
+
+def test_nodes_of_other_types_are_counted(small_run: Path) -> None:
+    nodes = [{"name": "a", "gpus": 8}, {"name": "b", "gpus": "8"}, 5]
+    path = small_run / "002__scale_test__submit" / "artifacts" / "nodes.json"
+    write_json(path, {"schema": "psap.perf/nodes/1", "nodes": nodes})
+    [finding] = make_report(small_run).findings
+    assert finding.text == "2 entries of nodes are not of the declared types and were left out"
+
+
 def test_text_of_a_run_stays_text(small_run: Path) -> None:
     attack = "</script><script>document.title='taken'</script><img src=http://example.org/x>"
     path = small_run / "settings.yml"

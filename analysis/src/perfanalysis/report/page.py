@@ -15,7 +15,7 @@ from markupsafe import Markup
 from perfanalysis.charts.embed import embedded
 from perfanalysis.charts.model import Figure
 from perfanalysis.discover import Run
-from perfanalysis.documents import parse_time
+from perfanalysis.documents import listing, mapping, parse_time
 from perfanalysis.pipeline import RunAnalysis
 from perfanalysis.report.run_sections import (
     comparison_table,
@@ -137,7 +137,7 @@ def _context(result: RunAnalysis, groups: tuple[Group, ...], drawn: tuple[Drawn,
         "settings": settings_table(run),
         "versions": versions_table(run),
         "bars": timeline_bars(run),
-        "attempts": run.document.get("attempts") or [],
+        "attempts": listing(run.document.get("attempts")),
     }
 
 
@@ -150,12 +150,12 @@ def _facts(run: Run) -> tuple[Fact, ...]:
     document = run.document
     started, ended = parse_time(document.get("started")), parse_time(document.get("ended"))
     length = duration(ended - started) if started is not None and ended is not None else ""
-    cluster = document.get("cluster") or {}
+    cluster = mapping(document.get("cluster"))
     version = str(cluster.get("version") or "")
     facts = (
         Fact("Started", _moment(started)),
         Fact("Took", length, "" if length else f"status: {run.status}"),
-        Fact("Presets", ", ".join(str(name) for name in document.get("presets") or []) or "none"),
+        Fact("Presets", ", ".join(str(name) for name in listing(document.get("presets"))) or "none"),
         Fact("Site", str(document.get("site") or "unknown")),
         Fact("Cluster", version or "unknown", "lab" if document.get("lab") else ""),
         Fact("Commands", str(len(run.commands))),

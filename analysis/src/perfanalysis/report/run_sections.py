@@ -8,6 +8,7 @@ from typing import Any
 
 from perfanalysis.charts.model import Axis, Chart, Figure, cumulative
 from perfanalysis.discover import Command, Run
+from perfanalysis.documents import mapping
 from perfanalysis.kpis import KpiValue
 from perfanalysis.pipeline import RunAnalysis
 from perfanalysis.sections import DASH, Cell, Field, Table, duration, quantity
@@ -158,10 +159,10 @@ def _text(value: Any) -> str:
 def versions_table(run: Run) -> Table:
     """Versions of what ran, the cluster's and the repository's."""
     document = run.document
-    pairs = dict(document.get("versions") or {})
-    cluster = document.get("cluster") or {}
+    pairs = dict(mapping(document.get("versions")))
+    cluster = mapping(document.get("cluster"))
     pairs |= {f"cluster {name}": text for name, text in cluster.items() if text}
-    git = document.get("git") or {}
+    git = mapping(document.get("git"))
     if git.get("commit"):
         pairs["repository commit"] = f"{git['commit']}{' with changes not committed' if git.get('dirty') else ''}"
     rows = tuple((Cell(str(name)), Cell(str(text))) for name, text in pairs.items())

@@ -9,7 +9,7 @@ from pathlib import Path
 from perfanalysis.cache import write_table
 from perfanalysis.charts.model import Figure
 from perfanalysis.discover import Place
-from perfanalysis.documents import Document, write_bytes, write_json, write_text
+from perfanalysis.documents import Document, listing, text_or_none, write_bytes, write_json, write_text
 from perfanalysis.kpis import kpis_document, openmetrics
 from perfanalysis.pipeline import RunAnalysis
 from perfanalysis.report import ReportPaths
@@ -34,10 +34,10 @@ def write_kpis(result: RunAnalysis, target: Path) -> tuple[Path, Path]:
     run = result.run.document
     facts = {
         "run": result.run.id,
-        "flow": run.get("flow"),
+        "flow": text_or_none(run.get("flow")),
         "status": result.run.status,
-        "simulated": run.get("simulated") or [],
-        "emulated": run.get("emulated") or [],
+        "simulated": [str(item) for item in listing(run.get("simulated"))],
+        "emulated": [str(item) for item in listing(run.get("emulated"))],
     }
     labelled = result.labelled_kpis()
     document: Document = kpis_document(facts, labelled)
