@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from perfanalysis.scale_test_tool.commands import import_group, times_csv_command
+
 RUN = click.argument("run", type=click.Path(path_type=Path))
 OUTPUT = click.option(
     "--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default RUN/report."
@@ -17,6 +19,10 @@ OUTPUT = click.option(
 def cli(debug: bool) -> None:
     """Analyse run directories of psap.perf: tables, KPIs, plots and a report that opens from disk."""
     del debug  # read by perfanalysis.__main__, before click
+
+
+cli.add_command(import_group)
+cli.add_command(times_csv_command)
 
 
 @cli.command()

@@ -75,6 +75,11 @@ def text_or_none(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def number_or(value: object, default: float) -> float:
+    """A part of a document that should be a number; `default` when it is none."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else default
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file whole under another name, then rename it, so that no reader sees half of it."""
     write_bytes(path, text.encode("utf-8"))

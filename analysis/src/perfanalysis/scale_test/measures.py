@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from perfanalysis.documents import Document
+from perfanalysis.documents import Document, number_or
 from perfanalysis.percentiles import Estimate
 from perfanalysis.scale_test.activity import (
     CONCURRENCY,
@@ -18,7 +18,7 @@ from perfanalysis.scale_test.activity import (
     throughput_table,
     window_of,
 )
-from perfanalysis.scale_test.milestones import workloads_table
+from perfanalysis.scale_test.milestones import SEEN_RESOLUTION_S, workloads_table
 from perfanalysis.scale_test.outcomes import Accounting, account, answers_table, failures_table
 from perfanalysis.scale_test.pods import pods_table
 from perfanalysis.scale_test.steps import (
@@ -66,13 +66,15 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document) 
     seen = [tables.transitions["seen_s"].max(), tables.submissions["answered_s"].max()]
     last_seen = max((float(moment) for moment in seen if pd.notna(moment)), default=0.0)
     window = window_of(workloads, last_seen)
+    # what another tool recorded has its own, which the importer states
+    arrival = number_or(recording.get("seen_resolution_s"), SEEN_RESOLUTION_S)
     return Measures(
         workloads=workloads,
         pods=pods,
         latencies=latencies,
         statistics=statistics,
-        percentiles=percentiles_table(latencies, statistics),
-        anomalies=anomalies_table(workloads, latencies),
+        percentiles=percentiles_table(latencies, statistics, arrival),
+        anomalies=anomalies_table(workloads, latencies, arrival),
         throughput=throughput_table(workloads, window) if window else THROUGHPUT.empty(),
         concurrency=concurrency_table(activity, window) if window else CONCURRENCY.empty(),
         failures=failures_table(tables),

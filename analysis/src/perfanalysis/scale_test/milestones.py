@@ -22,6 +22,9 @@ Origin = Literal["client", "workload", "first pod", "all pods"]
 SEEN_RESOLUTION_S = 1e-6
 """The recorder stamps arrivals with microseconds."""
 
+BESIDE = ("PodGroup", "PersistentVolumeClaim", "RunaiJob", "BackendJob", "Node")
+"""Kinds that belong to a workload without being it or one of its pods."""
+
 
 @dataclass(frozen=True)
 class Milestone:
@@ -94,13 +97,14 @@ def workloads_table(tables: ScaleTestTables) -> pd.DataFrame:
     )
     base = submissions.set_index(submissions["workload"].astype("str")).reindex(index)
     is_pod = transitions["kind"] == "Pod"
+    is_workload = ~is_pod & ~transitions["kind"].isin(BESIDE)
     pods = _first_times(transitions[is_pod], index, per_object=True)
-    objects = _first_times(transitions[~is_pod], index, per_object=False)
+    objects = _first_times(transitions[is_workload], index, per_object=False)
     needed = base["pods"].to_numpy(dtype=float)
     needed = np.where(np.isfinite(needed) & (needed > 0), needed, _pods_seen(pods, len(index)))
     columns: dict[str, Any] = {
         "workload": index.astype("category"),
-        "kind": _kinds(base, transitions[~is_pod], index),
+        "kind": _kinds(base, transitions[is_workload], index),
         "queue": base["queue"].to_numpy(),
         "gpus": base["gpus"].to_numpy(dtype=float),
         "pods": needed,

@@ -132,9 +132,11 @@ def values_of(latencies: pd.DataFrame, step: Step, clock: Clock = "seen") -> NDA
     return latencies[f"{step.name}_s" if clock == "seen" else f"{step.name}_server_s"].to_numpy(dtype=float)
 
 
-def _resolution(latencies: pd.DataFrame, step: Step, clock: Clock) -> NDArray[np.float64]:
+def _resolution(latencies: pd.DataFrame, step: Step, clock: Clock, arrival: float) -> NDArray[np.float64]:
+    """Sum of the resolutions of both ends; `arrival` is that of the times at which objects were seen."""
     if clock == "seen":
-        return np.full(len(latencies), 2 * SEEN_RESOLUTION_S)
+        ends = (SEEN_RESOLUTION_S if BY_NAME[name].origin == "client" else arrival for name in (step.start, step.end))
+        return np.full(len(latencies), sum(ends))
     return latencies[f"{step.name}_resolution_s"].to_numpy(dtype=float)
 
 
@@ -147,13 +149,13 @@ def step_estimates(latencies: pd.DataFrame) -> Estimates:
     }
 
 
-def percentiles_table(latencies: pd.DataFrame, found: Estimates) -> pd.DataFrame:
-    """The table PERCENTILES."""
+def percentiles_table(latencies: pd.DataFrame, found: Estimates, arrival: float = SEEN_RESOLUTION_S) -> pd.DataFrame:
+    """The table PERCENTILES; `arrival` is the resolution of the times at which objects were seen."""
     rows: list[tuple[Any, ...]] = []
     for step in STEPS:
         for clock in CLOCKS:
             known = np.isfinite(values_of(latencies, step, clock))
-            resolution = _resolution(latencies, step, clock)[known]
+            resolution = _resolution(latencies, step, clock, arrival)[known]
             middle = float(np.nanmedian(resolution)) if np.isfinite(resolution).any() else None
             for of in found[step.name, clock].values():
                 numbers = (of.value, of.low, of.high, of.count, middle)
@@ -161,7 +163,9 @@ def percentiles_table(latencies: pd.DataFrame, found: Estimates) -> pd.DataFrame
     return PERCENTILES.conform(pd.DataFrame(rows, columns=[column.name for column in PERCENTILES.columns]))
 
 
-def anomalies_table(workloads: pd.DataFrame, latencies: pd.DataFrame) -> pd.DataFrame:
+def anomalies_table(
+    workloads: pd.DataFrame, latencies: pd.DataFrame, arrival: float = SEEN_RESOLUTION_S
+) -> pd.DataFrame:
     """The table ANOMALIES: per step and clock, how many workloads have no value and how many an impossible one."""
     rows: list[tuple[str, str, str, str, int]] = []
     for step in STEPS:
@@ -169,7 +173,7 @@ def anomalies_table(workloads: pd.DataFrame, latencies: pd.DataFrame) -> pd.Data
             rows.append((step.name, "seen", "missing", cause, count))
         for clock in CLOCKS:
             values = values_of(latencies, step, clock)
-            resolution = np.nan_to_num(_resolution(latencies, step, clock), nan=0.0)
+            resolution = np.nan_to_num(_resolution(latencies, step, clock, arrival), nan=0.0)
             count = int(np.sum(values < -resolution))
             if count:
                 rows.append((step.name, clock, "negative", negative_cause(step, clock), count))

@@ -1,0 +1,253 @@
+"""The scale-test-tool's files: times.csv by the byte, imports that lose nothing, errors that name the record."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from tests.unit.analysis.old_tool import make, sampled, submitted, write
+from perfanalysis.__main__ import run
+from perfanalysis.errors import DataQualityError, UsageError
+from perfanalysis.pipeline import analyse_run
+from perfanalysis.scale_test_tool.reading import read_working_directory
+from perfanalysis.scale_test_tool.run_directory import PLACE
+from perfanalysis.scale_test_tool.times_csv import HEADER, OLD_HEADER, read_times_csv, times_csv
+
+from tests.unit.analysis.old_tool import make, sampled, submitted, write
+
+SCHEMAS = Path(__file__).resolve().parents[3] / "docs" / "schema"
+SENT = [
+    submitted("j-00000a", 0.25),
+    submitted("j-00000b", 1.75),
+    submitted("j-00000c", 2.0),
+    submitted("j-00000d", 3.0),
+]
+SEEN = [
+    # the workload's stamp is before the submission's fraction: -0.75 s, which the old tool sees as 0
+    sampled("j-00000b", 1, 3, 4, 6, 5, 9),
+    sampled("j-0000ff", 1, 1, 1, 1, 1, 1),
+    sampled("j-00000c", 2, 3, 40, 41, 10, 12),
+    sampled("j-00000a", 1, 2, 2, 2, 3, 4, firstEvictionTimestamp="2026-03-02T10:00:08+00:00"),
+]
+OLD_BYTES = (
+    b"Job Name,Namespace,projectName,Workload Created,Job Created,First Pod Created,Last Pod Created,"
+    b"Pod Group Created,Pod Scheduling Decision,Workload Submitted,Backend Job Created,Workload Creation,Job Creation,"
+    b"First Pod Creation,Last Pod Creation,Pod Group Creation,Pod Scheduling Decision,First Eviction,"
+    b"First PVC Bind Request,First PVC Bind,Backend Job Creation,Total Pod Scheduling Decision,"
+    b"Total Backend Job Creation\n"
+    b"j-00000b,runai-project-0,project-0,2026-03-02 10:00:01,2026-03-02 10:00:03,2026-03-02 10:00:04,"
+    b"2026-03-02 10:00:06,2026-03-02 10:00:05,2026-03-02 10:00:09,2026-03-02 10:00:09,2026-03-02 10:00:09,"
+    b"2026-03-02 10:00:09,2026-03-02 10:00:01,2026-03-02 10:00:01,"
+    b"0.0,2.0,1.0,3.0,1.0,4.0,4.0,4.0,0.0,-4.0,8.0,0.0\n"
+    b"j-00000a,runai-project-0,project-0,2026-03-02 10:00:01,2026-03-02 10:00:02,2026-03-02 10:00:02,"
+    b"2026-03-02 10:00:02,2026-03-02 10:00:03,2026-03-02 10:00:04,2026-03-02 10:00:08,2026-03-02 10:00:04,"
+    b"2026-03-02 10:00:04,2026-03-02 10:00:01,2026-03-02 10:00:00,"
+    b"1.0,1.0,0.0,0.0,1.0,1.0,5.0,1.0,0.0,-2.0,4.0,1.0\n"
+)
+
+
+@pytest.fixture(name="old")
+def _old(tmp_path: Path) -> Path:
+    return write(tmp_path / "logs", SENT, SEEN)
+
+
+def test_the_old_layout_is_the_old_tools_by_the_byte(old: Path) -> None:
+    made = times_csv(read_working_directory(old).records, "scale-test")
+    assert made.text.encode() == OLD_BYTES
+    assert made.left_out == {
+        "no record of its submission": 1,
+        "pod group older than its first pod": 1,
+        "no workload created time": 1,
+    }
+
+
+def test_the_corrected_layout_names_every_column_and_keeps_fractions_zones_and_every_workload(old: Path) -> None:
+    rows = list(csv.DictReader(times_csv(read_working_directory(old).records, "corrected").text.splitlines()))
+    assert [row["Job Name"] for row in rows] == ["j-00000a", "j-00000b", "j-00000c", "j-00000d", "j-0000ff"]
+    first, second = rows[0], rows[1]
+    assert len(first) == len(HEADER) == 26
+    assert first["Workload Submitted"] == "2026-03-02T10:00:00.250000Z"
+    assert (first["First Eviction"], first["First Eviction (s)"]) == ("2026-03-02T10:00:08Z", "5")
+    assert (second["First Eviction"], second["First PVC Bind (s)"], second["Backend Job Created"]) == ("", "", "")
+    assert second["Workload Creation (s)"] == "-0.75"
+    assert rows[2]["Pod Group Creation (s)"] == "-30"
+    assert set(list(rows[3].values())[3:13]) == {""}
+
+
+def test_both_layouts_are_read_back(old: Path, tmp_path: Path) -> None:
+    records = read_working_directory(old).records
+    for layout in ("scale-test", "corrected"):
+        path = tmp_path / f"{layout}.csv"
+        path.write_text(times_csv(records, layout).text)
+        again = tmp_path / f"{layout}.again.csv"
+        again.write_text(times_csv(read_times_csv(path), layout).text)
+        assert again.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("workloads", [40, 400])
+def test_a_run_gives_the_same_file_as_the_working_directory(tmp_path: Path, seed: int, workloads: int) -> None:
+    directory = make(tmp_path / "logs", workloads, seed)
+    assert run(["import", "scale-test-tool", str(directory), "--output", str(tmp_path / "run")]) == 0
+    direct = times_csv(read_working_directory(directory).records, "scale-test")
+    assert direct.rows > 0.8 * workloads
+    assert run(["times-csv", str(tmp_path / "run"), "--csv-layout", "scale-test"]) == 0
+    assert (tmp_path / "run" / "report" / "times.csv").read_text() == direct.text
+
+
+def test_an_import_is_accounted_for_and_analysed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    directory = make(tmp_path / "logs", 50, 4, orphans=3, lost=2, old=0.0)
+    assert run(["import", "scale-test-tool", str(directory), "--output", str(tmp_path / "run")]) == 0
+    assert "50 submitted, 48 of them sampled, 2 lost (never sampled:" in capsys.readouterr().out
+    artifacts = tmp_path / "run" / PLACE / "artifacts"
+    accounting = json.loads((artifacts / "accounting.json").read_text())
+    assert (accounting["submitted"], accounting["lost"], accounting["running"]) == (50, 2, 48)
+    result = analyse_run(tmp_path / "run", tmp_path / "report")
+    kpis = {value.name: value.number for value in result.analyses[0].kpis}
+    assert kpis["workloads_submitted"] == 50
+    assert kpis["lost_ratio"] == pytest.approx(0.04)
+    assert kpis["time_to_scheduled_p50"] is not None
+    assert [finding.text for finding in result.findings if finding.severity == "error"] == ["2 workloads were lost"]
+    negative = result.analyses[0].frames["anomalies"].query("problem == 'negative'")
+    assert len(negative) == 0  # stamps of whole seconds are late or early by less than their resolution
+    document = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert document["imported"]["from"] == "scale-test-tool"
+    assert set(document["imported"]["files"]) == {"submitted.json", "sampled.json"}
+
+
+def test_every_file_of_an_import_follows_its_schema(old: Path, tmp_path: Path) -> None:
+    assert run(["import", "scale-test-tool", str(old), "--output", str(tmp_path / "run")]) == 0
+    artifacts = tmp_path / "run" / PLACE / "artifacts"
+    for kind in ("recording", "accounting", "nodes"):
+        jsonschema.validate(json.loads((artifacts / f"{kind}.json").read_text()), _schema(kind))
+    for kind in ("submissions", "transitions"):
+        rows = [json.loads(line) for line in (artifacts / f"{kind}.jsonl").read_text().splitlines()]
+        assert rows
+        for row in rows:
+            jsonschema.validate(row, _schema(kind))
+
+
+def _schema(kind: str) -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads((SCHEMAS / f"{kind}-1.json").read_text())
+    return schema
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-03-02T12:00:04+02:00", "2026-03-02T05:00:04-05:00", "2026-03-02T10:00:04Z", "2026-03-02T10:00:04"]
+)
+def test_zones_are_honoured(tmp_path: Path, text: str) -> None:
+    seen = [sampled("j-00000a", 1, 2, 2, 2, 3, 9, podSchedulingDecisionTimestamp=text)]
+    (record,) = read_working_directory(write(tmp_path / "logs", SENT[:1], seen)).sampled
+    assert record.times["scheduled"] - (record.submitted_s or 0.0) == 3.75
+
+
+@pytest.mark.parametrize(
+    ("sent", "seen", "severity", "text"),
+    [
+        (SENT, [], None, "never sampled"),
+        (SENT, None, "warning", "nothing is known but the submissions"),
+        (None, SEEN, "warning", "the submissions are those known from the samples"),
+        ([*SENT, submitted("j-00000a", 9.0)], SEEN, "warning", "1 names were submitted twice"),
+        (
+            SENT,
+            [{key: value for key, value in SEEN[0].items() if key != "podGroupCreatedTimestamp"}],
+            "warning",
+            "1 records have no podGroupCreatedTimestamp",
+        ),
+    ],
+)
+def test_what_is_missing_is_said(
+    tmp_path: Path,
+    sent: list[dict[str, Any]] | None,
+    seen: list[dict[str, Any]] | None,
+    severity: str | None,
+    text: str,
+) -> None:
+    found = read_working_directory(write(tmp_path / "logs", sent, seen))
+    told = [(finding.severity, finding.text) for finding in found.findings]
+    if severity is None:
+        assert (told, len(found.lost)) == ([], len(SENT))
+        assert text in found.lost_reason
+    else:
+        assert any(one == severity and text in words for one, words in told)
+
+
+def test_times_csv_stands_in_for_a_missing_sample(old: Path) -> None:
+    (old / "times.csv").write_bytes(OLD_BYTES)
+    (old / "sampled.json").unlink()
+    found = read_working_directory(old)
+    assert [record.name for record in found.sampled] == ["j-00000b", "j-00000a"]
+    assert {record.name for record in found.lost} == {"j-00000c", "j-00000d"}
+    assert found.sampled[1].submitted_s == (found.submissions[0].submitted_s or 0.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "error", "message"),
+    [
+        ("sampled.json", "{", DataQualityError, "sampled.json cannot be read"),
+        ("sampled.json", "{}", DataQualityError, "sampled.json holds no list of workloads"),
+        ("sampled.json", "[3]", DataQualityError, "record 1 is not an object"),
+        ("sampled.json", json.dumps([{**SEEN[0], "jobName": 7}]), DataQualityError, "record 1 has no jobName"),
+        (
+            "sampled.json",
+            json.dumps([SEEN[1], {**SEEN[0], "jobCreatedTimestamp": "noon"}]),
+            DataQualityError,
+            r"record 2 \(j-00000b\): jobCreatedTimestamp: 'noon' is not an ISO 8601 time",
+        ),
+        (
+            "submitted.json",
+            json.dumps([{"jobName": "a", "jobNamespace": "b", "projectName": "c"}]),
+            DataQualityError,
+            r"record 1 \(a\) has no submitTimestamp",
+        ),
+    ],
+)
+def test_damage_is_named_by_file_and_record(
+    old: Path, name: str, content: str, error: type[Exception], message: str
+) -> None:
+    (old / name).write_text(content)
+    with pytest.raises(error, match=message):
+        read_working_directory(old)
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "message"),
+    [
+        ("a,b\n1,2\n", UsageError, "no header of a times.csv"),
+        (",".join(OLD_HEADER) + "\na,b\n", DataQualityError, "times.csv:2: the row has 2 fields"),
+        (",".join(OLD_HEADER) + "\n" + ",".join(["x"] * 26) + "\n", DataQualityError, "times.csv:2: workload created"),
+    ],
+)
+def test_a_times_csv_that_is_none_is_refused(
+    tmp_path: Path, content: str, error: type[Exception], message: str
+) -> None:
+    (tmp_path / "times.csv").write_text(content)
+    with pytest.raises(error, match=message):
+        read_times_csv(tmp_path / "times.csv")
+
+
+def test_an_empty_directory_and_an_existing_run_are_refused(
+    old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    assert run(["import", "scale-test-tool", str(tmp_path / "empty")]) == 2
+    assert run(["import", "scale-test-tool", str(old), "--output", str(old)]) == 2
+    assert "is there already" in capsys.readouterr().err
+    (old / "sampled.json").write_text("[")
+    assert run(["import", "scale-test-tool", str(old), "--output", str(tmp_path / "run")]) == 5
+    assert not (tmp_path / "run").exists()
+
+
+def test_times_of_a_run_of_ours(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["times-csv", str(small_run)]) == 0
+    rows = list(csv.DictReader((small_run / "report" / "times.csv").read_text().splitlines()))
+    assert len(rows) == 60
+    assert 0 < float(rows[0]["Workload Creation (s)"]) < 1
+    assert run(["times-csv", str(small_run), "--csv-layout", "scale-test"]) == 0
+    lines = (small_run / "report" / "times.csv").read_text().splitlines()
+    assert {len(line.split(",")) for line in lines[1:]} == {26}
+    capsys.readouterr()
