@@ -10,16 +10,12 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from perfanalysis.report import make_report
 
-DATA = Path(__file__).resolve().parents[1] / "data"
-sys.path.insert(0, str(DATA))
-
-from perfanalysis.report import make_report  # noqa: E402
-from synthetic_runs import Shape, write_run  # noqa: E402 - found by the line above
+from tests.data.synthetic_runs import Shape, write_run
 
 pytestmark = pytest.mark.browser
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or "chromium"

@@ -141,7 +141,10 @@ def _run(
     random: np.random.Generator,
 ) -> float:
     """Write the life of one workload; returns when its GPUs are free again."""
-    delay = lambda scale: float(random.lognormal(np.log(scale), 0.35))  # noqa: E731
+
+    def delay(scale: float) -> float:
+        return float(random.lognormal(np.log(scale), 0.35))
+
     _transition(recorded, shape.kind, name, name, "created", sent + delay(0.006), 1.0)
     end = clock["scheduler"]
     for number in range(shape.pods):

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.data.synthetic_runs import Shape, write_run
+
 DATA = Path(__file__).resolve().parents[2] / "data"
-sys.path[:0] = [str(DATA), str(Path(__file__).resolve().parent)]
-
-from synthetic_runs import Shape, write_run  # noqa: E402 - found by the line above
-
 RECORDED = next((DATA / "runs" / "v1").iterdir())
 
 

@@ -15,7 +15,8 @@ from perfanalysis.findings import Finding
 from perfanalysis.scale_test.declaration import WORKLOAD
 from perfanalysis.scale_test.tables import ScaleTestTables
 from perfanalysis.workload_type import Source
-from synthetic_runs import Shape, write_recording
+
+from tests.data.synthetic_runs import Shape, write_recording
 
 
 class Counting:

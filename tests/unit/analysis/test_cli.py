@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from perfanalysis.__main__ import run
-from synthetic_runs import Shape, write_run
+
+from tests.data.synthetic_runs import Shape, write_run
 
 HEAVY = ("pandas", "numpy", "matplotlib", "pyarrow", "jinja2", "yaml")
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from perfanalysis.discover import discover
 from perfanalysis.errors import UsageError
-from synthetic_runs import write_json
+
+from tests.data.synthetic_runs import write_json
 
 MARKERS = ["recording.json"]
 HOLD = """

@@ -25,7 +25,8 @@ def read(tmp_path: Path, text: str) -> tuple[list[dict[str, object]], list[str]]
     path = tmp_path / "things.jsonl"
     path.write_text(text)
     frame, findings = read_json_lines(path, SPEC, "things.jsonl")
-    return frame.astype("object").where(frame.notna(), None).to_dict("records"), [f.text for f in findings]
+    rows = frame.astype("object").where(frame.notna(), None).to_dict("records")
+    return [{str(key): value for key, value in row.items()} for row in rows], [f.text for f in findings]
 
 
 def test_unknown_keys_are_ignored_and_types_are_declared(tmp_path: Path) -> None:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from hand_made import life, submission, tables
 from perfanalysis.kpis import Kpi, KpiValue, Labelled, Value, evaluate, kpis_document, openmetrics
 from perfanalysis.scale_test.kpis import KPIS
 from perfanalysis.scale_test.measures import measure
 from perfanalysis.scale_test.steps import STEPS
+
+from tests.unit.analysis.hand_made import life, submission, tables
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[3] / "docs" / "schema" / "kpis-1.json").read_text())
 SAMPLE = re.compile(r'([a-z_:][a-z0-9_:]*)\{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*",?)*)\} (\S+)')

@@ -6,14 +6,15 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hand_made import life, submission, tables, transition
 from perfanalysis.scale_test.milestones import workloads_table
 from perfanalysis.scale_test.tables import ScaleTestTables
+
+from tests.unit.analysis.hand_made import life, submission, tables, transition
 
 
 def by_name(recorded: ScaleTestTables) -> dict[str, dict[str, Any]]:
     frame = workloads_table(recorded)
-    return {str(row["workload"]): row for row in frame.to_dict("records")}
+    return {str(row["workload"]): {str(k): v for k, v in row.items()} for row in frame.to_dict("records")}
 
 
 def test_one_pod_goes_through_every_milestone() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hand_made import frame, life, submission, tables, transition
 from perfanalysis.scale_test.milestones import workloads_table
 from perfanalysis.scale_test.outcomes import account, accounting_findings, answers_table, failures_table
 from perfanalysis.scale_test.tables import SUBMISSIONS
+
+from tests.unit.analysis.hand_made import frame, life, submission, tables, transition
 
 SENT = [
     submission("a", 1.0),

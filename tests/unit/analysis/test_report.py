@@ -10,7 +10,8 @@ import pytest
 import yaml
 from perfanalysis.errors import UsageError
 from perfanalysis.report import make_report
-from synthetic_runs import Shape, write_json, write_run
+
+from tests.data.synthetic_runs import Shape, write_json, write_run
 
 LOADING = {"src", "srcset", "data", "poster", "background", "action", "formaction"}
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hand_made import life, submission, tables, transition
 from perfanalysis.scale_test.milestones import workloads_table
 from perfanalysis.scale_test.steps import (
     STEPS,
@@ -17,6 +16,8 @@ from perfanalysis.scale_test.steps import (
     step_estimates,
 )
 from perfanalysis.scale_test.tables import ScaleTestTables
+
+from tests.unit.analysis.hand_made import life, submission, tables, transition
 
 TIMES = {
     "created": 100.75,
