@@ -56,7 +56,7 @@ def write(directory: Path, sent: list[dict[str, Any]] | None, seen: list[dict[st
 
 
 def make(directory: Path, workloads: int, seed: int, *, orphans: int = 2, lost: int = 1, old: float = 0.05) -> Path:
-    """A test with chance: a share `old` of pod groups too old, some workloads nobody submitted, the last ones never sampled."""
+    """A test with chance: a share `old` of pod groups too old, others nobody submitted, the last never sampled."""
     random = np.random.default_rng(seed)
     sent, seen = [], []
     for number in range(workloads + orphans):
@@ -69,5 +69,5 @@ def make(directory: Path, workloads: int, seed: int, *, orphans: int = 2, lost: 
             sent.append(submitted(name, round(begin, 6)))
         if not workloads - lost <= number < workloads:
             seen.append(sampled(name, *(int(np.floor(moment)) for moment in times)))
-    random.shuffle(seen)  # type: ignore[arg-type]
+    random.shuffle(seen)
     return write(directory, sent, seen)

@@ -9,7 +9,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from tests.unit.analysis.old_tool import make, sampled, submitted, write
 from perfanalysis.__main__ import run
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.pipeline import analyse_run
