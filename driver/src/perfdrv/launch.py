@@ -67,11 +67,13 @@ class Plan:
 
     def facts(self) -> dict[str, Any]:
         """What run.json says at the start of an attempt that the driver itself begins."""
+        # a run that goes on keeps the presets it was made with
+        presets = {"presets": list(self.presets)} if self.directory is None else {}
         return {
+            **presets,
             "flow": self.flow,
             "check": self.check,
             "tags": {"run": list(self.tags), "skip": list(self.skip_tags)},
-            "presets": list(self.presets),
             "site": self.site,
             "argv": command_line(["perfdrv", *sys.argv[1:]]),
             "versions": versions(),

@@ -27,7 +27,7 @@ def moments(run: Path, number: int) -> tuple[datetime, datetime]:
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_failed_cell_hides_no_other_and_is_all_that_resume_repeats(jobs: str, driver: Driver) -> None:
-    ended = driver("run", "demo", "-s", "demo_fails=[false, true, false]", "--jobs", jobs)
+    ended = driver("run", "demo", "-p", "quick", "-s", "demo_fails=[false, true, false]", "--jobs", jobs)
     assert ended.code == 1, ended.out + ended.err
     cells = [cell(path) for path in sorted(driver.run().glob("*__cell__*"))]
     assert [(one["index"], one["status"]) for one in cells] == [(0, "ok"), (1, "failed"), (2, "ok")]
@@ -36,11 +36,13 @@ def test_a_failed_cell_hides_no_other_and_is_all_that_resume_repeats(jobs: str, 
     assert driver.cleaned() == ["ok"]
 
     before = {path: path.read_bytes() for path in driver.run().glob("*__*/**/*.json")}
+    before[driver.run() / "settings.yml"] = (driver.run() / "settings.yml").read_bytes()
     resumed = driver("run", "--resume", "latest", "--jobs", jobs)
     assert resumed.code == 1, resumed.out + resumed.err
     assert {path: path.read_bytes() for path in before} == before
     assert [path.name.partition("__")[2] for path in sorted(driver.run().glob("*__cell__*"))][3:] == ["cell__1"]
     assert [attempt["status"] for attempt in driver.document()["attempts"]] == ["failed", "failed"]
+    assert driver.document()["presets"] == ["quick"]
     assert "001__prepare" not in resumed.out
     assert driver.cleaned() == ["ok", "ok"]
 

@@ -4,17 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from ansible.plugins.loader import vars_loader
 from ansible_collections.psap.perf.plugins.module_utils.documents import write_yaml
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.preset_layers import MARKER, PresetLayers
+from ansible_collections.psap.perf.plugins.module_utils.preset_layers import MARKER, REPLAYED_RUN, PresetLayers
 from ansible_collections.psap.perf.plugins.module_utils.settings_gate import HostSettings, SettingsGate
 from ansible_collections.psap.perf.plugins.module_utils.settings_record import settings_document
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.modules.settings import DOCUMENTATION
+
+SETTINGS_FILE = "settings.yml"
 
 
 class ActionModule(PerfAction):
@@ -44,9 +47,11 @@ class ActionModule(PerfAction):
         recorded = gate.check(self._hosts(context, layers))
         here = recorded[context.host]
         others = {host: values for host, values in recorded.items() if host != context.host}
-        write_yaml(context.run_directory / "settings.yml", settings_document(here, others))
         values = {name: one.value for name, one in here.items()}
         presets = context.variables[MARKER]
+        if _goes_on(context):
+            return VerbResult(values={"settings": values, "presets": presets})
+        write_yaml(context.run_directory / SETTINGS_FILE, settings_document(here, others))
         return VerbResult(values={"settings": values, "presets": presets, "run_facts": {"presets": presets}})
 
     def _hosts(self, context: VerbContext, layers: PresetLayers) -> list[HostSettings]:
@@ -58,3 +63,10 @@ class ActionModule(PerfAction):
                 raw = hostvars.raw_get(host)
                 found.append(HostSettings(host, raw, hostvars[host], layers.layers(host)))
         return found
+
+
+def _goes_on(context: VerbContext) -> bool:
+    """Whether this is a further attempt at a run, whose settings stand already with the places they first came from."""
+    replayed = context.variables.get(REPLAYED_RUN)
+    run = context.run_directory
+    return replayed is not None and Path(str(replayed)).name == run.name and (run / SETTINGS_FILE).is_file()
