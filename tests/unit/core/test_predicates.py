@@ -78,3 +78,19 @@ def test_jmespath() -> None:
 def test_a_state_nobody_knows_is_refused(until: str) -> None:
     with pytest.raises(UsageError, match=until.replace("[", r"\[")):
         predicate_for("Deployment", until)
+
+
+@pytest.mark.parametrize("device", ["10de", "0302_10de", "0300_10de"])
+def test_a_gpu_is_found_by_any_label_of_its_vendor(device: str) -> None:
+    state = predicate_for("Node", "nvidia_gpu_found")
+    label = f"feature.node.kubernetes.io/pci-{device}.present"
+    assert state({"metadata": {"labels": {label: "true"}}}).reached
+    assert not state({"metadata": {"labels": {label: "false"}}}).reached
+    assert "pci-0300_10de.present" in state({"metadata": {}}).note
+
+
+def test_features_are_found_on_any_system() -> None:
+    state = predicate_for("Node", "features_found")
+    assert state({"metadata": {"labels": {"feature.node.kubernetes.io/system-os_release.ID": "fedora"}}}).reached
+    assert not state({"metadata": {"labels": {"feature.node.kubernetes.io/system-os_release.ID": ""}}}).reached
+    assert not state({"metadata": {"name": "n"}}).reached

@@ -1,0 +1,163 @@
+"""Applying against a server that keeps objects in memory."""
+
+from __future__ import annotations
+
+import base64
+import copy
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.applying import Outcome, Replacing, apply_all, delete_all
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, InvalidError, Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.manifests import hidden, readable, with_secrets
+
+JOB: Manifest = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace": "x"}, "spec": {"a": 1}}
+SECRET: Manifest = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "x"}}
+NOTHING = Replacing(frozenset(), 1.0, lambda: None)
+JOBS = Replacing(frozenset({"Job"}), 1.0, lambda: None)
+
+
+class Server:
+    """Keeps what is applied; refuses to change the spec of Jobs and claims, as the real one does."""
+
+    def __init__(self, *served: str) -> None:
+        self.objects: dict[tuple[str, str], Manifest] = {}
+        self.served = served or ("Job", "Secret", "PersistentVolumeClaim")
+        self.version = 0
+        self.calls: list[str] = []
+
+    def serves(self, api_version: str, kind: str) -> bool:
+        return kind in self.served
+
+    def get(self, query: Query) -> Manifest | None:
+        return copy.deepcopy(self.objects.get((query.kind, str(query.name))))
+
+    def apply(self, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
+        key = (manifest["kind"], manifest["metadata"]["name"])
+        former = self.objects.get(key)
+        if former is not None and former.get("spec") != manifest.get("spec") and key[0] != "Secret":
+            raise InvalidError(f"{key[0]} {key[1]} is invalid: spec.a: Invalid value: field is immutable")
+        result = copy.deepcopy(manifest)
+        same = former is not None and all(former.get(field) == result.get(field) for field in ("spec", "data"))
+        result["metadata"]["resourceVersion"] = former["metadata"]["resourceVersion"] if same and former else "new"
+        if not dry_run:
+            if not same:
+                self.version += 1
+                result["metadata"]["resourceVersion"] = str(self.version)
+            self.objects[key] = result
+            self.calls.append(f"apply {key[1]}")
+        return copy.deepcopy(result)
+
+    def delete(self, query: Query, *, propagation: str = "Background") -> bool:
+        self.calls.append(f"delete {query.name} {propagation}")
+        return self.objects.pop((query.kind, str(query.name)), None) is not None
+
+    def list(self, query: Query) -> tuple[list[Manifest], str]:
+        found = self.objects.get((query.kind, str(query.name)))
+        return ([{**found, "metadata": {**found["metadata"], "uid": "u"}}] if found else []), "1"
+
+    def watch(self, query: Query, resource_version: str, timeout_s: int) -> Iterator[tuple[str, Manifest]]:
+        yield from ()
+
+
+def applied(server: Server, manifest: Manifest, replacing: Replacing = NOTHING, *, check: bool = False) -> Outcome:
+    return apply_all(cast(Cluster, server), [manifest], check, replacing)[0]
+
+
+def changed_job() -> Manifest:
+    return {**JOB, "spec": {"a": 2}}
+
+
+def test_a_second_time_changes_nothing() -> None:
+    server = Server()
+    assert applied(server, JOB).changed
+    assert not applied(server, JOB).changed
+
+
+def test_check_mode_shows_and_touches_nothing() -> None:
+    server = Server()
+    outcome = applied(server, JOB, check=True)
+    assert outcome.changed
+    assert "name: j" in outcome.after
+    assert (server.objects, server.calls) == ({}, [])
+
+
+def test_check_mode_shows_what_the_server_does_not_know_yet() -> None:
+    assert applied(Server("Secret"), JOB, check=True).after.startswith("apiVersion: batch/v1")
+
+
+def test_what_is_immutable_is_refused_unless_its_kind_may_be_replaced() -> None:
+    server = Server()
+    applied(server, JOB)
+    with pytest.raises(InvalidError, match="immutable"):
+        applied(server, changed_job())
+    assert applied(server, changed_job(), JOBS).changed
+    assert server.objects["Job", "j"]["spec"] == {"a": 2}
+    assert server.calls == ["apply j", "delete j Foreground", "apply j"]
+
+
+def test_check_mode_shows_a_replacement_without_deleting() -> None:
+    server = Server()
+    applied(server, JOB)
+    outcome = applied(server, changed_job(), JOBS, check=True)
+    assert ("a: 1" in outcome.before, "a: 2" in outcome.after) == (True, True)
+    assert server.calls == ["apply j"]
+
+
+def test_a_claim_is_never_replaced_for_a_job() -> None:
+    server = Server()
+    claim = {**JOB, "apiVersion": "v1", "kind": "PersistentVolumeClaim"}
+    applied(server, claim, JOBS)
+    with pytest.raises(InvalidError):
+        applied(server, {**claim, "spec": {"a": 2}}, JOBS)
+    assert "delete" not in " ".join(server.calls)
+
+
+def test_a_manifest_that_is_wrong_in_itself_deletes_nothing() -> None:
+    class Strict(Server):
+        def apply(self, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
+            if manifest["spec"] == {"a": "two"}:
+                raise InvalidError("Job j is invalid: spec.a: Invalid value: must be a number")
+            return super().apply(manifest, dry_run=dry_run)
+
+    server = Strict()
+    applied(server, JOB)
+    with pytest.raises(InvalidError, match="must be a number"):
+        applied(server, {**JOB, "spec": {"a": "two"}}, JOBS)
+    assert server.calls == ["apply j"]
+
+
+def test_deleting_waits_for_what_it_owns_and_is_idempotent() -> None:
+    server = Server()
+    applied(server, JOB)
+    outcomes = [delete_all(cast(Cluster, server), [JOB], False, 1.0, lambda: None)[0] for _time in range(2)]
+    assert [outcome.changed for outcome in outcomes] == [True, False]
+    assert server.calls[1:] == ["delete j Foreground"]
+
+
+def test_secrets_reach_the_server_and_nothing_that_is_shown() -> None:
+    server = Server()
+    (manifest,) = with_secrets([SECRET], {"s": {"password": "correct horse"}})
+    outcome = applied(server, manifest)
+    encoded = base64.b64encode(b"correct horse").decode()
+    assert server.objects["Secret", "s"]["data"] == {"password": encoded}
+    assert encoded not in outcome.after
+    assert "password: (secret)" in outcome.after
+    (other,) = with_secrets([SECRET], {"s": {"password": "battery staple"}})
+    outcome = applied(server, other)
+    assert outcome.changed
+    assert outcome.before == outcome.after
+
+
+def test_every_value_of_a_secret_is_hidden_wherever_it_comes_from() -> None:
+    found: dict[str, Any] = {**SECRET, "data": {"a": "eA=="}, "stringData": {"b": "y"}}
+    assert hidden(found)["data"] == {"a": "(secret)"}
+    assert readable(found)["stringData"] == {"b": "(secret)"}
+    assert found["data"] == {"a": "eA=="}
+
+
+def test_a_secret_that_is_not_among_the_manifests_is_named() -> None:
+    with pytest.raises(UsageError, match="there is no Secret minio"):
+        with_secrets([SECRET], {"minio": {"password": "correct horse"}})

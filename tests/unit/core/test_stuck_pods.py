@@ -1,0 +1,90 @@
+"""Why a workload will never be ready, as its pods say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for
+from ansible_collections.psap.perf.plugins.module_utils.stuck_pods import stuck_pod
+from ansible_collections.psap.perf.plugins.module_utils.waiting import Goal, NotReachedError, wait_for
+
+DEPLOYMENT: Manifest = {
+    "kind": "Deployment",
+    "metadata": {"name": "redis", "namespace": "x", "uid": "d"},
+    "spec": {
+        "selector": {"matchLabels": {"app": "redis", "tier": "a"}},
+        "template": {"spec": {"containers": [{"name": "redis", "image": "redis:2"}]}},
+    },
+}
+
+
+def pod(reason: str, image: str = "redis:2", restarts: int = 0, **metadata: Any) -> Manifest:
+    waiting = {"reason": reason, "message": "as it is"}
+    return {
+        "metadata": {"name": "redis-1", "uid": "p", **metadata},
+        "spec": {"containers": [{"name": "redis", "image": image}]},
+        "status": {"containerStatuses": [{"name": "redis", "restartCount": restarts, "state": {"waiting": waiting}}]},
+    }
+
+
+class Cluster:
+    """One workload and its pods."""
+
+    def __init__(self, *pods: Manifest) -> None:
+        self.pods = list(pods)
+        self.asked: list[Query] = []
+
+    def list(self, query: Query) -> tuple[list[Manifest], str]:
+        self.asked.append(query)
+        return (self.pods if query.kind == "Pod" else [DEPLOYMENT]), "1"
+
+    def watch(self, query: Query, resource_version: str, timeout_s: int) -> Iterator[tuple[str, Manifest]]:
+        yield from ()
+
+    def serves(self, api_version: str, kind: str) -> bool:
+        return True
+
+
+def test_an_image_that_cannot_be_pulled_is_told_with_pod_and_container() -> None:
+    cluster = Cluster(pod("ImagePullBackOff"))
+    assert stuck_pod(cluster, DEPLOYMENT) == "pod redis-1: container redis: ImagePullBackOff as it is"
+    assert cluster.asked == [Query("v1", "Pod", namespace="x", label_selector="app=redis,tier=a")]
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        pod("ContainerCreating"),
+        pod("ImagePullBackOff", image="redis:1"),
+        pod("ImagePullBackOff", deletionTimestamp="2026-11-21T00:00:00Z"),
+        pod("CrashLoopBackOff", restarts=1),
+    ],
+    ids=["still starting", "of the former template", "on its way out", "crashed once"],
+)
+def test_pods_that_say_nothing_about_the_future_do_not_count(harmless: Manifest) -> None:
+    assert stuck_pod(Cluster(harmless), DEPLOYMENT) == ""
+
+
+def test_a_pod_that_crashes_over_and_over_does() -> None:
+    assert "CrashLoopBackOff" in stuck_pod(Cluster(pod("CrashLoopBackOff", restarts=3)), DEPLOYMENT)
+
+
+def test_what_has_no_pods_is_not_asked_for_any() -> None:
+    cluster = Cluster(pod("ErrImagePull"))
+    assert stuck_pod(cluster, {"kind": "Node", "metadata": {"name": "n"}}) == ""
+    assert cluster.asked == []
+
+
+def test_a_wait_gives_up_long_before_its_timeout() -> None:
+    goal = Goal(
+        query=Query("apps/v1", "Deployment", namespace="x", name="redis"),
+        described="Deployment redis: ready",
+        states=(predicate_for("Deployment", "ready"),),
+        timeout_s=3600.0,
+        surrender=stuck_pod,
+    )
+    with pytest.raises(NotReachedError, match="ready will not be: redis: pod redis-1: container redis: ErrImagePull"):
+        wait_for(Cluster(pod("ErrImagePull")), goal, lambda: None, lambda _progress: None)

@@ -1,0 +1,227 @@
+"""What holds for the role of every command: its files, arguments and tasks. A new command needs no new test here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.naming import GROUPS, split_role
+from ansible_collections.psap.perf.plugins.module_utils.settings_types import problems
+from ansible_collections.psap.perf.plugins.module_utils.specs import CommandSpec, Option, read_command
+
+PROJECT = Path(__file__).resolve().parents[3]
+COLLECTION = PROJECT / "collections/ansible_collections/psap/perf"
+OPENING = "command"
+ROLES = sorted(path for path in (COLLECTION / "roles").iterdir() if path.is_dir() and path.name != OPENING)
+VERBS = {f"psap.perf.{path.stem}" for path in (COLLECTION / "plugins/modules").glob("*.py")}
+READING = {f"psap.perf.{verb}" for verb in ("wait", "look", "capture", "note", "free_resources")}
+BUILTIN = {
+    "ansible.builtin.assert",
+    "ansible.builtin.debug",
+    "ansible.builtin.fail",
+    "ansible.builtin.include_role",
+    "ansible.builtin.include_tasks",
+    "ansible.builtin.set_fact",
+}
+# helm, exec, drain, copy: where the community's modules are the right tool
+COMMUNITY = re.compile(r"kubernetes\.core\.(helm\w*|k8s_exec|k8s_drain|k8s_cp)")
+WORDS_OF_A_TASK = {
+    "always", "block", "changed_when", "check_mode", "delegate_to", "environment", "failed_when", "loop",
+    "loop_control", "module_defaults", "name", "no_log", "register", "rescue", "run_once", "throttle", "vars", "when",
+}  # fmt: skip
+READING_COMMANDS = ("capture", "has", "wait", "watch")
+
+every_role = pytest.mark.parametrize("role", ROLES, ids=lambda role: str(role.name))
+
+
+def spec_of(role: Path) -> CommandSpec:
+    return read_command(role, PROJECT)
+
+
+def read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def defaults_of(role: Path) -> dict[str, Any]:
+    path = role / "defaults/main.yml"
+    return dict(read(path) or {}) if path.exists() else {}
+
+
+def tasks_of(role: Path) -> Iterator[dict[str, Any]]:
+    """Every task and block of all task files, those inside of blocks too."""
+    for path in sorted((role / "tasks").glob("*.yml")):
+        yield from flattened(read(path))
+
+
+def flattened(tasks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for task in tasks:
+        yield task
+        for section in ("block", "always"):
+            yield from flattened(task.get(section) or [])
+
+
+def modules_of(role: Path) -> set[str]:
+    return {word for task in tasks_of(role) for word in set(task) - WORDS_OF_A_TASK}
+
+
+def nested(options: tuple[Option, ...]) -> Iterator[Option]:
+    for option in options:
+        yield option
+        yield from nested(option.options)
+
+
+def test_there_are_roles() -> None:
+    assert len(ROLES) >= 13
+
+
+@every_role
+def test_a_role_has_only_the_agreed_files(role: Path) -> None:
+    found = {str(path.relative_to(role)) for path in role.rglob("*") if path.is_file()}
+    templates = {path for path in found if path.startswith("templates/") and path.endswith(".j2")}
+    tasks = {path for path in found if re.fullmatch(r"tasks/\w+\.yml", path)}
+    assert {"meta/main.yml", "meta/argument_specs.yml", "tasks/main.yml"} <= found
+    assert found - templates - tasks <= {"meta/main.yml", "meta/argument_specs.yml", "defaults/main.yml"}
+
+
+@every_role
+def test_the_name_is_group_and_command(role: Path) -> None:
+    group, command = split_role(role.name)
+    assert group in GROUPS
+    assert command != group
+
+
+@every_role
+def test_a_role_depends_on_the_opening_of_its_directory(role: Path) -> None:
+    meta = read(role / "meta/main.yml")
+    assert meta["allow_duplicates"] is True
+    assert meta["dependencies"] == [{"role": "psap.perf.command"}]
+    assert meta["galaxy_info"]["description"]
+
+
+@every_role
+def test_arguments_are_named_after_the_role_and_explained(role: Path) -> None:
+    spec = spec_of(role)
+    declared = read(role / "meta/argument_specs.yml")["argument_specs"]["main"].get("options") or {}
+    assert spec.short_description
+    assert not spec.short_description.endswith(".")
+    for option in spec.arguments:
+        assert option.name.startswith(f"{role.name}_"), option.name
+        assert "type" in declared[option.name], option.name
+    for option in nested(spec.arguments):
+        assert option.help.endswith("."), f"{option.name} has no sentence for a description"
+        assert option.type != "list" or option.elements, f"{option.name} does not say what it is a list of"
+
+
+@every_role
+def test_spec_and_defaults_agree(role: Path) -> None:
+    spec, defaults = spec_of(role), defaults_of(role)
+    arguments = {option.name: option for option in spec.arguments}
+    assert set(defaults) == {name for name, option in arguments.items() if not option.required}
+    for name, value in defaults.items():
+        if not (isinstance(value, str) and "{{" in value):
+            assert arguments[name].default == value, name
+    for option in spec.arguments:
+        assert not (option.required and option.default is not None), option.name
+
+
+@every_role
+def test_every_default_is_of_its_type(role: Path) -> None:
+    for option in spec_of(role).arguments:
+        if not option.required:
+            assert not list(problems(option, option.default)), option.name
+
+
+@every_role
+def test_a_secret_is_a_reference_without_a_default(role: Path) -> None:
+    for option in spec_of(role).arguments:
+        if re.search(r"password|token|secret_key|credential", option.name):
+            assert option.secret, f"{option.name} looks like a secret, but is not declared as one"
+        if option.secret:
+            assert option.type == "str"
+            assert not option.default
+
+
+@every_role
+def test_task_files_are_tables_of_contents(role: Path) -> None:
+    for path in (role / "tasks").glob("*.yml"):
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 40, path
+
+
+@every_role
+def test_tasks_are_named_by_a_sentence(role: Path) -> None:
+    for task in tasks_of(role):
+        name = task.get("name", "")
+        assert re.fullmatch(r"[A-Z].*[^.\s]", name), f"{role.name}: {name!r}"
+
+
+@every_role
+def test_tasks_are_made_of_verbs(role: Path) -> None:
+    strange = {name for name in modules_of(role) - VERBS - BUILTIN if not COMMUNITY.fullmatch(name)}
+    assert not strange, f"{strange}: a verb is missing, or a word that hides failures is used"
+
+
+@every_role
+def test_no_failure_is_hidden(role: Path) -> None:
+    for task in tasks_of(role):
+        assert "rescue" not in task, task["name"]
+        assert task.get("failed_when") is not False, task["name"]
+        assert not {"ignore_errors", "ignore_unreachable", "until", "retries", "tags"} & set(task), task["name"]
+
+
+@every_role
+def test_commands_that_look_change_nothing(role: Path) -> None:
+    _group, command = split_role(role.name)
+    if command.startswith(READING_COMMANDS):
+        assert modules_of(role) <= READING | BUILTIN | {"psap.perf.watch"}
+
+
+@every_role
+def test_what_a_command_waits_for_is_captured_when_it_does_not_come(role: Path) -> None:
+    for task in tasks_of(role):
+        if any("psap.perf.wait" in inner for inner in task.get("block") or []):
+            kept = [inner for inner in task.get("always") or [] if "psap.perf.capture" in inner]
+            assert kept, f"{role.name}: {task['name']}"
+    direct = [task for task in top_level(role) if "psap.perf.wait" in task]
+    assert not direct, f"{role.name}: a wait outside of a block whose always captures"
+
+
+def top_level(role: Path) -> Iterator[dict[str, Any]]:
+    for path in (role / "tasks").glob("*.yml"):
+        yield from read(path)
+
+
+@every_role
+def test_internal_names_say_whose_they_are(role: Path) -> None:
+    for task in tasks_of(role):
+        names = [*([task["register"]] if "register" in task else []), *(task.get("vars") or {})]
+        for name in names:
+            assert name.startswith((f"__{role.name}", f"{role.name}_", "perf_")), f"{role.name}: {name}"
+
+
+@every_role
+def test_every_argument_is_used_and_every_used_one_declared(role: Path) -> None:
+    texts = [path.read_text(encoding="utf-8") for part in ("tasks", "templates") for path in (role / part).glob("*")]
+    used = set(re.findall(rf"(?<![\w_]){role.name}_\w+", "\n".join(texts)))
+    declared = {option.name for option in spec_of(role).arguments}
+    assert used == declared
+
+
+@every_role
+def test_images_are_pinned(role: Path) -> None:
+    for name, value in defaults_of(role).items():
+        if name.endswith("image") and value:
+            assert re.fullmatch(r"[\w.-]+\.\w+/[\w./-]+(:(?!latest$)[\w.-]+|@sha256:[0-9a-f]{64})", value), name
+
+
+@every_role
+def test_every_command_has_a_scenario(role: Path) -> None:
+    group, _command = split_role(role.name)
+    scenario = PROJECT / "molecule" / group
+    texts = {path.name: path.read_text(encoding="utf-8") for path in scenario.glob("*.yml")}
+    assert role.name in texts["molecule.yml"]
+    assert any(role.name in texts.get(name, "") for name in ("converge.yml", "prepare.yml"))
+    assert role.name in texts["side_effect.yml"], "the failing case"
