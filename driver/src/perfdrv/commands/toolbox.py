@@ -80,7 +80,7 @@ def make_command(name: str, spec: CommandSpec) -> click.Command:
     return OrderedCommand(
         name,
         callback=click.pass_context(invoke),
-        help="\n\n".join(filter(None, (f"{spec.short_description}.", *spec.description))),
+        help="\n\n".join(filter(None, (f"{spec.short_description}.", *spec.help))),
         short_help=spec.short_description,
         params=[*command_options(spec, long_options(own) | {"--help"}), *own],
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.markup import as_text
 from ansible_collections.psap.perf.plugins.module_utils.settings_files import Where, YamlFile, read_yaml_file
 
 TYPES = ("str", "int", "float", "bool", "list", "dict", "path", "raw")
@@ -45,8 +46,8 @@ class Option:
 
     @property
     def help(self) -> str:
-        """The description as one text."""
-        return " ".join(self.description)
+        """The description as one text, without markup."""
+        return as_text(" ".join(self.description))
 
     @property
     def varies(self) -> bool:
@@ -68,6 +69,11 @@ class CommandSpec:
     description: tuple[str, ...]
     arguments: tuple[Option, ...]
     path: Path
+
+    @property
+    def help(self) -> tuple[str, ...]:
+        """The description's paragraphs, without markup."""
+        return tuple(map(as_text, self.description))
 
     def argument(self, name: str) -> Option | None:
         """The argument with the full variable name *name*."""
