@@ -26,9 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
         error.show()
         return error.exit_code
     except BrokenPipeError:
-        # whoever read our output has gone; Python would complain once more when it closes stdout
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _quietly(0)
     except Exception as error:
         if session.debug:
             raise
@@ -37,6 +35,16 @@ def main(arguments: list[str] | None = None) -> int:
             return _say(str(error), known)
         text = f"internal error: {type(error).__name__}: {error}. See where with: perfdrv --debug …"
         return _say(text, EXIT_INTERNAL)
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return _quietly(code)
+    return code if isinstance(code, int) else 0
+
+
+def _quietly(code: object) -> int:
+    """Give up a stdout that nobody reads, so that Python does not complain when it closes it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code if isinstance(code, int) else 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,11 +24,13 @@ def conclude(outcome: Outcome, flow: str, seconds: float, report_wanted: bool) -
     A report that cannot be made is said so; it never changes what the run itself came to.
     """
     report = report_of(outcome.directory) if report_wanted and _reports(outcome.directory) else ""
-    for line in ending_lines(outcome, flow, seconds):
-        click.echo(line, err=outcome.status == "refused")
-    click.echo(f"run     {shown_path(outcome.directory)}")
-    if report:
-        click.echo(f"report  {report}")
+    # whoever read the output may be gone, which changes nothing of what the run came to
+    with contextlib.suppress(OSError):
+        for line in ending_lines(outcome, flow, seconds):
+            click.echo(line, err=outcome.status == "refused")
+        click.echo(f"run     {shown_path(outcome.directory)}")
+        if report:
+            click.echo(f"report  {report}")
     return EXIT_OK if outcome.status == "ok" else outcome.exit_code
 
 

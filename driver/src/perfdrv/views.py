@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TextIO
@@ -113,13 +113,40 @@ class PlainView:
         return due
 
 
+class SurvivingView:
+    """Shows nothing any more once it cannot: a run outlives its terminal and whoever reads its output."""
+
+    def __init__(self, view: View) -> None:
+        self._view: View | None = view
+
+    def refresh(self, scene: Scene) -> None:
+        """Show what has changed."""
+        self._attempt(lambda view: view.refresh(scene))
+
+    def say(self, text: str) -> None:
+        """Show one message."""
+        self._attempt(lambda view: view.say(text))
+
+    def close(self, scene: Scene) -> None:
+        """Show the last state and leave the terminal as it was."""
+        self._attempt(lambda view: view.close(scene))
+
+    def _attempt(self, show: Callable[[View], None]) -> None:
+        if self._view is None:
+            return
+        try:
+            show(self._view)
+        except OSError:
+            self._view = None
+
+
 def open_view() -> View:
     """The view that suits where stdout goes."""
     if sys.stdout.isatty():
         from perfdrv.live import LiveView
 
-        return LiveView()
-    return PlainView(sys.stdout)
+        return SurvivingView(LiveView())
+    return SurvivingView(PlainView(sys.stdout))
 
 
 def awaited_text(step: Step, now: datetime.datetime) -> str:

@@ -8,6 +8,7 @@ import pty
 import re
 import signal
 import time
+from dataclasses import dataclass
 
 import pytest
 
@@ -113,30 +114,72 @@ def test_after_kill_9_of_ansible_the_run_can_be_resumed(driver: Driver, gone: Go
     assert [attempt["status"] for attempt in driver.document()["attempts"]] == ["interrupted", "ok"]
 
 
-def test_the_live_picture_on_a_terminal(driver: Driver) -> None:
-    """Ctrl-C is typed, as a user does it: the terminal sends it to the driver's whole process group."""
-    pid, terminal = pty.fork()
+@dataclass
+class Terminal:
+    """perfdrv on a terminal of its own."""
+
+    pid: int
+    descriptor: int
+    seen: bytes = b""
+
+    @property
+    def text(self) -> str:
+        """What it showed, without colours and movements."""
+        return ESCAPES.sub("", self.seen.decode(errors="replace"))
+
+    def read_until(self, text: str) -> None:
+        """Read until it shows a text, or ends."""
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while text not in self.text and time.monotonic() < deadline:
+            try:
+                self.seen += os.read(self.descriptor, 1 << 16)
+            except OSError:
+                return
+
+    def exit_code(self) -> int:
+        """Wait for its end."""
+        _pid, status = os.waitpid(self.pid, 0)
+        return os.waitstatus_to_exitcode(status)
+
+
+def on_terminal(driver: Driver, *words: str) -> Terminal:
+    """Start perfdrv on a terminal."""
+    pid, descriptor = pty.fork()
     if pid == 0:
         os.chdir(driver.project)
         variables = {"PERF_RUNS_DIR": str(driver.runs), "TMPDIR": str(driver.folder), "TERM": "xterm-256color"}
         os.environ.update(variables, COLUMNS="120", LINES="40")
-        os.execv(PERFDRV, ["perfdrv", *LONG, "1"])
-    seen = b""
-    text = ""
-    typed = False
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            seen += os.read(terminal, 1 << 16)
-        except OSError:
-            break
-        text = ESCAPES.sub("", seen.decode(errors="replace"))
-        if not typed and "● 001 demo sleep" in text:
-            typed = True
-            os.write(terminal, b"\x03")
-    os.close(terminal)
-    _pid, status = os.waitpid(pid, 0)
-    assert os.waitstatus_to_exitcode(status) == 130, text
-    assert "stopping: finalizers run" in text
-    assert "demo: interrupted after" in text
+        os.execv(PERFDRV, ["perfdrv", *words])
+    return Terminal(pid, descriptor)
+
+
+def test_ctrl_c_typed_into_the_live_picture(driver: Driver) -> None:
+    terminal = on_terminal(driver, *LONG, "1")
+    terminal.read_until("● 001 demo sleep")
+    os.write(terminal.descriptor, b"\x03")
+    terminal.read_until("the end of the terminal")
+    assert terminal.exit_code() == 130, terminal.text
+    os.close(terminal.descriptor)
+    assert "stopping: finalizers run" in terminal.text
+    assert "demo: interrupted after" in terminal.text
+    assert driver.cleaned() == ["ok"]
+
+
+def test_the_loss_of_the_terminal_lets_finalizers_run(driver: Driver) -> None:
+    terminal = on_terminal(driver, *LONG, "1")
+    terminal.read_until("● 001 demo sleep")
+    os.close(terminal.descriptor)
+    terminal.exit_code()
+    assert driver.document()["status"] == "interrupted"
+    assert driver.cleaned() == ["ok"]
+
+
+def test_a_reader_that_goes_away_does_not_end_the_run(driver: Driver) -> None:
+    process = driver.start("run", "demo", "-s", "demo_seconds=1", "-s", "demo_fails=true")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait() == 1
+    assert driver.document()["status"] == "failed"
     assert driver.cleaned() == ["ok"]

@@ -11,7 +11,7 @@ import pytest
 from perfdrv.live import LiveView, steps_table
 from perfdrv.timeline import duration_text, parse, seconds_between, step_seconds, when_text
 from perfdrv.tree import Step, Waiting
-from perfdrv.views import Activity, PlainView, Scene, awaited_text, progress_text, remark_text
+from perfdrv.views import Activity, PlainView, Scene, SurvivingView, awaited_text, progress_text, remark_text
 from rich.console import Console
 
 NOW = datetime.datetime(2026, 1, 1, 0, 1, tzinfo=datetime.UTC)
@@ -109,6 +109,31 @@ def test_how_far_a_scale_test_is(progress: dict[str, object], text: str) -> None
 
 def test_the_error_is_the_remark_of_a_failed_step() -> None:
     assert remark_text(replace(SLEEP, status="failed", error="x\ny"), NOW) == "x"
+
+
+class Broken(io.StringIO):
+    """A terminal that is gone."""
+
+    def write(self, text: str) -> int:
+        """Fail."""
+        raise OSError(5, "Input/output error")
+
+
+def test_a_lost_terminal_is_no_error(scene: Scene) -> None:
+    view = SurvivingView(PlainView(Broken()))
+    view.say("one")
+    scene.steps = [SLEEP]
+    view.refresh(scene)
+    view.close(scene)
+
+
+def test_a_view_that_works_is_left_alone(scene: Scene) -> None:
+    stream = io.StringIO()
+    view = SurvivingView(PlainView(stream))
+    view.say("one")
+    scene.steps = [SLEEP]
+    view.close(scene)
+    assert lines(stream) == ["one", "running     001__demo__sleep"]
 
 
 def picture(scene: Scene, height: int = 40) -> str:
