@@ -112,3 +112,38 @@ def test_the_wish_to_stop_ends_it() -> None:
 
     with pytest.raises(Interrupted):
         _wait(_Playback([[_pod("a", "Pending")]], []), _goal(), check=stop)
+
+
+class _Silent(_Playback):
+    """Takes a request and does not answer it before it is closed."""
+
+    def list(self, query: Query) -> tuple[list[Manifest], str]:
+        self.closed.wait()
+        return super().list(query)
+
+
+def test_the_wish_to_stop_is_heard_before_the_cluster_has_answered() -> None:
+    source = _Silent([[]], [])
+    looks = itertools.count()
+
+    def stop() -> None:
+        if next(looks) == 1:
+            raise Interrupted("stop")
+
+    try:
+        with pytest.raises(Interrupted):
+            _wait(source, _goal(), check=stop)
+    finally:
+        source.closed.set()
+
+
+class _Broken(_Playback):
+    """Answers with what nobody expects."""
+
+    def list(self, query: Query) -> tuple[list[Manifest], str]:
+        return [{"metadata": {"name": "an object without a uid"}}], "1"
+
+
+def test_an_error_nobody_expects_ends_the_wait_rather_than_the_looking() -> None:
+    with pytest.raises(KeyError, match="uid"):
+        _wait(_Broken([[]], []), _goal(timeout_s=600.0))

@@ -29,24 +29,28 @@ class Source(Protocol):
         """Whether the kind is known."""
 
 
-def observe(source: Source, query: Query, stopped: Callable[[], bool]) -> Iterator[dict[str, Manifest] | ClusterError]:
+def observe(
+    source: Source, query: Query, stopped: Callable[[], bool]
+) -> Iterator[dict[str, Manifest] | ClusterError | None]:
     """Yield the objects by uid at first and after every change, and at least every half second.
 
-    A cluster that does not answer is yielded as its error, and tried again: whoever waits decides how long.
+    Until the first answer None is yielded, so that whoever waits can be interrupted even then. A cluster that does not
+    answer is yielded as its error, and tried again: whoever waits decides how long. Any other error is raised.
     """
-    changes: queue.Queue[dict[str, Manifest] | ClusterError] = queue.Queue()
+    changes: queue.Queue[dict[str, Manifest] | Exception] = queue.Queue()
     ended = threading.Event()
     follower = threading.Thread(target=_follow, args=(source, query, changes, ended), daemon=True)
     follower.start()
-    latest: dict[str, Manifest] | ClusterError | None = None
+    latest: dict[str, Manifest] | Exception | None = None
     try:
         while not stopped():
             with contextlib.suppress(queue.Empty):
                 latest = changes.get(timeout=0.5)
                 while True:
                     latest = changes.get_nowait()
-            if latest is not None:
-                yield latest
+            if isinstance(latest, Exception) and not isinstance(latest, ClusterError):
+                raise latest
+            yield latest
     finally:
         ended.set()
 
@@ -54,7 +58,7 @@ def observe(source: Source, query: Query, stopped: Callable[[], bool]) -> Iterat
 def _follow(
     source: Source,
     query: Query,
-    changes: queue.Queue[dict[str, Manifest] | ClusterError],
+    changes: queue.Queue[dict[str, Manifest] | Exception],
     ended: threading.Event,
 ) -> None:
     while not ended.is_set():
@@ -73,3 +77,6 @@ def _follow(
         except ClusterError as error:
             changes.put(error)
             time.sleep(_PAUSE_AFTER_ERROR_S)
+        except Exception as error:  # raised where it is waited for; here it would end the thread unheard
+            changes.put(error)
+            return

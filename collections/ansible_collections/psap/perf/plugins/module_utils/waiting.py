@@ -117,6 +117,8 @@ def wait_for(source: Source, goal: Goal, check: Callable[[], None], report: Call
     progress = Progress(0, 0, "nothing seen yet")
     for seen in observe(source, goal.query, lambda: False):
         check()
+        if seen is None:
+            continue
         if isinstance(seen, ClusterError):
             if time.monotonic() - answered > min(_PATIENCE_WITH_ERRORS_S, goal.timeout_s):
                 raise seen
