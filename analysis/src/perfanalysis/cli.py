@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from perfanalysis.judging.commands import judge_command, measures_command
 from perfanalysis.scale_test_tool.commands import import_group, times_csv_command
 
 RUN = click.argument("run", type=click.Path(path_type=Path))
@@ -23,6 +24,8 @@ def cli(debug: bool) -> None:
 
 cli.add_command(import_group)
 cli.add_command(times_csv_command)
+cli.add_command(judge_command)
+cli.add_command(measures_command)
 
 
 @cli.command()

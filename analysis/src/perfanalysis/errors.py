@@ -15,7 +15,19 @@ class UsageError(AnalysisError):
     exit_code = 2
 
 
+class ThresholdError(AnalysisError):
+    """A threshold was missed, or a run is worse than another."""
+
+    exit_code = 4
+
+
 class DataQualityError(AnalysisError):
     """Workloads were lost or cannot be accounted for; the report was written all the same."""
 
     exit_code = 5
+
+
+class HistoryError(AnalysisError):
+    """Too few values, or too few runs, to judge by."""
+
+    exit_code = 6

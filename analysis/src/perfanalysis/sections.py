@@ -11,10 +11,10 @@ from perfanalysis.charts.model import Figure
 
 @dataclass(frozen=True)
 class Field:
-    """A column of a shown table. Numbers stand right; `unit` goes behind the heading."""
+    """A column of a shown table. Numbers stand right; `unit` goes behind the heading. A badge is a verdict's word."""
 
     name: str
-    kind: Literal["text", "number", "code", "status"] = "text"
+    kind: Literal["text", "number", "code", "status", "badge"] = "text"
     unit: str = ""
     help: str = ""
 

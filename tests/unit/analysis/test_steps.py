@@ -51,6 +51,7 @@ def test_every_step_by_hand() -> None:
         "start": 2.0,
         "readiness": 0.25,
         "execution": 10.0,
+        "pod_ready": 4.25,
         "time_to_scheduled": 2.0,
         "time_to_running": 4.5,
         "time_to_ready": 4.75,

@@ -60,7 +60,7 @@ class Group:
     detailed: bool
 
 
-def render_page(result: RunAnalysis, drawn: tuple[Drawn, ...]) -> str:
+def render_page(result: RunAnalysis, drawn: tuple[Drawn, ...], verdicts: tuple[Table, ...] = ()) -> str:
     """The page's text; the same run gives the same text."""
     environment = Environment(
         loader=PackageLoader("perfanalysis.report", "templates"),
@@ -77,7 +77,7 @@ def render_page(result: RunAnalysis, drawn: tuple[Drawn, ...]) -> str:
     environment.globals["chart"] = charts.register
     environment.globals["chart_data"] = charts.text
     template = environment.get_template("index.html.j2")
-    return template.render(**_context(result, groups, drawn), assets=_assets())
+    return template.render(**_context(result, groups, drawn), verdicts=verdicts, assets=_assets())
 
 
 class _Charts:

@@ -10,6 +10,7 @@ from perfanalysis.cache import write_table
 from perfanalysis.charts.model import Figure
 from perfanalysis.discover import Place
 from perfanalysis.documents import Document, listing, text_or_none, write_bytes, write_json, write_text
+from perfanalysis.judging.section import verdict_tables
 from perfanalysis.kpis import kpis_document, openmetrics
 from perfanalysis.pipeline import RunAnalysis
 from perfanalysis.report import ReportPaths
@@ -25,7 +26,7 @@ def write_report(result: RunAnalysis, target: Path) -> ReportPaths:
     drawn = tuple(_named_figures(result))
     plots = _draw(drawn, target)
     index = target / "index.html"
-    write_text(index, render_page(result, drawn))
+    write_text(index, render_page(result, drawn, verdict_tables(result.run.directory, target)))
     return ReportPaths(index, kpis, metrics, target / "tables", plots, result.findings)
 
 

@@ -48,6 +48,7 @@ STEPS = (
     Step("start", "Container start", "initialized", "running"),
     Step("readiness", "Readiness", "running", "ready"),
     Step("execution", "Execution", "running", "completed"),
+    Step("pod_ready", "First pod to all ready", "first_pod_created", "ready"),
     Step("time_to_scheduled", "Sent to scheduled", "sent", "scheduled", total=True),
     Step("time_to_running", "Sent to running", "sent", "running", total=True),
     Step("time_to_ready", "Sent to ready", "sent", "ready", total=True),

@@ -1,0 +1,198 @@
+"""Thresholds: names and limits are checked first, verdicts are told by exit code, JSON, JUnit and report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+import yaml
+from perfanalysis.__main__ import run
+from perfanalysis.errors import UsageError
+from perfanalysis.judging.measured import declared_measures
+from perfanalysis.judging.thresholds import parse_threshold, parse_thresholds, parse_words
+from perfanalysis.judging.write import judge_run
+from perfanalysis.report import make_report
+
+from tests.data.synthetic_runs import Shape, write_run
+
+SCHEMA = json.loads((Path(__file__).resolve().parents[3] / "docs" / "schema" / "verdict-1.json").read_text())
+KNOWN = declared_measures()
+
+
+@pytest.fixture(autouse=True)
+def quick_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing is tested in test_png.py; here it would take most of the time."""
+    monkeypatch.setattr("perfanalysis.charts.png.draw", lambda figure: b"\x89PNG" + figure.name.encode())
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "sign", "number"),
+    [
+        ("pod_ready_p99", "5s", "<=", 5.0),
+        ("pod_ready_p90", 5, "<=", 5.0),
+        ("time_to_running_p95", "250ms", "<=", 0.25),
+        ("time_to_ready_max", "1m30s", "<=", 90.0),
+        ("scheduling_mean", "< 40us", "<", 4e-5),
+        ("lost", 0, "<=", 0.0),
+        ("completed", 20, ">=", 20.0),
+        ("submission_rate", ">= 20/s", ">=", 20.0),
+        ("completion_rate", "120/min", ">=", 2.0),
+        ("completed_ratio", "99%", ">=", 0.99),
+        ("failed_ratio", "0.01", "<=", 0.01),
+        ("execution_p50", "== 2s", "==", 2.0),
+        ("gpu_idle_while_waiting", "1e3", "<=", 1000.0),
+    ],
+)
+def test_limits(name: str, limit: object, sign: str, number: float) -> None:
+    threshold = parse_threshold(name, limit, KNOWN)
+    assert threshold.operator == sign
+    assert threshold.limit == pytest.approx(number)
+    assert threshold.holds(number) is (sign not in "<>")
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "message"),
+    [
+        ("pod_redy_p99", "5s", "pod_redy_p99 is no measure; did you mean pod_ready_p99?"),
+        ("time_to_running", "5s", "did you mean time_to_running_"),
+        ("xyzzy", 1, "perfanalysis measures lists them"),
+        ("pod_ready_p99", "5/s", r"'5/s' is no limit in seconds; write it like 500ms or 5s"),
+        ("pod_ready_p99", "soon", "'soon' is no limit in seconds"),
+        ("submission_rate", "20/s", "neither way is better, so say which: '<= 20/s' or '>= 20/s'"),
+        ("lost", True, "True is no limit"),
+        ("lost", [1], r"\[1\] is no limit"),
+        ("lost", "1e999", "is too large"),
+    ],
+)
+def test_wrong_thresholds_say_what_is_right(name: str, limit: object, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        parse_threshold(name, limit, KNOWN)
+
+
+def test_all_that_is_wrong_is_said_at_once() -> None:
+    with pytest.raises(UsageError, match=r"(?s)losst.*did you mean lost.*pod_ready_p99"):
+        parse_thresholds({"losst": 0, "pod_ready_p99": "x", "failed": 0}, KNOWN)
+
+
+def test_words_of_a_command_line() -> None:
+    words = ["lost=0", "pod_ready_p99 = 5s", "submission_rate>=20/s", "a<b"]
+    assert parse_words(words) == {"lost": "0", "pod_ready_p99": "5s", "submission_rate": ">= 20/s", "a": "< b"}
+    for wrong in (["lost"], ["=3"], ["lost="], ["lost=0", "lost<=3"]):
+        with pytest.raises(UsageError):
+            parse_words(wrong)
+
+
+def test_every_statistic_of_every_step_is_a_measure() -> None:
+    for statistic in ("p50", "p90", "p95", "p99", "max", "mean"):
+        assert KNOWN[f"time_to_ready_{statistic}"].unit == "seconds"
+    assert KNOWN["time_to_ready_p95"].direction == "lower"
+    assert KNOWN["execution_p95"].direction == "neither"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["time_to_running_max=600s", "lost=0", "failed=0", "completed>=60"], 0, ""),
+        (["time_to_running_p50=1ms", "lost=0"], 4, "1 threshold missed: time_to_running_p50 <= 1ms: "),
+        (["lost<0"], 5, "the data is not complete: lost < 0: 0"),
+        (
+            ["time_to_running_p99=600s"],
+            6,
+            "1 threshold cannot be judged: time_to_running_p99 <= 600s: needs 100 values",
+        ),
+        (["time_to_running_p50=1ms", "time_to_running_p99=600s"], 4, "missed"),
+        (["losst=0"], 2, "threshold losst is no measure; did you mean lost?"),
+        ([], 2, "there is no threshold to judge by"),
+    ],
+)
+def test_exit_codes(
+    small_run: Path, capsys: pytest.CaptureFixture[str], words: list[str], code: int, told: str
+) -> None:
+    options = [part for word in words for part in ("--threshold", word)]
+    assert run(["judge", str(small_run), *options]) == code
+    assert told in capsys.readouterr().err
+    assert (small_run / "report" / "verdict.json").is_file() is (code != 2)
+
+
+def test_too_few_values_can_be_allowed(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--threshold", "time_to_running_p99=600s", "--allow-unjudged"]
+    assert run(["judge", str(small_run), *options]) == 0
+    assert "not judged: time_to_running_p99" in capsys.readouterr().out
+
+
+def test_lost_workloads_are_exit_code_5_unless_a_threshold_allows_them(tmp_path: Path) -> None:
+    directory = write_run(tmp_path, [Shape(workloads=40, nodes=5, duration=1.0, lost=0.1)])
+    lost = json.loads(next(directory.rglob("accounting.json")).read_text())["lost"]
+    assert lost > 0
+    assert run(["judge", str(directory), "--threshold", "failed=0"]) == 5
+    assert run(["judge", str(directory), "--threshold", f"lost={lost - 1}"]) == 5
+    assert run(["judge", str(directory), "--threshold", f"lost={lost}"]) == 0
+
+
+def test_a_killed_recorder_cannot_be_judged_on_its_accounts(killed_run: Path) -> None:
+    assert run(["judge", str(killed_run), "--threshold", "lost=0"]) == 6
+
+
+def test_a_run_without_a_recording_is_not_judged(small_run: Path) -> None:
+    next(small_run.rglob("recording.json")).unlink()
+    assert run(["judge", str(small_run), "--threshold", "lost=0"]) == 6
+
+
+def test_thresholds_of_the_run_itself(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = small_run / "settings.yml"
+    settings = yaml.safe_load(path.read_text())
+    settings["all"]["scale_test_thresholds"]["value"] = {"lost": 0, "time_to_running_p50": "1ms"}
+    path.write_text(yaml.safe_dump(settings))
+    assert run(["judge", str(small_run), "--thresholds-from", "settings"]) == 4
+    assert run(["judge", str(small_run), "--thresholds-from", "settings", "--threshold", "time_to_running_p50=1h"]) == 0
+    del settings["all"]["scale_test_thresholds"]
+    path.write_text(yaml.safe_dump(settings))
+    assert run(["judge", str(small_run), "--thresholds-from", "settings"]) == 2
+    assert "holds no thresholds" in capsys.readouterr().err
+
+
+def test_the_documents_of_a_matrix(matrix_run: Path, tmp_path: Path) -> None:
+    thresholds = {"lost": 0, "time_to_running_p50": "1us", "time_to_running_p99": "1h"}
+    made = judge_run(matrix_run, thresholds, tmp_path / "out")
+    document = json.loads(made.json.read_text())
+    jsonschema.validate(document, SCHEMA)
+    outcomes = [[one["outcome"] for one in recording["thresholds"]] for recording in document["recordings"]]
+    assert outcomes == [["met", "missed", "not judged"]] * 2
+    assert document["exit_code"] == 4
+    assert "cell 1: time_to_running_p50 <= 1us" in document["reason"]
+    root = ElementTree.fromstring(made.junit.read_text())
+    assert [suite.get("name") for suite in root] == ["cell 0", "cell 1", "data"]
+    assert (root.get("tests"), root.get("failures"), root.get("errors"), root.get("skipped")) == ("7", "2", "2", "0")
+    allowed = judge_run(matrix_run, thresholds, tmp_path / "out", unjudged_allowed=True)
+    root = ElementTree.fromstring(allowed.junit.read_text())
+    assert (root.get("errors"), root.get("skipped")) == ("0", "2")
+
+
+def test_the_same_run_gives_the_same_bytes(small_run: Path, tmp_path: Path) -> None:
+    first, second = (judge_run(small_run, {"lost": 0}, tmp_path / name) for name in ("a", "b"))
+    assert first.json.read_bytes() == second.json.read_bytes()
+    assert first.junit.read_bytes() == second.junit.read_bytes()
+
+
+def test_the_report_shows_the_verdicts_of_flow_and_command_line(small_run: Path) -> None:
+    judge_run(small_run, {"lost": 0}, small_run / "003__scale_test__judge" / "artifacts")
+    assert run(["judge", str(small_run), "--threshold", "time_to_running_p50=1ms"]) == 4
+    page = make_report(small_run).index.read_text()
+    assert 'id="verdicts"' in page
+    assert "Thresholds: 003__scale_test__judge/artifacts" in page
+    assert '<span class="status met">met</span>' in page
+    assert '<span class="status missed">missed</span>' in page
+    assert "Exit code 4: 1 threshold missed" in page
+
+
+def test_the_report_of_a_run_that_was_not_judged_has_no_such_part(small_run: Path) -> None:
+    assert 'id="verdicts"' not in make_report(small_run).index.read_text()
+
+
+def test_measures_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["measures"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert {line.split()[0] for line in lines} == set(KNOWN)
