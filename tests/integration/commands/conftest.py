@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,11 +70,11 @@ class TemporaryProject:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_"))}
         return {**kept, "PERF_RUNS_DIR": str(self.root / "runs"), "ANSIBLE_NOCOLOR": "1"}
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
+    def start(self, *words: str, environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [str(Path(sys.executable).parent / "ansible-playbook"), "playbooks/try.yml", *words],
             cwd=self.root,
-            env=self.environment(),
+            env={**self.environment(), **(environment or {})},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.psap.perf.plugins.module_utils.run_directory import hold, release
 
 from tests.integration.commands.conftest import TemporaryProject
 
@@ -262,6 +263,32 @@ def test_a_run_in_which_no_command_opened_fails(project: TemporaryProject) -> No
     assert outcome.exit_code == 2
     assert "no command ran" in outcome.output
     assert project.run("--tags", "prepare").exit_code == 0
+
+
+def test_no_play_begins_where_no_run_directory_can_be_made(project: TemporaryProject) -> None:
+    project.playbook([{"tasks": [SUCCEED]}])
+    (project.root / "runs").write_text("a file, so that no folder of runs can be made")
+    process = project.start()
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "no play begins without a run directory: cannot make a run directory below" in output
+    assert "PLAY [" not in output
+
+
+def test_a_run_that_somebody_works_on_is_left_alone(project: TemporaryProject) -> None:
+    project.playbook([{"tasks": [SUCCEED]}])
+    directory = project.root / "runs" / "try-1"
+    directory.mkdir(parents=True)
+    hold(directory)
+    try:
+        process = project.start(environment={"PERF_RUN_DIR": str(directory)})
+        output, _ = process.communicate(timeout=60)
+    finally:
+        release(directory)
+    assert process.returncode == 2
+    assert "try-1 is still running" in output
+    assert "PLAY [" not in output
+    assert [path.name for path in directory.iterdir()] == ["run.lock"]
 
 
 def test_a_verb_outside_a_command_says_so(project: TemporaryProject) -> None:

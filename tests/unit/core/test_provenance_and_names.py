@@ -15,9 +15,15 @@ def test_the_command_line_is_kept_without_the_values_of_extra_vars() -> None:
         "@presets/lab.yml",
         "--extra-vars={'a': 'abc'}",
         "-eb=abc",
+        "-s",
+        "b=abc",
+        "-sb=abc",
+        "--set=b=abc",
+        "--skip-tags=conclude",
     ]
     kept = command_line(words)
     assert "abc" not in " ".join(kept)
+    assert kept[-5:] == ["-s", "b=…", "-sb=…", "--set=b=…", "--skip-tags=conclude"]
     assert kept[:6] == ["ansible-playbook", "x.yml", "-e", "token=…", "-e", "@presets/lab.yml"]
 
 

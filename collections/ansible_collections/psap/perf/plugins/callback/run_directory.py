@@ -30,6 +30,7 @@ from ansible.plugins.callback import CallbackBase
 from ansible_collections.psap.perf.plugins.module_utils.ansible_private import RunLogFile, log_to
 from ansible_collections.psap.perf.plugins.module_utils.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.command_tracker import OpenCommand, TaskEnd
+from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.failures import Failure
 from ansible_collections.psap.perf.plugins.module_utils.provenance import command_line, git_state, versions
 from ansible_collections.psap.perf.plugins.module_utils.run_directory import new_run_directory, runs_root
@@ -62,8 +63,15 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         return self._log
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
-        """Make the run directory and hold it."""
-        flow = Path(playbook._file_name).stem
+        """Make the run directory and hold it; without it no play begins."""
+        try:
+            self._begin(Path(playbook._file_name).stem)
+        except (PerfError, OSError) as error:
+            # Ansible takes what a callback raises for a warning, and would go on without a record, or in another run
+            self._display.error(f"no play begins without a run directory: {error}")
+            raise SystemExit(error.exit_code if isinstance(error, PerfError) else 1) from error
+
+    def _begin(self, flow: str) -> None:
         environment = _environment(flow)
         environment.write()
         self._log = RunLog.begin(environment, _facts(flow, environment))

@@ -11,7 +11,8 @@ from typing import Any
 
 _PACKAGES = ("ansible-core", "kubernetes", "psap-perf")
 _GIT_TIMEOUT_S = 5
-_EXTRA_VARS = ("-e", "--extra-vars")
+# of ansible-playbook, and of the driver
+_SETTING_OPTIONS = ("-e", "--extra-vars", "-s", "--set")
 
 
 def versions() -> dict[str, str | None]:
@@ -49,20 +50,20 @@ def _git(project: Path, *words: str) -> str | None:
 
 
 def command_line(words: Sequence[str]) -> list[str]:
-    """*words* as an artifact may keep them: extra vars by file or by name, never with their values."""
+    """*words* as an artifact may keep them: settings and extra vars by file or by name, never with their values."""
     return list(_without_values(iter(words)))
 
 
 def _without_values(words: Iterator[str]) -> Iterator[str]:
     for word in words:
         option, equals, value = word.partition("=")
-        if word in _EXTRA_VARS:
+        if word in _SETTING_OPTIONS:
             yield word
             yield _named(next(words, ""))
-        elif equals and option == "--extra-vars":
+        elif equals and option in _SETTING_OPTIONS[1::2]:
             yield f"{option}={_named(value)}"
-        elif word.startswith("-e") and not word.startswith("--"):
-            yield f"-e{_named(word[2:])}"
+        elif word[:2] in _SETTING_OPTIONS[::2]:
+            yield f"{word[:2]}{_named(word[2:])}"
         else:
             yield word
 
