@@ -30,6 +30,7 @@ def test_the_first_ctrl_c_lets_finalizers_run(jobs: str, driver: Driver, gone: G
     assert driver.document()["status"] == "interrupted"
     assert driver.document()["attempts"][0]["status"] == "interrupted"
     steps = driver.steps()
+    assert steps["002__cell__0"] == "interrupted"
     assert [status for name, status in steps.items() if name.endswith("demo__sleep")] == ["interrupted"] * int(jobs)
     assert driver.cleaned() == ["ok"]
     gone("sleep")

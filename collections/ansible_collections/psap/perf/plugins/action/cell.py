@@ -8,6 +8,8 @@ from pathlib import Path
 from ansible_collections.psap.perf.plugins.module_utils.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.command_directory import open_group
 from ansible_collections.psap.perf.plugins.module_utils.documents import read_json, write_json
+from ansible_collections.psap.perf.plugins.module_utils.errors import Interrupted
+from ansible_collections.psap.perf.plugins.module_utils.run_directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
@@ -24,14 +26,20 @@ class ActionModule(PerfAction):
         cell, state = context.args["cell"], context.args["state"]
         environment = RunEnvironment.read()
         if state == "begun":
-            context.check_interrupted()
+            if _asked_to_stop(context):
+                raise Interrupted(f"cell {cell['index']} does not start: the run was asked to stop")
             _write_begun(_directory(environment, cell["index"]), cell, environment.attempt)
             return VerbResult()
         path = _directory(environment, cell["index"]) / "cell.json"
         if path.exists():
-            status = "interrupted" if state == "failed" and context.interrupted.is_set() else state
+            status = "interrupted" if state == "failed" and _asked_to_stop(context) else state
             write_json(path, {**read_json(path), "status": status, "ended": utc_now(), "error": context.args["error"]})
         return VerbResult()
+
+
+def _asked_to_stop(context: VerbContext) -> bool:
+    """Whether the user asked the run to stop; the verb's own watch would notice only half a second later."""
+    return context.interrupted.is_set() or (context.run_directory / STOP_FILE).exists()
 
 
 def _directory(environment: RunEnvironment, index: int) -> Path:
