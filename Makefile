@@ -38,7 +38,7 @@ lint: $(DEV)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@PATH="$(CURDIR)/$(BIN):$$PATH" yamllint --strict .
-	@PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint --offline --quiet
+	@PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint --offline -q
 
 types: $(DEV)
 	@echo "== types"

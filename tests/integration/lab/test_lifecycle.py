@@ -117,7 +117,7 @@ def test_a_taken_port_is_replaced(
 ) -> None:
     said: list[str] = []
     chosen = iter([True])
-    free_ports = lifecycle.free_ports
+    free_ports = ports.free_ports
     with socket.socket() as taken:
         taken.bind((ports.LOOPBACK, 0))
         taken.listen()

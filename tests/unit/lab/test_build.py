@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 from collections import namedtuple
 from pathlib import Path
@@ -65,7 +66,7 @@ def test_too_little_room_is_refused_before_building(tmp_path: Path, monkeypatch:
 
 def test_no_compiler_and_no_pip_is_an_error_with_a_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(toolchain.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ClusterError, match=r"no Go compiler.*Install Go"):
         toolchain.find_go(tmp_path, no_output)
 
@@ -95,7 +96,7 @@ def test_an_old_go_on_the_path_is_not_used(tmp_path: Path, monkeypatch: pytest.M
     old.write_text("#!/bin/sh\necho go version go1.20.1 linux/amd64\n")
     old.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(toolchain.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ClusterError, match=r"1\.21 or later"):
         toolchain.find_go(tmp_path / "cache", no_output)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from perflab import nodes
@@ -10,10 +11,10 @@ from perflab.errors import UsageError
 from perflab.state import Lab, Options
 
 
-def lab(**options: int) -> Lab:
+def lab(options: Options | None = None) -> Lab:
     return Lab(
         Path("/nowhere"),
-        Options(**options),
+        options or Options(),
         ports={"kubelet": 1234},
         versions={"kubernetes": "v1.36.3", "kwok": "v0.8.0"},
     )
@@ -43,13 +44,13 @@ def test_a_node_follows_the_contract() -> None:
 
 
 def test_nodes_without_gpus_say_nothing_of_gpus() -> None:
-    node = nodes.shared_document(lab(gpus_per_node=0), {})
+    node = nodes.shared_document(lab(Options(gpus_per_node=0)), {})
     assert "nvidia.com/gpu" not in node["status"]["allocatable"]
     assert not [label for label in node["metadata"]["labels"] if label.startswith("nvidia.com")]
 
 
 def test_a_template_is_merged_over_the_defaults() -> None:
-    template = {
+    template: dict[str, Any] = {
         "kind": "Node",
         "metadata": {"name": "ignored", "labels": {"pool": "gold"}},
         "spec": {"taints": [{"key": "a", "effect": "NoSchedule"}]},
