@@ -12,8 +12,9 @@ import click
 
 from perfdrv.errors import EXIT_OK
 from perfdrv.outcome import Outcome
-from perfdrv.project import shown_path
+from perfdrv.project import TOOLBOX_FLOW, shown_path
 from perfdrv.timeline import duration_text
+from perfdrv.tree import RunTree, read_document
 
 _REPORT_SETTING = "report_enabled"
 
@@ -42,7 +43,19 @@ def ending_lines(outcome: Outcome, flow: str, seconds: float) -> list[str]:
         lines += _indented(label, str(reason.get(label) or ""))
     if reason.get("directory"):
         lines += _indented("see", shown_path(outcome.directory / str(reason["directory"])))
-    return lines
+    return lines + _indented("next", _next_step(outcome))
+
+
+def _next_step(outcome: Outcome) -> str:
+    """What completes an interrupted run, and what takes away what it left; a single command has neither."""
+    document = read_document(outcome.directory / "run.json")
+    resumable = (outcome.directory / "settings.yml").is_file() and document.get("flow") != TOOLBOX_FLOW
+    if outcome.status != "interrupted" or not resumable:
+        return ""
+    resume = f"perfdrv run --resume {outcome.directory.name} completes it"
+    if document.get("finalized"):
+        return resume
+    return f"{resume}; perfdrv runs finalize {outcome.directory.name} cleans up what it left"
 
 
 def report_of(run_directory: Path) -> str:
@@ -58,11 +71,11 @@ def report_of(run_directory: Path) -> str:
 
 
 def _reports(run_directory: Path) -> bool:
-    """Whether the run's settings ask for a report; one that never came to its settings has nothing to show."""
+    """Whether the run's settings ask for a report; one in which no command ran has nothing to show."""
     from ansible_collections.psap.perf.plugins.module_utils.documents import read_yaml
 
     path = run_directory / "settings.yml"
-    if not path.is_file():
+    if not path.is_file() or not RunTree(run_directory).steps():
         return False
     entry = read_yaml(path).get("all", {}).get(_REPORT_SETTING, {})
     return bool(entry.get("value", True))

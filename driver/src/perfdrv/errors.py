@@ -6,12 +6,9 @@ way; what joins them is an `exit_code` attribute on the exception class.
 
 from __future__ import annotations
 
-import signal
-
 EXIT_OK = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
-EXIT_CLUSTER = 3
 EXIT_INTERNAL = 70
 EXIT_INTERRUPTED = 130
 
@@ -32,11 +29,3 @@ def exit_code_of(error: BaseException) -> int | None:
     """Return the exit code that an error of any psap.perf family asks for, None for a stranger."""
     code = getattr(error, "exit_code", None)
     return code if isinstance(code, int) and isinstance(error, Exception) else None
-
-
-def signal_name(number: int) -> str:
-    """Return `SIGKILL` for 9; the bare number for one that the system does not name."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

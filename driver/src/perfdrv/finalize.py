@@ -54,9 +54,8 @@ def finalize(project: Project, entry: RunEntry, verbosity: int) -> Outcome:
             directory=entry.directory,
         )
     )
-    if outcome.status == "ok":
-        former = {"status": before.status, "exit_code": before.exit_code, "reason": before.reason}
-        update_run(entry.directory, {**former, "finalized": utc_now()})
+    former = {"status": before.status, "exit_code": before.exit_code, "reason": before.reason}
+    update_run(entry.directory, {**former, "finalized": utc_now()} if outcome.status == "ok" else former)
     return outcome
 
 

@@ -82,6 +82,9 @@ class _Matrix:
     def perform(self, jobs: int, done: Collection[int]) -> _Ending:
         """Prepare, test each cell, clean up; the first thing that failed is how it ended."""
         self._join(skip_tags=(TEST, CLEANUP, CONCLUDE), tags=self._plan.tags)
+        if self._first is not None and self._first.status == "refused":
+            # nothing was touched, so there is nothing to clean up
+            return self._first
         if self._first is None and self._wanted(TEST):
             self._test(jobs, done)
         if not self._stage.follower.killed:

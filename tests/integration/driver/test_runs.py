@@ -50,7 +50,7 @@ def test_a_failure_is_named_with_its_directory(driver: Driver) -> None:
     ("words", "sentence"),
     [
         (["-s", "demo_secnds=1"], "did you mean demo_seconds?"),
-        (["-s", "demo_seconds=long"], "demo_seconds must be a float"),
+        (["-s", "demo_seconds=long", "--jobs", "2"], "demo_seconds must be a float"),
         (["-e", '{"perf_presets": ["qick"]}'], "qick"),
     ],
 )

@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.run_directory import begin_attempt, end_attempt
+from ansible_collections.psap.perf.plugins.module_utils.run_directory import (
+    begin_attempt,
+    end_attempt,
+    update_run,
+)
 from perfdrv.ending import ending_lines
-from perfdrv.outcome import error_text, settle
+from perfdrv.outcome import error_text, read_outcome, settle
 from perfdrv.processes import Finished
 from perfdrv.request import RunRequest
 from perfdrv.worker import AnsibleEnd
@@ -103,3 +107,23 @@ def test_the_last_lines_say_what_why_where_and_directory(tmp_path: Path) -> None
         "  where d:1",
         f"  see   {tmp_path / '001__x'}",
     ]
+
+
+def interrupted_run(directory: Path, flow: str = "demo") -> list[str]:
+    """The last lines of a run of *flow* that knew its settings and was interrupted."""
+    begin_attempt(directory, {**FACTS, "flow": flow})
+    end_attempt(directory, "interrupted", 130, None)
+    (directory / "settings.yml").write_text("{}", encoding="utf-8")
+    return ending_lines(read_outcome(directory), flow, 1.0)
+
+
+def test_an_interrupted_run_says_what_completes_it_and_what_cleans_up(tmp_path: Path) -> None:
+    said = interrupted_run(tmp_path)[-1]
+    assert f"perfdrv run --resume {tmp_path.name} completes it" in said
+    assert f"perfdrv runs finalize {tmp_path.name} cleans up" in said
+    update_run(tmp_path, {"finalized": "2026-01-01T00:00:00.000Z"})
+    assert "finalize" not in ending_lines(read_outcome(tmp_path), "demo", 1.0)[-1]
+
+
+def test_a_single_command_has_nothing_to_resume(tmp_path: Path) -> None:
+    assert interrupted_run(tmp_path, "toolbox") == ["toolbox: interrupted after 1.0 s"]

@@ -11,6 +11,8 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.run_directory import begin_attempt, end_attempt, hold, release
 from click.testing import Result
 from perfdrv.errors import UsageError
+from perfdrv.launch import Plan
+from perfdrv.outcome import Outcome, read_outcome
 from perfdrv.store import find_run, list_runs
 
 REASON = {"what": "demo_fail: Out of reach", "why": "too far away", "where": "x.yml:3", "directory": "001__demo__fail"}
@@ -160,3 +162,23 @@ def test_a_run_that_touched_nothing_is_only_brought_to_an_end(
     assert (document["status"], document["exit_code"]) == ("interrupted", 130)
     assert document["ended"] is not None
     assert document["attempts"][0]["status"] == "interrupted"
+
+
+def test_a_cleanup_that_fails_leaves_the_run_as_it_was(
+    make_run: Callable[..., Path], perfdrv: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = make_run("demo-1", None)
+    (directory / "settings.yml").write_text("all: {report_enabled: {value: false}}\n", encoding="utf-8")
+
+    def failing(plan: Plan) -> Outcome:
+        begin_attempt(directory, plan.facts())
+        end_attempt(directory, "failed", 3, {"what": "no cluster", "where": "", "directory": None})
+        return read_outcome(directory)
+
+    monkeypatch.setattr("perfdrv.finalize.launch", failing)
+    result = perfdrv("runs", "finalize", "demo-1")
+    assert "no cluster" in result.output
+    document = json.loads((directory / "run.json").read_text())
+    assert (document["status"], document["exit_code"]) == ("interrupted", 130)
+    assert [attempt["status"] for attempt in document["attempts"]] == ["interrupted", "failed"]
+    assert "finalized" not in document
