@@ -316,11 +316,7 @@ def load_configuration(access: Access) -> Any:
             path = Path(access.kubeconfig).expanduser() if access.kubeconfig else None
             if path is not None and not path.exists():
                 raise ClusterError(f"the kubeconfig {path} does not exist; start the lab, or set perf_kubeconfig")
-            kubernetes.config.load_kube_config(
-                config_file=str(path) if path else None,
-                context=access.context,
-                client_configuration=configuration,
-            )
+            _load_kubeconfig(configuration, path, access.context)
     except (kubernetes.config.ConfigException, yaml.YAMLError) as error:
         raise ClusterError(
             f"no usable kubeconfig ({access.kubeconfig or 'the default one'}): {_short(error)}; "
@@ -329,3 +325,13 @@ def load_configuration(access: Access) -> Any:
     if access.proxy:
         configuration.proxy = access.proxy
     return configuration
+
+
+def _load_kubeconfig(configuration: Any, path: Path | None, context: str | None) -> None:
+    try:
+        kubernetes.config.load_kube_config(
+            config_file=str(path) if path else None, context=context, client_configuration=configuration
+        )
+    except (OSError, TypeError, AttributeError, ValueError) as error:
+        # the client looks into whatever the file holds as if it were a kubeconfig
+        raise kubernetes.config.ConfigException(f"it cannot be read as one: {error}") from error

@@ -44,6 +44,7 @@ class RunLog:
         self._tracker = CommandTracker(self._command_ended)
         self._play: tuple[str, str] | None = None
         self._task_started: dict[str, str] = {}
+        self._failed_first: Failure | None = None
 
     @classmethod
     def next_attempt(cls, directory: Path) -> int:
@@ -86,6 +87,8 @@ class RunLog:
 
     def failed(self, failure: Failure, command: OpenCommand | None = None) -> None:
         """A task failed; *command* is the one it belongs to."""
+        # a full disk may keep it out of the file; a run in which something failed does not end well for that
+        self._failed_first = self._failed_first or failure
         append_failure(self.directory, failure)
         if command is not None and not (command.directory / "FAILURE").exists():
             write_text(command.directory / "FAILURE", _failure_text(failure, command))
@@ -97,7 +100,7 @@ class RunLog:
     def ended(self, hosts_failed: bool) -> None:
         """The playbook is over."""
         failures = failures_of(self.directory, self.environment.attempt)
-        first = failures[0] if failures else None
+        first = failures[0] if failures else self._failed_first
         status = "ok" if first is None and not hosts_failed else _status(first)
         self._end(status, first.reason() if first else None, first.exit_code if first else int(hosts_failed))
 

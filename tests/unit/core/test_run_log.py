@@ -1,0 +1,30 @@
+"""How a run ends, from what the callback told its log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils import run_log
+from ansible_collections.psap.perf.plugins.module_utils.failures import Failure
+from ansible_collections.psap.perf.plugins.module_utils.run_directory import read_run
+from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
+
+FAILURE = Failure("2026-01-01T00:00:00.000Z", 1, "sutest", None, "Submit", "x.yml:1", "no", 5, "", None)
+
+
+def test_a_failure_that_a_full_disk_kept_out_of_the_file_still_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_arguments: Any) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(run_log, "append_failure", full)
+    environment = RunEnvironment(directory=tmp_path, attempt=1, cell=None, parent=None, project=tmp_path, inventory=())
+    log = run_log.RunLog.begin(environment, {"flow": "x"})
+    with pytest.raises(OSError, match="No space"):
+        log.failed(FAILURE)
+    log.ended(hosts_failed=False)
+    run = read_run(tmp_path)
+    assert (run.status, run.document["exit_code"]) == ("failed", 5)
