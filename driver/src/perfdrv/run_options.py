@@ -129,25 +129,39 @@ def extra_vars_of(given: Given, project: Project) -> tuple[str, ...]:
     return tuple(words)
 
 
-def override_pairs(given: Given) -> tuple[tuple[str, Any], ...]:
-    """The settings and extra variables as (name, value), for a look at settings without Ansible.
+def presets_and_pairs(given: Given, project: Project) -> tuple[tuple[str, ...], tuple[tuple[str, Any], ...]]:
+    """All presets, however they were announced, and all else as (name, value): for a look without Ansible.
 
     Raises:
-        UsageError: a setting without `=`, a file that cannot be read.
+        UsageError: a setting without `=`, an unknown preset, a file that cannot be read.
     """
-    from ansible_collections.psap.perf.plugins.module_utils.documents import read_yaml
+    from ansible_collections.psap.perf.plugins.module_utils.presets import names_in
+    from ansible_collections.psap.perf.plugins.module_utils.settings_files import COMMAND_LINE
 
+    names: list[str] = []
     pairs: list[tuple[str, Any]] = []
     for kind, text in given.overrides:
-        if kind == "presets":
+        announced = _announced_preset(kind, text, project)
+        if announced is not None:
+            names.append(announced)
             continue
-        if text.startswith("@"):
-            pairs += read_yaml(Path(text[1:])).items()
-        elif text.lstrip().startswith("{"):
-            pairs += _json_object(text).items()
-        else:
-            pairs.append(_split(text))
-    return (*pairs, *given.arguments.items())
+        for name, value in _pairs(text):
+            if name == _PRESETS_VARIABLE:
+                names += names_in(value, COMMAND_LINE)
+            else:
+                pairs.append((name, value))
+    return tuple(map(project.preset, names)), (*pairs, *given.arguments.items())
+
+
+def _pairs(text: str) -> list[tuple[str, Any]]:
+    from ansible_collections.psap.perf.plugins.module_utils.documents import read_yaml
+
+    if text.startswith("@"):
+        path = Path(_extra(text, presets_by_name=False)[1:])
+        return list(read_yaml(path).items())
+    if text.lstrip().startswith("{"):
+        return list(_json_object(text).items())
+    return [_split(text)]
 
 
 def preset_names(given: Given, project: Project) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ from perfdrv.run_options import (
     Given,
     OrderedCommand,
     extra_vars_of,
-    override_pairs,
     preset_names,
+    presets_and_pairs,
     shared_options,
     tag_words,
 )
@@ -72,8 +72,31 @@ def test_a_value_may_hold_anything(project: Project) -> None:
 def test_pairs_for_a_look_without_ansible(tmp_path: Path, project: Project) -> None:
     file = tmp_path / "more.yml"
     file.write_text("b: [1, 2]\n", encoding="utf-8")
-    pairs = override_pairs(given("-s", "a=1", "-p", "quick", "-e", f"@{file}", "-e", '{"c": true}', "-e", "d=x y"))
+    words = given("-s", "a=1", "-p", "quick", "-e", f"@{file}", "-e", '{"c": true}', "-e", "d=x y")
+    presets, pairs = presets_and_pairs(words, project)
+    assert presets == ("quick",)
     assert pairs == (("a", "1"), ("b", [1, 2]), ("c", True), ("d", "x y"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("-p", "long", "-p", "quick"),
+        ("-e", "@{root}/presets/long.yml", "-e", "@{root}/presets/quick.yml"),
+        ("-e", '{"perf_presets": ["long", "quick"]}'),
+        ("-e", "@{root}/presets/long.yml", "-s", "perf_presets=quick"),
+    ],
+)
+def test_a_look_without_ansible_knows_presets_however_they_are_announced(
+    words: tuple[str, ...], project: Project
+) -> None:
+    found = presets_and_pairs(given(*(word.replace("{root}", str(project.root)) for word in words)), project)
+    assert found == (("long", "quick"), ())
+
+
+def test_a_file_that_is_not_there_is_the_users_error_in_a_look_too(project: Project) -> None:
+    with pytest.raises(UsageError, match="does not exist"):
+        presets_and_pairs(given("-e", "@nope.yml"), project)
 
 
 def test_tags_are_split() -> None:

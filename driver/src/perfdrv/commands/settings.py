@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 from perfdrv.completion import complete_flows, complete_names, complete_presets, complete_runs
 from perfdrv.errors import EXIT_OK, EXIT_USAGE, UsageError
 from perfdrv.lazy import SuggestingGroup
-from perfdrv.run_options import Given, OrderedCommand, override_pairs, preset_names, shared_options
+from perfdrv.run_options import Given, OrderedCommand, presets_and_pairs, shared_options
 from perfdrv.session import current_project
 
 if TYPE_CHECKING:
@@ -35,12 +35,13 @@ def _show(ctx: click.Context, flow: str | None, host: str, as_json: bool, **_par
     from perfdrv.tables import print_table, value_text
 
     given = Given.of(ctx)
+    presets, pairs = presets_and_pairs(given, project)
     known = effective(
         project.content(),
         project.flow(flow) if flow else None,
         given.site or project.default_site(),
-        preset_names(given, project),
-        override_pairs(given),
+        presets,
+        pairs,
         host,
     )
     found = {name: one for name, one in known.items() if project.content().setting(name) is not None}
@@ -60,12 +61,13 @@ def _explain(ctx: click.Context, name: str, host: str, as_json: bool, **_params:
     from perfdrv.tables import print_table, value_text
 
     given = Given.of(ctx)
+    presets, pairs = presets_and_pairs(given, project)
     told = explain(
         project.content(),
         None,
         given.site or project.default_site(),
-        preset_names(given, project),
-        override_pairs(given),
+        presets,
+        pairs,
         name,
         host,
     )

@@ -15,8 +15,8 @@ from perfdrv.run_options import (
     Given,
     OrderedCommand,
     extra_vars_of,
-    override_pairs,
     preset_names,
+    presets_and_pairs,
     shared_options,
 )
 from perfdrv.session import current_project
@@ -125,7 +125,7 @@ def _show_arguments(project: Project, spec: CommandSpec, given: Given) -> int:
     from perfdrv.tables import print_table, value_text
 
     site = given.site or project.default_site()
-    known = effective(project.content(), None, site, preset_names(given, project), override_pairs(given))
+    known = effective(project.content(), None, site, *presets_and_pairs(given, project))
     rows = []
     for argument in spec.arguments:
         found = known.get(argument.name)
