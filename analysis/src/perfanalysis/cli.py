@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from perfanalysis.comparing.commands import compare_command
 from perfanalysis.judging.commands import judge_command, measures_command
 from perfanalysis.scale_test_tool.commands import import_group, times_csv_command
 
@@ -26,6 +27,7 @@ cli.add_command(import_group)
 cli.add_command(times_csv_command)
 cli.add_command(judge_command)
 cli.add_command(measures_command)
+cli.add_command(compare_command)
 
 
 @cli.command()

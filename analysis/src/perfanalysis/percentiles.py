@@ -71,16 +71,25 @@ def _estimate(ordered: NDArray[np.float64], statistic: str) -> Estimate:
 
 def bootstrap_interval(ordered: NDArray[np.float64], share: float) -> tuple[float, float]:
     """The 95 % percentile-bootstrap interval of a percentile of a sorted sample; same seed, same answer."""
+    return interval_of(bootstrap_draws(ordered, share, np.random.default_rng(20_240_229)))
+
+
+def interval_of(draws: NDArray[np.float64]) -> tuple[float, float]:
+    """The interval that holds the middle 95 % of bootstrap draws."""
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(draws, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def bootstrap_draws(ordered: NDArray[np.float64], share: float, random: np.random.Generator) -> NDArray[np.float64]:
+    """DRAWS values of a percentile, each as a resample of the sorted sample would give it."""
     count = len(ordered)
     position = (count - 1) * share
     rank = math.floor(position) + 1
-    random = np.random.default_rng(20_240_229)
     lower = random.beta(rank, count + 1 - rank, DRAWS)
     # The next order statistic, given this one: the smallest of count - rank uniform values above it.
     above_it = random.random(DRAWS) ** (1 / (count - rank)) if rank < count else 1.0
     upper = 1 - (1 - lower) * above_it
     below, above = (ordered[np.clip(np.ceil(count * u).astype(int), 1, count) - 1] for u in (lower, upper))
-    drawn = below + (position - math.floor(position)) * (above - below)
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail])
-    return float(low), float(high)
+    drawn: NDArray[np.float64] = below + (position - math.floor(position)) * (above - below)
+    return drawn

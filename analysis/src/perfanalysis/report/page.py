@@ -62,6 +62,13 @@ class Group:
 
 def render_page(result: RunAnalysis, drawn: tuple[Drawn, ...], verdicts: tuple[Table, ...] = ()) -> str:
     """The page's text; the same run gives the same text."""
+    template = page_environment(drawn).get_template("index.html.j2")
+    context = _context(result, _groups(result), drawn)
+    return template.render(**context, verdicts=verdicts, assets=page_assets())
+
+
+def page_environment(drawn: Iterable[Drawn]) -> Environment:
+    """What the templates of pages need: blocks told apart, and charts collected as they are shown."""
     environment = Environment(
         loader=PackageLoader("perfanalysis.report", "templates"),
         autoescape=True,
@@ -72,12 +79,10 @@ def render_page(result: RunAnalysis, drawn: tuple[Drawn, ...], verdicts: tuple[T
     environment.tests["figure"] = lambda block: isinstance(block, Figure)
     environment.tests["table"] = lambda block: isinstance(block, Table)
     environment.tests["note"] = lambda block: isinstance(block, Note)
-    groups = _groups(result)
     charts = _Charts(drawn)
     environment.globals["chart"] = charts.register
     environment.globals["chart_data"] = charts.text
-    template = environment.get_template("index.html.j2")
-    return template.render(**_context(result, groups, drawn), verdicts=verdicts, assets=_assets())
+    return environment
 
 
 class _Charts:
@@ -99,7 +104,8 @@ class _Charts:
         return Markup(data.replace("<", "\\u003c"))  # noqa: S704
 
 
-def _assets() -> dict[str, Markup]:
+def page_assets() -> dict[str, Markup]:
+    """Style and script, which stand in the page itself."""
     folder = files("perfanalysis.report") / "templates"
     # Markup is safe here: both are files of this package, none of their text comes from a run.
     return {name: Markup((folder / file).read_text()) for name, file in (("css", "style.css"), ("js", "charts.js"))}  # noqa: S704

@@ -119,7 +119,7 @@ class SettingsGate:
         except AnsibleError as error:
             yield Finding(origin, f"{option.name} cannot be rendered: {error}")
             return
-        recorded[option.name] = Recorded(value, origin, option.secret)
+        recorded[option.name] = Recorded(value, origin, option.secret, option.compare)
         if value is None and option.required:
             yield missing_value(option, origin)
             return

@@ -16,10 +16,13 @@ class Recorded:
     value: Any
     origin: str
     secret: bool = False
+    compare: str | None = None
 
     def as_entry(self) -> dict[str, Any]:
         """The entry in the document."""
         entry = {"value": self.value, "origin": self.origin}
+        if self.compare is not None:
+            entry["compare"] = self.compare
         return {**entry, "secret": True} if self.secret else entry
 
 

@@ -1,0 +1,1 @@
+"""Compare two runs: what differs, by how much, how surely, and whether it is better or worse."""

@@ -1,0 +1,68 @@
+"""The document psap.perf/comparison/1."""
+
+from __future__ import annotations
+
+from perfanalysis.comparing.comparison import Comparison, KpiComparison, PairComparison, StepComparison
+from perfanalysis.comparing.statistics import Difference
+from perfanalysis.documents import Document
+
+
+def comparison_document(comparison: Comparison) -> Document:
+    """Everything of a comparison; missing is null with a reason."""
+    return {
+        "schema": "psap.perf/comparison/1",
+        "runs": list(comparison.runs),
+        "margin": comparison.margin,
+        "marks": [list(marks) for marks in comparison.marks],
+        "notes": list(comparison.notes),
+        "only": [list(labels) for labels in comparison.only],
+        "pairs": [_pair(pair) for pair in comparison.pairs],
+    }
+
+
+def _pair(pair: PairComparison) -> Document:
+    return {
+        "label": pair.label,
+        "labels": [dict(labels) for labels in pair.labels],
+        "settings": dict(pair.settings),
+        "differing": {name: list(values) for name, values in pair.differing.items()},
+        "steps": [_step(step) for step in pair.steps],
+        "kpis": [_kpi(kpi) for kpi in pair.kpis],
+    }
+
+
+def _step(step: StepComparison) -> Document:
+    return {
+        "name": step.name,
+        "help": step.help,
+        "unit": step.unit,
+        "direction": step.direction,
+        "counts": list(step.counts),
+        "cliffs_delta": step.delta,
+        "differences": [_difference(difference) for difference in step.differences],
+    }
+
+
+def _difference(difference: Difference) -> Document:
+    return {
+        "statistic": difference.statistic,
+        "values": [difference.first, difference.second],
+        "difference": difference.difference,
+        "relative": difference.relative,
+        "low": difference.low,
+        "high": difference.high,
+        "verdict": difference.word,
+        "reason": difference.reason,
+    }
+
+
+def _kpi(kpi: KpiComparison) -> Document:
+    return {
+        "name": kpi.name,
+        "help": kpi.help,
+        "unit": kpi.unit,
+        "direction": kpi.direction,
+        "values": [kpi.first, kpi.second],
+        "difference": kpi.difference,
+        "reason": kpi.reason,
+    }

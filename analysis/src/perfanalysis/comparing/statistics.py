@@ -1,0 +1,96 @@
+"""Differences of percentiles with intervals, an effect size by ranks, and the word for what they mean.
+
+Interval: the percentile bootstrap of B's percentile minus A's, from independent resamples of both. Effect size: Cliff's
+delta, the chance that a value of B is larger than one of A minus the chance that it is smaller. docs/judging.md has
+formulas and sources.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from perfanalysis.kpis import Direction
+from perfanalysis.percentiles import (
+    SHARES,
+    bootstrap_draws,
+    interval_of,
+    smallest_interval_sample,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Word = Literal["better", "worse", "same", "different", "too little data"]
+SEED = 20_260_301
+SMALLEST_MARGIN_S = 0.001
+"""A millisecond: what the recorder's stamps can carry, whatever the margin is a share of."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """B minus A of one percentile, in seconds; `reason` says why it, its interval or the verdict is missing."""
+
+    statistic: str
+    first: float | None
+    second: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    word: Word
+    reason: str | None
+
+    @property
+    def relative(self) -> float | None:
+        """The difference as a share of A; None when A is 0 or missing."""
+        return self.difference / abs(self.first) if self.difference is not None and self.first else None
+
+
+def difference_of(
+    first: NDArray[np.float64], second: NDArray[np.float64], statistic: str, direction: Direction, margin: float
+) -> Difference:
+    """Compare a percentile of two samples of finite values. `margin` is the share of A below which nothing matters."""
+    share = SHARES[statistic]
+    needed = smallest_interval_sample(share)
+    smaller = min(len(first), len(second))
+    if smaller < needed:
+        reason = f"an interval needs {needed} values of each, has {len(first)} and {len(second)}"
+        return Difference(statistic, None, None, None, None, None, "too little data", reason)
+    samples = np.sort(first), np.sort(second)
+    values = [float(np.quantile(sample, share)) for sample in samples]
+    draws = [
+        bootstrap_draws(sample, share, np.random.default_rng([SEED, place])) for place, sample in enumerate(samples)
+    ]
+    low, high = interval_of(draws[1] - draws[0])
+    difference = values[1] - values[0]
+    limit = max(margin * abs(values[0]), SMALLEST_MARGIN_S)
+    word = word_of(difference, low, high, limit, direction)
+    told = f"the interval reaches beyond the margin of {limit:.3g} s" if word == "too little data" else None
+    return Difference(statistic, values[0], values[1], difference, low, high, word, told)
+
+
+def word_of(difference: float, low: float, high: float, limit: float, direction: Direction) -> Word:
+    """What a difference with its interval means, when differences within `limit` do not matter.
+
+    A change is one whose interval excludes 0 and that is no smaller than the limit; `same` needs an interval within the
+    limit on both sides. All between is too little data to tell.
+    """
+    if (low > 0 or high < 0) and abs(difference) >= limit:
+        if direction == "neither":
+            return "different"
+        return "better" if (difference < 0) == (direction == "lower") else "worse"
+    if -limit <= low and high <= limit:
+        return "same"
+    return "too little data"
+
+
+def cliffs_delta(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
+    """From -1 (all of B below all of A) to 1 (all above); None when a sample is empty. n log n."""
+    if not len(first) or not len(second):
+        return None
+    ordered = np.sort(first)
+    below = np.searchsorted(ordered, second, side="left").sum()
+    above = (len(ordered) - np.searchsorted(ordered, second, side="right")).sum()
+    return float((int(below) - int(above)) / (len(first) * len(second)))
