@@ -46,7 +46,8 @@ class Given:
             site=params["site"],
             runs_directory=params.get("runs_directory"),
             check=params.get("check", False),
-            diff=params.get("diff", False),
+            # what would be done is the difference it would make
+            diff=params.get("diff", False) or params.get("check", False),
             verbosity=params.get("verbosity", 0),
         )
 
@@ -96,7 +97,7 @@ def shared_options() -> list[click.Parameter]:
             show_envvar=True,
             help="The folder of all runs; runs/ of the project by default.",
         ),
-        click.Option(["--check"], is_flag=True, help="Change nothing: show what would be done."),
+        click.Option(["--check"], is_flag=True, help="Change nothing: show what would be done, with the differences."),
         click.Option(["--diff"], is_flag=True, help="Show the differences that are, or would be, made."),
         click.Option(["verbosity", "-v", "--verbose"], count=True, help="Show Ansible's own output; -vvv shows more."),
     ]

@@ -65,8 +65,21 @@ def start(command: Sequence[str | Path], folder: Path, log: Path, environment: d
         os.close(descriptor)
     # it outlives this command on purpose, which Popen would otherwise warn about
     process.returncode = 0
-    identity = identify(process.pid)
-    return identity or Identity(process.pid, 0)
+    identity = identify(process.pid) or Identity(process.pid, 0)
+    _await_mark(identity)
+    return identity
+
+
+def _await_mark(identity: Identity) -> None:
+    """Wait until the kernel shows the program's environment, which it does a moment after Popen returns."""
+    environment = Path(f"/proc/{identity.pid}/environ")
+    while identity.is_alive():
+        try:
+            if environment.read_bytes():
+                return
+        except (FileNotFoundError, ProcessLookupError):
+            return
+        time.sleep(0.001)
 
 
 def find_marked(folder: Path) -> list[Identity]:
