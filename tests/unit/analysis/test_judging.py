@@ -196,3 +196,22 @@ def test_measures_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["measures"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert {line.split()[0] for line in lines} == set(KNOWN)
+
+
+def test_a_recording_of_a_single_moment_is_judged(tmp_path: Path) -> None:
+    directory = write_run(tmp_path, [Shape(workloads=1, nodes=1)])
+    artifacts = next(directory.rglob("recording.json")).parent
+    (artifacts / "submissions.jsonl").unlink()
+    first = (artifacts / "transitions.jsonl").read_text().splitlines()[0]
+    (artifacts / "transitions.jsonl").write_text(first + "\n")
+    accounting = {
+        "schema": "psap.perf/accounting/1",
+        "submitted": 1,
+        "completed": 0,
+        "failed": 0,
+        "lost": 0,
+        "running": 1,
+    }
+    (artifacts / "accounting.json").write_text(json.dumps(accounting))
+    assert run(["judge", str(directory), "--threshold", "completed=1"]) == 4
+    assert make_report(directory).index.is_file()

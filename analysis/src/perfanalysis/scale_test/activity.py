@@ -121,7 +121,8 @@ def activity_of(workloads: pd.DataFrame, pods: pd.DataFrame, nodes: pd.DataFrame
 def throughput_table(workloads: pd.DataFrame, window: Window) -> pd.DataFrame:
     """The table THROUGHPUT, in about THROUGHPUT_BINS intervals of a round length."""
     width = nice_width(window.length, THROUGHPUT_BINS)
-    edges = np.arange(0.0, window.length + width, width)
+    # a window of no length, when only one moment was seen, still has one interval
+    edges = np.arange(max(1, int(np.ceil(window.length / width))) + 1) * width
     columns: dict[str, Any] = {"time_s": edges[:-1], "width_s": np.full(len(edges) - 1, width)}
     for name in COUNTED:
         times = workloads[f"{name}_s"].to_numpy(dtype=float) - window.start
