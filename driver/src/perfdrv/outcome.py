@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run_directory import (
     read_run,
 )
 
-from perfdrv.errors import EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
+from perfdrv.errors import EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, UsageError
 from perfdrv.processes import Finished
 
 _ANSIBLE_UNEXPECTED = 250
@@ -56,11 +56,16 @@ def settle(finished: Finished, facts: Mapping[str, Any], stop: StopState) -> Out
 
     Args:
         facts: for run.json, when Ansible ended before the collection could write one.
+
+    Raises:
+        UsageError: another process works on the run, which is why this Ansible refused; its run.json is left alone.
     """
     directory = finished.request.run_directory
     if not (directory / RUN_FILE).exists():
         begin_attempt(directory, facts)
     run = read_run(directory)
+    if run.status == "running" and finished.end.code is not None:
+        raise UsageError(f"{directory.name} is still running; wait for it, or stop it where it was started.")
     # the collection takes an Ansible that gave up in its midst for interrupted; only the exit code tells
     kind = (run.document.get("reason") or {}).get("kind")
     gave_up = run.status == "interrupted" and not stop.interrupted and kind != _INTERRUPTED_KIND

@@ -11,9 +11,12 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.run_directory import (
     begin_attempt,
     end_attempt,
+    hold,
+    release,
     update_run,
 )
 from perfdrv.ending import ending_lines
+from perfdrv.errors import UsageError
 from perfdrv.outcome import error_text, read_outcome, settle
 from perfdrv.processes import Finished
 from perfdrv.request import RunRequest
@@ -127,3 +130,15 @@ def test_an_interrupted_run_says_what_completes_it_and_what_cleans_up(tmp_path: 
 
 def test_a_single_command_has_nothing_to_resume(tmp_path: Path) -> None:
     assert interrupted_run(tmp_path, "toolbox") == ["toolbox: interrupted after 1.0 s"]
+
+
+def test_a_run_that_another_process_works_on_is_left_alone(tmp_path: Path) -> None:
+    begin_attempt(tmp_path, FACTS)
+    before = run_json(tmp_path)
+    hold(tmp_path)
+    try:
+        with pytest.raises(UsageError, match="is still running"):
+            settle(finished(tmp_path, 2), FACTS, Stop())
+    finally:
+        release(tmp_path)
+    assert run_json(tmp_path) == before
