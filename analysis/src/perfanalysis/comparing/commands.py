@@ -47,11 +47,9 @@ def compare_command(
     if as_json:
         click.echo(document.read_text(), nl=False)
     else:
-        from rich.console import Console
+        from perfanalysis.comparing.terminal import console_for_output, print_comparison
 
-        from perfanalysis.comparing.terminal import print_comparison
-
-        print_comparison(comparison, Console())
+        print_comparison(comparison, console_for_output())
         click.echo(f"Page: {page}")
     error = comparison.error()
     if fail_on_worse and error is not None:

@@ -12,7 +12,7 @@ from perfanalysis.comparing.pairs import Matched, Pair, match
 from perfanalysis.comparing.statistics import Difference, Word, cliffs_delta, difference_of
 from perfanalysis.discover import Run
 from perfanalysis.errors import ThresholdError
-from perfanalysis.judging.measured import Declared, steps_of_kpis, values_of_step
+from perfanalysis.judging.measured import Declared, steps_of_kpis, values_of_step, without_statistic
 from perfanalysis.kpis import Direction, KpiValue
 from perfanalysis.pipeline import RunAnalysis, analyse_run, labels_of
 from perfanalysis.report.run_sections import recording_label
@@ -148,7 +148,7 @@ def _compare_step(name: str, declared: Declared, pair: Pair, margin: float) -> S
     first, second = values_of_step(pair.first, name), values_of_step(pair.second, name)
     return StepComparison(
         name=name,
-        help=declared.help.removeprefix("p50 of "),
+        help=without_statistic(declared.help),
         unit=declared.unit,
         direction=declared.direction,
         counts=(len(first), len(second)),

@@ -19,6 +19,7 @@ from perfanalysis.percentiles import (
     interval_of,
     smallest_interval_sample,
 )
+from perfanalysis.sections import duration
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,7 +68,7 @@ def difference_of(
     difference = values[1] - values[0]
     limit = max(margin * abs(values[0]), SMALLEST_MARGIN_S)
     word = word_of(difference, low, high, limit, direction)
-    told = f"the interval reaches beyond the margin of {limit:.3g} s" if word == "too little data" else None
+    told = f"the interval reaches beyond the margin of {duration(limit)}" if word == "too little data" else None
     return Difference(statistic, values[0], values[1], difference, low, high, word, told)
 
 

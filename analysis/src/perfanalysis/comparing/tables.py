@@ -28,7 +28,8 @@ KPI_FIELDS = (
     Field("B - A", "number"),
     Field("Better"),
 )
-COLOURS = {"better": 2, "worse": 3}
+COLOURS = {"better": 11, "worse": 5}
+UNCERTAIN = 8
 
 
 def latency_table(pair: PairComparison) -> Table:
@@ -44,17 +45,22 @@ def _differing_note(pair: PairComparison) -> str:
 
 def _latency_row(step: StepComparison, difference: Difference) -> tuple[Cell, ...]:
     reason = difference.reason or ""
-    delta = Cell("", reason="no values") if step.delta is None else Cell(f"{step.delta:+.2f}")
+    delta = Cell("", reason="no values") if step.delta is None else Cell(f"{step.delta:+.2f}".replace("-", "\u2212"))
     return (
         Cell(step.name.replace("_", " "), f"{number(step.counts[0])} and {number(step.counts[1])} values"),
         Cell(difference.statistic),
         _value(difference.first, step.unit, reason),
         _value(difference.second, step.unit, reason),
         _interval(difference, step.unit, reason),
-        Cell("", reason=reason) if difference.relative is None else Cell(f"{100 * difference.relative:+.1f}\u202f%"),
+        Cell("", reason=reason) if difference.relative is None else Cell(_change(difference.relative)),
         delta,
         Cell(difference.word, reason if difference.word == "too little data" else ""),
     )
+
+
+def _change(share: float) -> str:
+    """A relative change; what more than doubles is told as a multiple."""
+    return f"\u00d7\u202f{number(1 + share)}" if share > 1 else f"{100 * share:+.1f}\u202f%".replace("-", "\u2212")
 
 
 def _value(value: float | None, unit: str, reason: str) -> Cell:
@@ -94,48 +100,49 @@ def _kpi_row(kpi: KpiComparison) -> tuple[Cell, ...]:
 
 
 def change_figure(pair: PairComparison, place: int, marks: Iterable[str]) -> Figure | None:
-    """The relative changes with their intervals, a row for each step and percentile; None when none is known."""
+    """The ratios B to A with their intervals, a row for each step and percentile; None when none is known."""
     found = [
         (f"{step.name} {difference.statistic}", difference)
         for step in pair.steps
         for difference in step.differences
-        if difference.relative is not None and difference.first
+        if difference.first is not None and difference.first > 0
     ]
     if not found:
         return None
-    layers = tuple(_ranges(found, word) for word in ("better", "worse", "other"))
+    layers = tuple(_ratios(found, word) for word in ("better", "worse", "other"))
     edges = np.concatenate([edge for layer in layers for edge in (layer.x, layer.low, layer.high) if edge is not None])
-    low, high = min(float(np.nanmin(edges)), 0.0), max(float(np.nanmax(edges)), 0.0)
-    room = 0.05 * (high - low) or 1.0
+    reach = 1.1 * max(1.1, float(np.nanmax(edges)), 1 / float(np.nanmin(edges)))
     chart = Chart(
-        "Change from A to B",
-        Axis("change", "% of A", low=low - room, high=high + room),
+        "How many times A",
+        Axis("B / A", scale="log", low=1 / reach, high=reach),
         Axis("", categories=tuple(name for name, _ in found)),
         tuple(layer for layer in layers if len(layer.x)),
         height=60 + 24 * len(found),
     )
-    caption = "Each dot is B minus A as a share of A, each line its 95 % interval; one that crosses 0 shows no change."
+    caption = "Each dot is B divided by A, each line its 95 % interval; one that crosses 1 shows no change."
     return Figure(f"changes_{place}", f"Changes: {pair.label}", caption, ((chart,),), tuple(dict.fromkeys(marks)))
 
 
-def _ranges(found: list[tuple[str, Difference]], word: str) -> Layer:
+def _ratios(found: list[tuple[str, Difference]], word: str) -> Layer:
     rows = [
         (row, difference)
         for row, (_, difference) in enumerate(found)
         if (difference.word if difference.word in COLOURS else "other") == word
     ]
     middle, low, high = (
-        np.array([_share(getattr(difference, part), difference) for _, difference in rows], dtype=float)
+        np.array([_ratio(getattr(difference, part), difference) for _, difference in rows], dtype=float)
         for part in ("difference", "low", "high")
     )
     places = np.array([float(row) for row, _ in rows])
     label = word if word in COLOURS else "same, different or not known"
-    return Layer("ranges", label, middle, places, COLOURS.get(word, 0), low=low, high=high)
+    return Layer("ranges", label, middle, places, COLOURS.get(word, UNCERTAIN), low=low, high=high)
 
 
-def _share(part: float | None, difference: Difference) -> float:
-    """A part of a difference in percent of A."""
-    return float("nan") if part is None or not difference.first else 100.0 * part / abs(difference.first)
+def _ratio(part: float | None, difference: Difference) -> float:
+    """A plus a part of the difference, divided by A; at least a thousandth, so that a logarithm can show it."""
+    if part is None or not difference.first:
+        return float("nan")
+    return max(1 + part / difference.first, 0.001)
 
 
 def summary(comparison: Comparison) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rich import box
 from rich.console import Console
 from rich.table import Table as Shown
 from rich.text import Text
@@ -9,9 +10,17 @@ from rich.text import Text
 from perfanalysis.comparing.comparison import Comparison
 from perfanalysis.comparing.tables import latency_table, summary
 from perfanalysis.comparing.write import unmatched
-from perfanalysis.sections import DASH, Cell, Field, Table
+from perfanalysis.sections import DASH, Cell, Table
 
 COLOURS = {"better": "green", "worse": "red", "different": "yellow", "same": "", "too little data": "dim"}
+HEADINGS = ("Step", "A", "B", "B \u2212 A", "95 % interval", "Change", "Delta", "Verdict")
+WIDTH_OF_FILES = 120
+
+
+def console_for_output() -> Console:
+    """A console as wide as the terminal, or wide enough for the tables where there is none."""
+    console = Console()
+    return console if console.is_terminal else Console(width=WIDTH_OF_FILES)
 
 
 def print_comparison(comparison: Comparison, console: Console) -> None:
@@ -25,16 +34,23 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
 
 
 def _shown(table: Table) -> Shown:
-    shown = Shown(title=table.title, caption=table.note or None, title_justify="left")
-    for field in table.fields:
-        shown.add_column(field.name, justify="right" if field.kind == "number" else "left")
+    shown = Shown(title=table.title, caption=table.note or None, title_justify="left", box=box.SIMPLE_HEAD)
+    for heading in HEADINGS:
+        shown.add_column(heading, justify="left" if heading in ("Step", "Verdict") else "right")
     for row in table.rows:
-        shown.add_row(*(_text(cell, field) for cell, field in zip(row, table.fields, strict=True)))
+        shown.add_row(*_line(row))
     return shown
 
 
-def _text(cell: Cell, field: Field) -> Text:
-    if field.kind == "badge":
-        return Text(cell.text, style=COLOURS.get(cell.text, ""))
-    text = cell.text or DASH
-    return Text(f"{text}\n{cell.detail}" if cell.detail and field.name == "B - A" else text)
+def _line(row: tuple[Cell, ...]) -> tuple[Text, ...]:
+    step, statistic, first, second, difference, change, delta, word = row
+    texts = (
+        f"{step.text} {statistic.text}",
+        first.text,
+        second.text,
+        difference.text,
+        difference.detail,
+        change.text,
+        delta.text,
+    )
+    return (*(Text(text or DASH) for text in texts), Text(word.text, style=COLOURS.get(word.text, "")))

@@ -6,6 +6,7 @@ p99, max, mean. Beside them stand the counts of the recorder's accounts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -72,13 +73,18 @@ def steps_of_kpis() -> dict[str, Declared]:
     return {kpi.name.removesuffix(MEDIAN): _of_kpi(kpi) for kpi in KPIS if kpi.name.endswith(MEDIAN)}
 
 
+def without_statistic(text: str) -> str:
+    """A median's help without the median: what the step is."""
+    return re.sub(r"^p50 of ", "", text, flags=re.IGNORECASE)
+
+
 def _of_kpi(kpi: Kpi[Any]) -> Declared:
     return Declared(kpi.name, kpi.help, kpi.unit, kpi.direction)
 
 
 def _of_steps() -> Iterator[Declared]:
     for step, median in steps_of_kpis().items():
-        words = median.help.removeprefix("p50 of ")
+        words = without_statistic(median.help)
         for statistic in (*STATISTICS, MEAN):
             name = f"{step}_{statistic}"
             yield Declared(name, f"{statistic} of {words}", median.unit, median.direction, step, statistic)
