@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Access, load_configuration
+from ansible_collections.psap.perf.plugins.module_utils import kinds_by_version
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Access, Cluster, load_configuration
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
+
+_KUBECONFIG = """
+apiVersion: v1
+kind: Config
+current-context: x
+contexts: [{{name: x, context: {{cluster: x, user: x}}}}]
+clusters: [{{name: x, cluster: {{server: "{server}"}}}}]
+users: [{{name: x, user: {{token: none}}}}]
+"""
 
 
 @pytest.mark.parametrize("content", ["just a text", "[1, 2]", "", "clusters: 4", "a: ["])
@@ -20,3 +31,15 @@ def test_a_file_that_is_no_kubeconfig_is_refused_by_name(content: str, tmp_path:
 def test_so_is_a_folder(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="no usable kubeconfig"):
         load_configuration(Access(kubeconfig=str(tmp_path)))
+
+
+def test_a_cluster_that_takes_a_connection_and_never_answers_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds_by_version, "_REQUEST_TIMEOUT_S", (0.1, 0.1))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        server = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        path = tmp_path / "kubeconfig"
+        path.write_text(_KUBECONFIG.format(server=server), encoding="utf-8")
+        with pytest.raises(ClusterError, match=f"cannot reach the cluster at {server} while looking for Node"):
+            Cluster(Access(kubeconfig=str(path))).serves("v1", "Node")

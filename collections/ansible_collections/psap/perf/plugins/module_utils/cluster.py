@@ -87,7 +87,9 @@ class Cluster:
     def version(self) -> str:
         """The server's version, for example ``v1.36.3``."""
         with self._reported("asking for the version"):
-            return str(kubernetes.client.VersionApi(self._api).get_code().git_version)
+            return str(
+                kubernetes.client.VersionApi(self._api).get_code(_request_timeout=_REQUEST_TIMEOUT_S).git_version
+            )
 
     def uid(self) -> str | None:
         """The uid of namespace kube-system, which identifies a cluster."""
@@ -223,7 +225,9 @@ class Cluster:
             options: dict[str, Any] = {"container": container, "tail_lines": tail}
             given = {name: value for name, value in options.items() if value is not None}
             core = kubernetes.client.CoreV1Api(self._api)
-            answer = core.read_namespaced_pod_log(pod, namespace, _preload_content=False, **given)
+            answer = core.read_namespaced_pod_log(
+                pod, namespace, _preload_content=False, _request_timeout=_REQUEST_TIMEOUT_S, **given
+            )
             return str(answer.data.decode("utf-8", errors="replace"))
 
     def close(self) -> None:

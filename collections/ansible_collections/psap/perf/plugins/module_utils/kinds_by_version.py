@@ -12,6 +12,9 @@ from typing import Any
 from kubernetes.dynamic.exceptions import NotFoundError
 from kubernetes.dynamic.resource import Resource
 
+# it is the first request to a cluster, and the client tries four times: one that is silent is given up after a minute
+_REQUEST_TIMEOUT_S = (5, 10)
+
 
 class KindsByVersion:
     """A discoverer for ``kubernetes.dynamic.DynamicClient``."""
@@ -35,7 +38,9 @@ class KindsByVersion:
         group, _slash, version = api_version.rpartition("/")
         prefix = "apis" if group else "api"
         try:
-            answer = self._client.request("get", f"/{prefix}/{api_version}", serialize=False)
+            answer = self._client.request(
+                "get", f"/{prefix}/{api_version}", serialize=False, _request_timeout=_REQUEST_TIMEOUT_S
+            )
         except NotFoundError:
             return {}
         listed = json.loads(answer.data)["resources"]
