@@ -37,6 +37,7 @@ def make_run(runs: Path) -> Callable[..., Path]:
 
 def test_an_empty_folder_has_no_runs(runs: Path, perfdrv: Callable[..., Result]) -> None:
     assert perfdrv("runs", "list").output == f"No runs in {runs}.\n"
+    assert perfdrv("runs", "list", "--status", "ok").output == f"No such runs in {runs}.\n"
 
 
 def test_the_list_tells_status_and_first_failure(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:

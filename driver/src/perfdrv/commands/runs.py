@@ -52,7 +52,7 @@ def list_command(
         click.echo(json.dumps([run_summary(entry) for entry in entries], indent=2))
     else:
         headings = ("run", "flow", "status", "started", "took", "reason")
-        print_table(headings, map(run_row, entries), empty=f"No runs in {root}.")
+        print_table(headings, map(run_row, entries), empty=f"No {'such ' if status or flow else ''}runs in {root}.")
 
 
 @runs.command("show", epilog=_RUN_HELP)
