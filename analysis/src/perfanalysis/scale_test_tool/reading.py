@@ -78,7 +78,7 @@ def read_working_directory(directory: Path) -> WorkingDirectory:
         text = "the file is missing: the submissions are those known from the samples"
         findings.append(Finding("warning", SUBMITTED_FILE, text))
     sent = {_key(record): record.submitted_s for record in submissions}
-    sampled = tuple(replace(record, submitted_s=sent.get(_key(record))) for record in sampled)
+    sampled = tuple(_sent(record, sent.get(_key(record))) for record in sampled)
     files = {name: hashlib.sha256(paths[name].read_bytes()).hexdigest() for name in sorted(there)}
     found = WorkingDirectory(directory, submissions, sampled, reason, (), files)
     return replace(found, findings=(*findings, *_orphan_findings(found)))
@@ -116,12 +116,15 @@ def _submissions(
         known = read_times_csv(paths[TIMES_FILE]) if TIMES_FILE in there else sampled
         return tuple(record for record in known if record.submitted_s is not None), 0
     path = paths[SUBMITTED_FILE]
-    records = (_named(path, number, item, {}) for number, item in _objects(path))
-    stamped = [
-        replace(record, submitted_s=_stamp(path, number, item, "submitTimestamp"))
-        for record, (number, item) in zip(records, _objects(path), strict=True)
-    ]
+    stamped = (
+        _sent(_named(path, number, item, {}), _stamp(path, number, item, "submitTimestamp"))
+        for number, item in _objects(path)
+    )
     return _last_of_each(tuple(stamped))
+
+
+def _sent(record: Record, moment: float | None) -> Record:
+    return Record(record.name, record.namespace, record.project, moment, record.times)
 
 
 def _last_of_each(records: tuple[Record, ...]) -> tuple[tuple[Record, ...], int]:

@@ -6,8 +6,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 
 SUBMITTED = "submitted"
+CACHED_TIMES = 1 << 16
+"""Times kept as read and as written: whole seconds come again and again."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,11 @@ def parse_stamp(text: object) -> float:
     """
     if not isinstance(text, str):
         raise ValueError(f"{text!r} is not an ISO 8601 time")
+    return _parse_text(text)
+
+
+@lru_cache(maxsize=CACHED_TIMES)
+def _parse_text(text: str) -> float:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:

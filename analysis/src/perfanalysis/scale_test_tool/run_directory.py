@@ -64,10 +64,10 @@ def write_run_directory(found: WorkingDirectory, output: Path, workload_kind: st
 
 
 def _span(found: WorkingDirectory) -> tuple[float, float]:
-    """The first and the last time in the files; the epoch when they hold none."""
-    moments = [record.submitted_s for record in found.submissions if record.submitted_s is not None]
-    moments += [moment for record in found.sampled for moment in record.times.values()]
-    return (min(moments), max(moments)) if moments else (0.0, 0.0)
+    """From the first submission (else sample) to the last time in the files; the epoch when they hold none."""
+    sent = [record.submitted_s for record in found.submissions if record.submitted_s is not None]
+    seen = [moment for record in found.sampled for moment in record.times.values()]
+    return (min(sent or seen), max([*sent, *seen])) if sent or seen else (0.0, 0.0)
 
 
 def _iso(seconds: float) -> str:
@@ -121,7 +121,8 @@ def _timeline(found: WorkingDirectory) -> str:
 
 
 def _write_lines(path: Path, rows: Iterator[dict[str, Any]]) -> None:
-    write_text(path, "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
+    encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+    write_text(path, "".join(f"{encode(row)}\n" for row in rows))
 
 
 def _submissions(found: WorkingDirectory, workload_kind: str) -> Iterator[dict[str, Any]]:

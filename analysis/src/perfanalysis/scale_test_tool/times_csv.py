@@ -13,10 +13,19 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from perfanalysis.errors import DataQualityError, UsageError
-from perfanalysis.scale_test_tool.records import DELTAS, STAMPS, SUBMITTED, Record, parse_stamp, without_stand_ins
+from perfanalysis.scale_test_tool.records import (
+    CACHED_TIMES,
+    DELTAS,
+    STAMPS,
+    SUBMITTED,
+    Record,
+    parse_stamp,
+    without_stand_ins,
+)
 
 LAYOUTS = ("corrected", "scale-test")
 OLD_HEADER = (
@@ -82,6 +91,7 @@ def _dropped(record: Record) -> str | None:
     return None
 
 
+@lru_cache(maxsize=CACHED_TIMES)
 def _old_date(seconds: float | None) -> str:
     return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
@@ -98,6 +108,7 @@ def _corrected_layout(records: Iterable[Record]) -> TimesCsv:
     return TimesCsv(text.getvalue(), len(ordered), {})
 
 
+@lru_cache(maxsize=CACHED_TIMES)
 def _iso(seconds: float | None) -> str:
     return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
