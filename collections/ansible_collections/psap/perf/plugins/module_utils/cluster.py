@@ -15,6 +15,7 @@ import kubernetes.client
 import kubernetes.config
 import kubernetes.dynamic
 import kubernetes.dynamic.exceptions
+import urllib3
 import urllib3.exceptions
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
@@ -328,6 +329,8 @@ def load_configuration(access: Access) -> Any:
         ) from error
     if access.proxy:
         configuration.proxy = access.proxy
+    # a server that does not answer is tried twice, not four times: whoever waits for it decides how long
+    configuration.retries = urllib3.Retry(total=1, status=0)
     return configuration
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import queue
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
@@ -13,7 +10,11 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest,
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
 
 _WATCH_S = 60
-_PAUSE_AFTER_ERROR_S = 1.0
+# Between two lists: a server that answers every watch with an error is not asked in a hot loop.
+_PAUSE_S = 1.0
+# Changes that come closer together than this are shown at once, for one copy of the objects.
+_COALESCE_S = 0.05
+_SHOW_AGAIN_S = 0.5
 
 
 class Source(Protocol):
@@ -32,51 +33,86 @@ class Source(Protocol):
 def observe(
     source: Source, query: Query, stopped: Callable[[], bool]
 ) -> Iterator[dict[str, Manifest] | ClusterError | None]:
-    """Yield the objects by uid at first and after every change, and at least every half second.
+    """Yield the objects by uid at first and after changes, and at least every half second.
 
     Until the first answer None is yielded, so that whoever waits can be interrupted even then. A cluster that does not
     answer is yielded as its error, and tried again: whoever waits decides how long. Any other error is raised.
     """
-    changes: queue.Queue[dict[str, Manifest] | Exception] = queue.Queue()
+    latest = _Latest()
     ended = threading.Event()
-    follower = threading.Thread(target=_follow, args=(source, query, changes, ended), daemon=True)
+    follower = threading.Thread(target=_follow, args=(source, query, latest, ended), daemon=True)
     follower.start()
-    latest: dict[str, Manifest] | Exception | None = None
     try:
         while not stopped():
-            with contextlib.suppress(queue.Empty):
-                latest = changes.get(timeout=0.5)
-                while True:
-                    latest = changes.get_nowait()
-            if isinstance(latest, Exception) and not isinstance(latest, ClusterError):
-                raise latest
-            yield latest
+            shown = latest.next()
+            if isinstance(shown, Exception) and not isinstance(shown, ClusterError):
+                raise shown
+            yield shown
+            ended.wait(_COALESCE_S)
     finally:
         ended.set()
 
 
-def _follow(
-    source: Source,
-    query: Query,
-    changes: queue.Queue[dict[str, Manifest] | Exception],
-    ended: threading.Event,
-) -> None:
+class _Latest:
+    """The newest state of the objects. What came in between is not kept: a thousand changes cost one copy."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Condition()
+        self._objects: dict[str, Manifest] | None = None
+        self._error: Exception | None = None
+        self._shown: dict[str, Manifest] | Exception | None = None
+        self._changed = False
+
+    def listed(self, items: list[Manifest]) -> None:
+        """All objects are known anew."""
+        with self._guard:
+            self._objects = {item["metadata"]["uid"]: item for item in items}
+            self._error = None
+            self._tell()
+
+    def happened(self, event: str, item: Manifest) -> None:
+        """One object came, changed or went."""
+        with self._guard:
+            objects = self._objects if self._objects is not None else {}
+            if event == "DELETED":
+                objects.pop(item["metadata"]["uid"], None)
+            else:
+                objects[item["metadata"]["uid"]] = item
+            self._tell()
+
+    def failed(self, error: Exception) -> None:
+        """The objects cannot be seen at present."""
+        with self._guard:
+            self._error = error
+            self._tell()
+
+    def next(self) -> dict[str, Manifest] | Exception | None:
+        """What is so now, as soon as something changed and after half a second at the latest."""
+        with self._guard:
+            if not self._changed:
+                self._guard.wait(_SHOW_AGAIN_S)
+            if self._changed:
+                self._changed = False
+                self._shown = self._error or dict(self._objects or {})
+            return self._shown
+
+    def _tell(self) -> None:
+        self._changed = True
+        self._guard.notify()
+
+
+def _follow(source: Source, query: Query, latest: _Latest, ended: threading.Event) -> None:
     while not ended.is_set():
         try:
             listed, version = source.list(query)
-            objects = {item["metadata"]["uid"]: item for item in listed}
-            changes.put(dict(objects))
+            latest.listed(listed)
             for event, item in source.watch(query, version, _WATCH_S):
                 if ended.is_set():
                     return
-                if event == "DELETED":
-                    objects.pop(item["metadata"]["uid"], None)
-                else:
-                    objects[item["metadata"]["uid"]] = item
-                changes.put(dict(objects))
+                latest.happened(event, item)
         except ClusterError as error:
-            changes.put(error)
-            time.sleep(_PAUSE_AFTER_ERROR_S)
+            latest.failed(error)
         except Exception as error:  # raised where it is waited for; here it would end the thread unheard
-            changes.put(error)
+            latest.failed(error)
             return
+        ended.wait(_PAUSE_S)

@@ -171,6 +171,9 @@ def judge(end: SessionEnd, *, max_failed: int | None, timeout_s: float) -> None:
     if accounting.lost:
         raise DataQualityError(f"workloads were lost: {sentence}; transitions.jsonl says when")
     if end.ended_by == TIMEOUT:
-        raise PerfError(f"not over after {timeout_s:g} s: {sentence}; raise the timeout, or see events.jsonl")
+        raise PerfError(
+            f"not over after {timeout_s:g} s: {sentence}; events.jsonl says what keeps them (such as pods that fit on "
+            "no node); raise the timeout if they only need longer"
+        )
     if max_failed is not None and accounting.failed > max_failed:
         raise PerfError(f"more than {max_failed} workloads failed: {sentence}; see events.jsonl and transitions.jsonl")
