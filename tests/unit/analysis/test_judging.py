@@ -171,6 +171,15 @@ def test_the_documents_of_a_matrix(matrix_run: Path, tmp_path: Path) -> None:
     assert (root.get("errors"), root.get("skipped")) == ("0", "2")
 
 
+def test_a_cell_is_judged_as_a_part_of_its_run(matrix_run: Path, tmp_path: Path) -> None:
+    (cell,) = matrix_run.glob("*__cell__1")
+    document = judge_run(cell, {"lost": 0}, tmp_path / "out").document
+    jsonschema.validate(document, SCHEMA)
+    assert (document["run"], document["flow"]) == (matrix_run.name, "scale_test")
+    assert "pods" in document["simulated"]
+    assert [recording["labels"]["cell"] for recording in document["recordings"]] == ["1"]
+
+
 def test_the_same_run_gives_the_same_bytes(small_run: Path, tmp_path: Path) -> None:
     first, second = (judge_run(small_run, {"lost": 0}, tmp_path / name) for name in ("a", "b"))
     assert first.json.read_bytes() == second.json.read_bytes()
@@ -178,11 +187,14 @@ def test_the_same_run_gives_the_same_bytes(small_run: Path, tmp_path: Path) -> N
 
 
 def test_the_report_shows_the_verdicts_of_flow_and_command_line(small_run: Path) -> None:
-    judge_run(small_run, {"lost": 0}, small_run / "003__scale_test__judge" / "artifacts")
+    for cell in (3, 4):
+        judge_run(small_run, {"lost": 0}, small_run / f"00{cell}__scale_test__judge" / "artifacts")
     assert run(["judge", str(small_run), "--threshold", "time_to_running_p50=1ms"]) == 4
     page = make_report(small_run).index.read_text()
     assert 'id="verdicts"' in page
-    assert "Thresholds: 003__scale_test__judge/artifacts" in page
+    assert page.count("<h3>Thresholds of the run</h3>") == 1
+    assert page.count("<h3>Thresholds given to perfanalysis judge</h3>") == 1
+    assert "<small>004__scale_test__judge/artifacts</small>" in page
     assert '<span class="status met">met</span>' in page
     assert '<span class="status missed">missed</span>' in page
     assert "Exit code 4: 1 threshold missed" in page

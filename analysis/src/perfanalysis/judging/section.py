@@ -16,31 +16,43 @@ FIELDS = (
     Field("What it is"),
 )
 
+MOST_WITHOUT_SEARCH = 20
+
 
 def verdict_tables(run_directory: Path, target: Path) -> tuple[Table, ...]:
-    """A table for each verdict on the run: those its flow made, and that of `perfanalysis judge` in `target`."""
+    """What the flow judged, all cells in one table, and what `perfanalysis judge` wrote to `target`."""
     places = {path.parent.resolve() for path in run_directory.rglob(VERDICT_FILE) if path.parent.name != "report"}
-    tables = []
-    for place in [*sorted(places), target]:
+    by_flow = _verdicts(sorted(places - {target.resolve()}), run_directory.resolve())
+    by_hand = _verdicts([target.resolve()], run_directory.resolve())
+    found = (("Thresholds of the run", by_flow), ("Thresholds given to perfanalysis judge", by_hand))
+    return tuple(_table(title, verdicts) for title, verdicts in found if verdicts)
+
+
+def _verdicts(places: list[Path], run_directory: Path) -> list[tuple[str, Document]]:
+    """The verdicts in these folders, each with the name of its place in the run."""
+    found = []
+    for place in places:
         document, _findings = read_document(place / VERDICT_FILE, "verdict", VERDICT_FILE)
         if document is not None:
-            where = str(place.relative_to(run_directory)) if place.is_relative_to(run_directory) else place.name
-            tables.append(_table(document, where))
-    return tuple(tables)
+            inside = place.is_relative_to(run_directory)
+            found.append((str(place.relative_to(run_directory)) if inside else place.name, document))
+    return found
 
 
-def _table(document: Document, where: str) -> Table:
+def _table(title: str, verdicts: list[tuple[str, Document]]) -> Table:
     rows = tuple(
-        _row(mapping(entry), mapping(mapping(recording).get("labels")))
+        _row(mapping(entry), mapping(mapping(recording).get("labels")), where)
+        for where, document in verdicts
         for recording in listing(document.get("recordings"))
         for entry in listing(mapping(recording).get("thresholds"))
     )
-    reason = document.get("reason")
-    note = f"Exit code {document.get('exit_code')}: {reason}." if reason else "Every threshold was met."
-    return Table(f"Thresholds: {where}", FIELDS, rows, note)
+    bad = [f"Exit code {one.get('exit_code')}: {one.get('reason')}." for _, one in verdicts if one.get("reason")]
+    return Table(
+        title, FIELDS, rows, " ".join(bad) or "Every threshold was met.", search=len(rows) > MOST_WITHOUT_SEARCH
+    )
 
 
-def _row(entry: Document, labels: Document) -> tuple[Cell, ...]:
+def _row(entry: Document, labels: Document, where: str) -> tuple[Cell, ...]:
     unit = str(entry.get("unit"))
     text = str(entry.get("text")).lstrip("<>= ")
     name = f"cell {labels['cell']}" if "cell" in labels else str(labels.get("recording", ""))
@@ -48,7 +60,7 @@ def _row(entry: Document, labels: Document) -> tuple[Cell, ...]:
         Cell(str(entry.get("outcome"))),
         Cell(f"{entry.get('measure')} {entry.get('operator')} {text}"),
         _measured(entry, unit),
-        Cell(name),
+        Cell(name, where),
         Cell(str(entry.get("help"))),
     )
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
-from perfanalysis.documents import Document
+from perfanalysis.discover import Run
+from perfanalysis.documents import Document, listing, read_document, text_or_none
 from perfanalysis.errors import AnalysisError, DataQualityError, HistoryError, ThresholdError
 from perfanalysis.judging.measured import Measured, accounting_of, measure_of
 from perfanalysis.judging.thresholds import Threshold
@@ -113,14 +115,25 @@ def judge(result: RunAnalysis, thresholds: tuple[Threshold, ...], *, unjudged_al
     accepted = {one.measure.name for one in thresholds} & set(LOSSES)
     losses = {_loss_sentence(analysis) for analysis in result.analyses} if accepted else set()
     errors = (f"{finding.where}: {finding.text}" for finding in result.findings if finding.severity == "error")
-    run = result.run
-    about = {
-        "run": run.id,
-        "flow": run.document.get("flow"),
-        "simulated": list(run.document.get("simulated") or []),
-        "emulated": list(run.document.get("emulated") or []),
+    return Verdict(
+        _about(result.run), recordings, tuple(error for error in errors if error not in losses), unjudged_allowed
+    )
+
+
+def _about(run: Run) -> Document:
+    """What run it is; of a part of one, which has no run.json of its own, the run that it lies in."""
+    document = run.document or next(filter(None, map(_run_document, run.directory.parents)), {})
+    return {
+        "run": str(document.get("id") or run.id),
+        "flow": text_or_none(document.get("flow")),
+        "simulated": [str(item) for item in listing(document.get("simulated"))],
+        "emulated": [str(item) for item in listing(document.get("emulated"))],
     }
-    return Verdict(about, recordings, tuple(error for error in errors if error not in losses), unjudged_allowed)
+
+
+def _run_document(directory: Path) -> Document | None:
+    path = directory / "run.json"
+    return read_document(path, "run", path.name)[0] if path.is_file() else None
 
 
 def _judge_recording(analysis: Analysis, thresholds: tuple[Threshold, ...]) -> RecordingVerdict:
