@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import signal
 from types import FrameType
-from typing import Any
+from typing import Any, Self
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupts:
-    """Counts SIGINT, SIGTERM and SIGHUP instead of dying from them, from `install` to `restore`.
+    """Counts SIGINT, SIGTERM and SIGHUP instead of dying from them, as long as its block lasts.
+
+    The block begins before the run directory is made: a directory without a run.json would say nothing of its end.
 
     The handler does nothing else: what a request to stop means is done by the loop, between two events.
     """
@@ -19,11 +21,12 @@ class Interrupts:
         self.count = 0
         self._former: dict[signal.Signals, Any] = {}
 
-    def install(self) -> None:
+    def __enter__(self) -> Self:
         """Begin to count."""
         self._former = {number: signal.signal(number, self._heard) for number in _SIGNALS}
+        return self
 
-    def restore(self) -> None:
+    def __exit__(self, *_error: object) -> None:
         """Give the signals back to whom they were taken from."""
         for number, handler in self._former.items():
             signal.signal(number, handler)

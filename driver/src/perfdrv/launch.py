@@ -83,10 +83,11 @@ class Plan:
 
 def launch(plan: Plan) -> Outcome:
     """Carry out a plan with one Ansible, show it, and leave a run directory that says how it ended."""
-    directory = open_directory(plan)
-    with closing(Stage(plan, directory)) as stage:
-        (finished,) = stage.carry_out([plan.request(directory)], 1)
-        return settle(finished, plan.facts(), stage.follower)
+    with Interrupts() as interrupts:
+        directory = open_directory(plan)
+        with closing(Stage(plan, directory, interrupts)) as stage:
+            (finished,) = stage.carry_out([plan.request(directory)], 1)
+            return settle(finished, plan.facts(), stage.follower)
 
 
 def open_directory(plan: Plan) -> Path:
@@ -101,13 +102,11 @@ def open_directory(plan: Plan) -> Path:
 class Stage:
     """Where the Ansible processes of one run are started, followed and brought to an end."""
 
-    def __init__(self, plan: Plan, directory: Path, view: View | None = None) -> None:
+    def __init__(self, plan: Plan, directory: Path, interrupts: Interrupts, view: View | None = None) -> None:
         adopt_orphans()
         self._plan = plan
-        self._interrupts = Interrupts()
         scene = Scene(flow=plan.flow, site=plan.site or "", directory=directory)
-        self.follower = Follower(scene, view or open_view(), self._interrupts, plan.verbosity)
-        self._interrupts.install()
+        self.follower = Follower(scene, view or open_view(), interrupts, plan.verbosity)
 
     def carry_out(self, requests: Iterable[RunRequest], limit: int) -> Iterator[Finished]:
         """Carry out requests, at most *limit* at once; each one as soon as it has ended."""
@@ -116,8 +115,5 @@ class Stage:
             yield finished
 
     def close(self) -> None:
-        """Kill what is left, draw the last picture, give the signals back."""
-        try:
-            self.follower.close()
-        finally:
-            self._interrupts.restore()
+        """Kill what is left, and draw the last picture."""
+        self.follower.close()

@@ -25,6 +25,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run_environment import A
 from ansible_collections.psap.perf.plugins.module_utils.settings_static import values_of_run
 
 from perfdrv.errors import EXIT_INTERRUPTED, EXIT_OK
+from perfdrv.interrupts import Interrupts
 from perfdrv.launch import Plan, Stage, open_directory
 from perfdrv.outcome import Outcome, ending_of, read_outcome, settle
 from perfdrv.processes import Finished
@@ -41,16 +42,17 @@ def launch_side_by_side(plan: Plan, jobs: int, done: Collection[int] = ()) -> Ou
     Args:
         done: indexes of cells that an earlier attempt completed.
     """
-    directory = open_directory(plan)
-    hold(directory)
-    try:
-        attempt = len(begin_attempt(directory, plan.facts())["attempts"])
-        with closing(Stage(plan, directory)) as stage:
-            ending = _Matrix(plan, stage, directory, attempt).perform(jobs, done)
-        end_attempt(directory, ending.status, ending.exit_code, ending.reason)
-    finally:
-        release(directory)
-    return read_outcome(directory)
+    with Interrupts() as interrupts:
+        directory = open_directory(plan)
+        hold(directory)
+        try:
+            attempt = len(begin_attempt(directory, plan.facts())["attempts"])
+            with closing(Stage(plan, directory, interrupts)) as stage:
+                ending = _Matrix(plan, stage, directory, attempt).perform(jobs, done)
+            end_attempt(directory, ending.status, ending.exit_code, ending.reason)
+        finally:
+            release(directory)
+        return read_outcome(directory)
 
 
 def matrix_cells(project: Project, flow: str, run_directory: Path) -> tuple[Cell, ...]:

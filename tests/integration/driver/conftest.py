@@ -109,11 +109,12 @@ class Driver:
             time.sleep(0.05)
         raise AssertionError(f"no {pattern} with {text} in {self.runs}: {sorted(self.runs.rglob('*'))}")
 
-    def wait_for_sleep(self) -> None:
-        """Wait until the long test of the demo flow is at work."""
-        self.wait_for("*cell__0/*demo__sleep/status.json", '"running"')
+    def wait_for_sleep(self, cells: int = 1) -> None:
+        """Wait until the long test of the demo flow is at work in so many cells."""
+        for cell in range(cells):
+            self.wait_for(f"*cell__{cell}/*demo__sleep/status.json", '"running"')
         deadline = time.monotonic() + DEADLINE_SECONDS
-        while time.monotonic() < deadline and not self.processes("sleep"):
+        while time.monotonic() < deadline and len(self.processes("sleep")) < cells:
             time.sleep(0.05)
 
     def processes(self, program: str) -> list[int]:

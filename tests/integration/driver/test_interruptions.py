@@ -22,7 +22,7 @@ LONG = ("run", "demo", "-s", "demo_seconds=[60, 61]", "--jobs")
 @JOBS
 def test_the_first_ctrl_c_lets_finalizers_run(jobs: str, driver: Driver, gone: Gone) -> None:
     process = driver.start(*LONG, jobs)
-    driver.wait_for_sleep()
+    driver.wait_for_sleep(int(jobs))
     process.send_signal(signal.SIGINT)
     ended = driver.end(process)
     assert ended.code == 130, ended.out + ended.err
