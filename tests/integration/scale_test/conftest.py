@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import SessionEnd
 
@@ -90,7 +91,7 @@ class Submission:
             pods=self.pods,
             duration_s=self.duration_s,
             connections=8,
-            rate=self.rate,
+            arrivals=ArrivalSettings(rate=self.rate),
             timeout_s=100.0,
         )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from ansible_collections.psap.perf.plugins.module_utils.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.acting import endpoint_of, place_of, values
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.modules.submit import DOCUMENTATION
@@ -49,6 +50,6 @@ class ActionModule(PerfAction):
             pods=args["pods"],
             duration_s=seconds(args["duration"]),
             connections=args["connections"],
-            rate=args["rate"],
+            arrivals=ArrivalSettings.of(args["arrivals"]),
             timeout_s=seconds(args["timeout"]),
         )

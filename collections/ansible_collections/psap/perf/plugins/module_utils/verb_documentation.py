@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-_CHECKED = ("type", "elements", "choices", "default", "required", "aliases", "no_log")
+_CHECKED = ("type", "elements", "choices", "default", "required", "aliases", "no_log", "apply_defaults")
 
 
 def argument_spec(documentation: str) -> dict[str, dict[str, Any]]:

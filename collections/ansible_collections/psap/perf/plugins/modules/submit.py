@@ -48,10 +48,49 @@ options:
     description: How many workloads may be on their way to the API server at one time.
     type: int
     default: 8
-  rate:
-    description: Workloads a second; V(0) is as fast as the connections carry them.
-    type: float
-    default: 0.0
+  arrivals:
+    description: When each workload is due. Nothing given is as fast as the connections carry them.
+    type: dict
+    apply_defaults: true
+    suboptions:
+      rate:
+        description: Workloads a second; V(0) is as fast as the connections carry them.
+        type: float
+        default: 0.0
+      burst:
+        description: How many go at once before the rate holds; a bucket of so many tokens that fills at the rate.
+        type: int
+        default: 1
+      spacing:
+        description: Whether workloads come at even distances, or as independent users send them.
+        type: str
+        choices: [even, poisson]
+        default: even
+      seed:
+        description: Seed of the random distances; the same seed gives the same arrivals.
+        type: int
+        default: 0
+      batch_delay:
+        description: From the beginning of one batch of I(connections) workloads to that of the next.
+        type: str
+        default: 0s
+      phases:
+        description: Phases in which the rate goes in a straight line, instead of one rate; the last rate lasts on.
+        type: list
+        elements: dict
+        default: []
+        suboptions:
+          duration:
+            description: How long it lasts, in seconds or like V(2m).
+            type: str
+            required: true
+          to:
+            description: Workloads a second at its end.
+            type: float
+            required: true
+          from:
+            description: Workloads a second at its beginning; those at the end of the phase before (V(0) for the first).
+            type: float
   timeout:
     description: When to end although not all workloads have, in seconds or like V(10m).
     type: str

@@ -15,7 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.errors import (
     UsageError,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import arrivals_at
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import discover
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import LAB_DURATION, Submission
@@ -52,7 +52,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class SubmitRequest:
-    """A submission; times in seconds, *rate* in workloads a second (0: as fast as possible)."""
+    """A submission; times in seconds."""
 
     place: Place
     template: Path
@@ -62,12 +62,12 @@ class SubmitRequest:
     pods: int
     duration_s: float
     connections: int
-    rate: float
+    arrivals: ArrivalSettings
     timeout_s: float
 
     def __post_init__(self) -> None:
         """:raises UsageError: when a number is out of its range."""
-        for name, least in (("count", 1), ("pods", 1), ("connections", 1), ("rate", 0), ("duration_s", 0)):
+        for name, least in (("count", 1), ("pods", 1), ("connections", 1), ("duration_s", 0)):
             if getattr(self, name) < least:
                 raise UsageError(f"{name} is {getattr(self, name)}; it must be at least {least}")
 
@@ -115,6 +115,7 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
 
     :raises PerfError: when the cluster or the disk ends it.
     """
+    arrivals = request.arrivals.arrivals(request.count, request.connections)
     async with ApiClient(endpoint) as client:
         surroundings = await look_around(client)
         workloads = request.workloads(lab=surroundings.lab, openshift=surroundings.openshift)
@@ -126,9 +127,9 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
             asked=request.count,
             timeout_s=request.timeout_s,
             until=None,
-            client={"connections": request.connections, "rate": request.rate, "submitters": 1},
+            client={"connections": request.connections, "submitters": 1, **request.arrivals.document()},
         )
-        own = OwnSubmission(workloads, request.count, request.connections, arrivals_at(request.rate))
+        own = OwnSubmission(workloads, request.count, request.connections, arrivals)
         files = RecordingFiles(request.place.artifacts)
         return await Session(client, plan, files, surroundings, interrupted, own).run()
 
