@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ VARIABLES = {
     "node_selector": {},
     "tolerations": [],
     "run_as_user": 1000,
+    "queue": "",
 }
 
 
@@ -78,6 +79,8 @@ class Submission:
     duration_s: float = 1.0
     rate: float = 0.0
     template: Path | None = None
+    queue: str = ""
+    patch: dict[str, Any] = field(default_factory=dict)
 
     def request(self) -> requests.SubmitRequest:
         for name in ("src", "artifacts"):
@@ -85,7 +88,8 @@ class Submission:
         return requests.SubmitRequest(
             place=self.place("own"),
             template=self.template or TEMPLATES / f"{self.kind}.yml.j2",
-            variables=VARIABLES,
+            variables={**VARIABLES, "queue": self.queue},
+            patch=self.patch,
             namespace=self.namespace,
             count=self.count,
             pods=self.pods,

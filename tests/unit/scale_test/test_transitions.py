@@ -185,3 +185,72 @@ def test_an_event_older_than_the_recording_is_told_when_it_repeats() -> None:
     log.ignore(event(count=3))
     assert log.observe(event(count=3), None, 1.0) is None
     assert log.observe(event(count=4), None, 2.0) is not None
+
+
+def deployment(status: dict[str, Any] | None = None, replicas: int = 4) -> dict[str, Any]:
+    metadata = {"name": "w-00001", "namespace": "test", "uid": "d1", "generation": 1}
+    return {
+        "metadata": {**metadata, "creationTimestamp": SECOND.format(0)},
+        "spec": {"replicas": replicas},
+        "status": status or {},
+    }
+
+
+def progressing(reason: str, status: str = "True", updated: int = 1) -> dict[str, str]:
+    return {
+        "type": "Progressing",
+        "status": status,
+        "reason": reason,
+        "lastTransitionTime": SECOND.format(1),
+        "lastUpdateTime": SECOND.format(updated),
+    }
+
+
+def test_a_deployment_is_complete_when_all_its_pods_are_available() -> None:
+    deployments = tracker("Deployment")
+    assert words(deployments.observe(deployment(), 1.0)) == ["created"]
+    counts = {"observedGeneration": 1, "replicas": 4, "updatedReplicas": 4}
+    # as the controller writes it: Available is True already with three of four
+    available = {"type": "Available", "status": "True", "lastTransitionTime": SECOND.format(2)}
+    partly = {**counts, "availableReplicas": 3, "conditions": [progressing("ReplicaSetUpdated"), available]}
+    assert words(deployments.observe(deployment(partly), 2.0)) == ["started"]
+    done = {
+        **counts,
+        "availableReplicas": 4,
+        "conditions": [progressing("NewReplicaSetAvailable", updated=5), available],
+    }
+    found = deployments.observe(deployment(done), 5.2)
+    assert words(found) == ["completed"]
+    assert found[0].stamp == stamp(SECOND.format(5))
+    assert lifecycle_of("Deployment").ends["completed"] == "completed"
+
+
+def test_a_deployment_whose_status_is_of_an_older_generation_is_not_complete() -> None:
+    old = {"observedGeneration": 0, "updatedReplicas": 4, "availableReplicas": 4}
+    found = tracker("Deployment").observe(deployment({**old, "conditions": [progressing("x")]}), 1.0)
+    assert words(found) == ["created", "started"]
+
+
+def test_a_deployment_that_is_late_has_failed() -> None:
+    conditions = [progressing("ProgressDeadlineExceeded", status="False")]
+    found = tracker("Deployment").observe(deployment({"observedGeneration": 1, "conditions": conditions}), 1.0)
+    assert words(found) == ["created", "started", "failed"]
+    assert found[-1].reason == "ProgressDeadlineExceeded"
+
+
+def test_a_job_that_waits_in_a_queue_is_suspended_until_it_starts() -> None:
+    jobs = tracker("Job")
+    metadata = {"name": "w-00001", "namespace": "test", "uid": "j1", "creationTimestamp": SECOND.format(0)}
+    suspended = {
+        "type": "Suspended",
+        "status": "True",
+        "reason": "JobSuspended",
+        "lastTransitionTime": SECOND.format(0),
+    }
+    assert words(jobs.observe({"metadata": metadata, "status": {"conditions": [suspended]}}, 1.0)) == [
+        "created",
+        "suspended",
+    ]
+    resumed = {**suspended, "status": "False", "reason": "JobResumed"}
+    status = {"conditions": [resumed], "startTime": SECOND.format(3)}
+    assert words(jobs.observe({"metadata": metadata, "status": status}, 4.0)) == ["started"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test import manifests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import (
     Submission,
     label_value,
@@ -27,6 +28,7 @@ VARIABLES: dict[str, Any] = {
     "node_selector": {"type": "kwok"},
     "tolerations": [{"operator": "Exists"}],
     "run_as_user": 1000,
+    "queue": "",
     "openshift": False,
 }
 OWN = """
@@ -37,12 +39,13 @@ data: {text: "INSERT"}
 """
 
 
-def workloads(source: str, **changes: Any) -> Workloads:
+def workloads(source: str, patch: dict[str, Any] | None = None, plan_pods: int = 1, **changes: Any) -> Workloads:
     plan = WorkloadPlan(
         source=source,
         origin="own.yml.j2",
         namespace="test",
-        pods=1,
+        pods=plan_pods,
+        patch=patch or {},
         variables={**VARIABLES, **changes},
         pod_annotations={"lab.psap.perf/duration": "30s"},
         folder=TEMPLATES,
@@ -50,11 +53,11 @@ def workloads(source: str, **changes: Any) -> Workloads:
     return Workloads(plan, Submission.of("scale_test-20261121T000000Z-abcdef", "001__scale_test__submit"))
 
 
-def shipped(name: str, **changes: Any) -> Workloads:
-    return workloads((TEMPLATES / f"{name}.yml.j2").read_text(), **changes)
+def shipped(name: str, patch: dict[str, Any] | None = None, **changes: Any) -> Workloads:
+    return workloads((TEMPLATES / f"{name}.yml.j2").read_text(), patch, **changes)
 
 
-@pytest.mark.parametrize("name", ["job", "pytorchjob"])
+@pytest.mark.parametrize("name", ["job", "indexedjob", "deployment", "pytorchjob"])
 def test_a_shipped_template_carries_everything_it_was_given(name: str) -> None:
     made = shipped(name)
     assert made.size == Size(pods=4, gpus=8)
@@ -69,12 +72,14 @@ def test_a_shipped_template_carries_everything_it_was_given(name: str) -> None:
         "registry.example/sleeper:1",
     ):
         assert expected in text
-    assert '"sleep", "30"' in text
+    lasts = name == "deployment"
+    assert f'"sleep", "{"infinity" if lasts else "30"}"' in text
     assert '"allowPrivilegeEscalation": false' in text
-    assert text.count('"lab.psap.perf/duration": "30s"') == (2 if name == "pytorchjob" else 1)
+    ended_templates = {"pytorchjob": 2, "deployment": 0}.get(name, 1)
+    assert text.count('"lab.psap.perf/duration": "30s"') == ended_templates
 
 
-@pytest.mark.parametrize("name", ["job", "pytorchjob"])
+@pytest.mark.parametrize("name", ["job", "indexedjob", "deployment", "pytorchjob"])
 def test_what_was_not_given_is_left_out(name: str) -> None:
     text = shipped(name, node_selector={}, tolerations=[], run_as_user=None, gpus=0).body(0).decode()
     for absent in ("nodeSelector", "tolerations", "runAsUser", "nvidia.com/gpu"):
@@ -84,6 +89,113 @@ def test_what_was_not_given_is_left_out(name: str) -> None:
 def test_one_pod_needs_no_workers_and_no_index() -> None:
     assert "Indexed" not in shipped("job", pods=1).body(0).decode()
     assert list(shipped("pytorchjob", pods=1).manifest(0)["spec"]["pytorchReplicaSpecs"]) == ["Master"]
+
+
+def test_an_indexed_job_is_indexed_with_one_pod_too() -> None:
+    spec = shipped("indexedjob", pods=1).manifest(0)["spec"]
+    assert (spec["completionMode"], spec["completions"], spec["backoffLimit"]) == ("Indexed", 1, 0)
+
+
+def test_a_pod_is_one_pod_and_ends_as_the_lab_is_told() -> None:
+    made = shipped("pod")
+    assert made.size == Size(pods=1, gpus=2)
+    pod = made.manifest(4)
+    assert (pod["kind"], pod["spec"]["restartPolicy"]) == ("Pod", "Never")
+    assert pod["metadata"]["annotations"] == {"lab.psap.perf/duration": "30s"}
+
+
+def test_a_pod_of_several_pods_is_refused() -> None:
+    with pytest.raises(UsageError, match="pods is 3, but a workload of kind Pod is one pod"):
+        workloads("{apiVersion: v1, kind: Pod, spec: {containers: []}}", plan_pods=3)
+
+
+def test_a_deployment_selects_its_own_pods_and_restarts_them() -> None:
+    made = shipped("deployment")
+    manifest = made.manifest(9)
+    selected = manifest["spec"]["selector"]["matchLabels"]
+    assert selected == {"psap.perf/workload": made.name(9)}
+    template = manifest["spec"]["template"]
+    assert template["metadata"]["labels"].items() >= selected.items()
+    assert template["spec"]["restartPolicy"] == "Always"
+    assert "annotations" not in template["metadata"]
+
+
+@pytest.mark.parametrize(
+    ("name", "suspended"),
+    [
+        ("job", {"spec": {"suspend": True}}),
+        ("indexedjob", {"spec": {"suspend": True}}),
+        ("pytorchjob", {"spec": {"runPolicy": {"suspend": True}}}),
+        ("pod", {}),
+        ("deployment", {}),
+    ],
+)
+def test_a_queue_is_kueues_label_and_jobs_wait_suspended(name: str, suspended: dict[str, Any]) -> None:
+    made = shipped(name, queue="team-a")
+    manifest = made.manifest(0)
+    assert made.queue == manifest["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "team-a"
+    assert manifests.patched(manifest, suspended) == manifest
+    without = shipped(name)
+    assert without.queue is None
+    assert "suspend" not in without.body(0).decode()
+
+
+def test_a_patch_sets_any_field_of_a_workload_but_not_what_is_ours() -> None:
+    patch = {
+        "metadata": {"name": "mine", "labels": {"team": "a", "psap.perf/run": "mine"}},
+        "spec": {
+            "backoffLimit": 6,
+            "template": {
+                "spec": {
+                    "containers": [
+                        {"name": "pytorch", "image": "other:2", "env": [{"name": "A", "value": "{{ 1 }}"}]},
+                        {"name": "second", "image": "more:1"},
+                    ],
+                    "automountServiceAccountToken": None,
+                }
+            },
+        },
+    }
+    made = shipped("job", patch=patch)
+    manifest = made.manifest(2)
+    assert manifest["metadata"]["name"] == made.name(2)
+    assert manifest["metadata"]["labels"]["team"] == "a"
+    assert manifest["metadata"]["labels"]["psap.perf/run"] == made.submission.run
+    assert manifest["spec"]["backoffLimit"] == 6
+    spec = manifest["spec"]["template"]["spec"]
+    assert "automountServiceAccountToken" not in spec
+    first, second = spec["containers"]
+    # what the patch does not name stays
+    assert (first["image"], first["command"]) == ("other:2", ["sleep", "30"])
+    assert first["resources"]["limits"]["nvidia.com/gpu"] == 2
+    assert second == {"name": "second", "image": "more:1"}
+
+
+def test_the_gpus_of_a_patch_are_counted() -> None:
+    limits = {"resources": {"limits": {"nvidia.com/gpu": 8}}}
+    patch = {"spec": {"template": {"spec": {"containers": [{"name": "pytorch", **limits}]}}}}
+    assert shipped("job", patch=patch).size == Size(pods=4, gpus=32)
+
+
+@pytest.mark.parametrize(
+    ("value", "patch", "expected"),
+    [
+        ({"a": {"b": 1, "c": 2}}, {"a": {"b": 3}}, {"a": {"b": 3, "c": 2}}),
+        ({"a": 1}, {"a": None, "b": None}, {}),
+        ({"a": 1}, {"a": {"b": {"c": None, "d": 1}}}, {"a": {"b": {"d": 1}}}),
+        ([{"name": "x", "v": 1}], [{"name": "y"}], [{"name": "x", "v": 1}, {"name": "y"}]),
+        ([{"name": "x", "v": 1, "w": 2}], [{"name": "x", "v": None}], [{"name": "x", "w": 2}]),
+        # no names, names twice, none at all: replaced
+        (["a", "b"], ["c"], ["c"]),
+        ([{"key": "a"}], [{"key": "b"}], [{"key": "b"}]),
+        ([{"name": "x"}, {"name": "x"}], [{"name": "y"}], [{"name": "y"}]),
+        ([{"name": "x"}], [], []),
+    ],
+)
+def test_a_patch_merges_by_key_and_by_name_and_else_replaces(value: Any, patch: Any, expected: Any) -> None:
+    before = json.dumps(value)
+    assert manifests.patched(value, patch) == expected
+    assert json.dumps(value) == before
 
 
 def test_object_and_pods_carry_our_labels() -> None:

@@ -45,6 +45,7 @@ class ActionModule(PerfAction):
             place=place_of(context),
             template=Path(self._find_needle("templates", args["template"])),
             variables=args["variables"],
+            patch=args["patch"],
             namespace=args["namespace"],
             count=args["count"],
             pods=args["pods"],

@@ -28,6 +28,12 @@ options:
     description: What the template sees beside that.
     type: dict
     default: {}
+  patch:
+    description:
+      - Put over what the template renders. Dictionaries merge by key, null takes a key away, lists of things with a
+        name merge by the name; everything else replaces what was there.
+    type: dict
+    default: {}
   namespace:
     description: Where the workloads are made; it is made when missing.
     type: str
@@ -108,7 +114,8 @@ EXAMPLES = r"""
     namespace: scale
     count: 100
     variables: {image: "registry.example/sleeper:1", gpus: 1, cpu: 50m, memory: 32Mi, node_selector: {},
-                tolerations: [], run_as_user: 1000}
+                tolerations: [], run_as_user: 1000, queue: ""}
+    patch: {spec: {ttlSecondsAfterFinished: 600}}
 """
 
 RETURN = r"""

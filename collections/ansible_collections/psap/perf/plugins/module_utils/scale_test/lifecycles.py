@@ -142,6 +142,22 @@ _JOB_CONDITIONS = {
 }
 
 
+def _deployment_milestones(deployment: Object) -> Iterable[Milestone]:
+    """A Deployment is complete when all its replicas are available; its pods run on."""
+    yield _created(deployment)
+    status = deployment.get("status") or {}
+    progress: Object = next((one for one in _conditions(deployment) if one["type"] == "Progressing"), {})
+    if not progress:
+        return
+    yield Milestone("started", stamp(progress.get("lastTransitionTime")) if progress["status"] == "True" else None)
+    if progress["status"] == "False" and progress.get("reason") == "ProgressDeadlineExceeded":
+        yield Milestone(FAILED, stamp(progress.get("lastTransitionTime")), "ProgressDeadlineExceeded")
+    asked = (deployment.get("spec") or {}).get("replicas", 1)
+    current = (status.get("observedGeneration") or 0) >= (deployment["metadata"].get("generation") or 0)
+    if current and min(status.get("availableReplicas") or 0, status.get("updatedReplicas") or 0) >= asked:
+        yield Milestone(COMPLETED, stamp(progress.get("lastUpdateTime")))
+
+
 def _any_milestones(obj: Object) -> Iterable[Milestone]:
     """A kind nobody described: conditions named as Jobs name them, else a phase that says how it ended."""
     found = list(_job_milestones(obj))
@@ -180,7 +196,9 @@ POD = Lifecycle(
 JOB = Lifecycle(_WORKLOAD_WORDS, _job_milestones, _WORKLOAD_ENDS, _WORKLOAD_RECURRING)
 ANY = Lifecycle(_WORKLOAD_WORDS, _any_milestones, _WORKLOAD_ENDS, _WORKLOAD_RECURRING)
 
-_BY_KIND = {"Pod": POD, "Job": JOB, "PyTorchJob": JOB}
+DEPLOYMENT = Lifecycle(("created", "started", COMPLETED, FAILED, DELETED), _deployment_milestones, _WORKLOAD_ENDS)
+
+_BY_KIND = {"Pod": POD, "Job": JOB, "PyTorchJob": JOB, "Deployment": DEPLOYMENT}
 
 
 def lifecycle_of(kind: str) -> Lifecycle:

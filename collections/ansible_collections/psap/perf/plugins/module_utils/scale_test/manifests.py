@@ -9,6 +9,10 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
 
 GPU = "nvidia.com/gpu"
+KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
+
+# kinds whose pods run until they are deleted
+_LASTING = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"})
 
 Manifest = dict[str, Any]
 
@@ -57,6 +61,8 @@ def _replicas(manifest: Manifest) -> list[int] | None:
         return [int(spec.get("completions") or spec.get("parallelism") or 1)]
     if manifest.get("kind") == "PyTorchJob":
         return [int(replica.get("replicas", 1)) for replica in (spec.get("pytorchReplicaSpecs") or {}).values()]
+    if manifest.get("kind") == "Deployment":
+        return [int(spec.get("replicas", 1))]
     return [1] if manifest.get("kind") == "Pod" else None
 
 
@@ -75,6 +81,8 @@ def prepare(
 ) -> None:
     """Give the workload its name and our *labels*, and its pod templates the labels and *annotations*.
 
+    Pods that run until they are deleted get no *annotations*, which say how a pod ends.
+
     :raises UsageError: when the manifest is none.
     """
     for key in ("apiVersion", "kind"):
@@ -87,7 +95,36 @@ def prepare(
     for template in pod_templates(manifest):
         pod = template.setdefault("metadata", {})
         _merge(pod, "labels", labels)
-        _merge(pod, "annotations", annotations)
+        if manifest["kind"] not in _LASTING:
+            _merge(pod, "annotations", annotations)
+
+
+def patched(value: Any, patch: Any) -> Any:
+    """*value* with *patch* put over it; neither is changed.
+
+    Dictionaries merge by key, and null takes a key away. A list of dictionaries that all have a ``name`` merges by it
+    with a list of such; what is new is appended. Everything else replaces what was there.
+    """
+    if isinstance(value, dict) and isinstance(patch, Mapping):
+        kept = {key: item for key, item in value.items() if key not in patch}
+        changed = {key: patched(value.get(key), item) for key, item in patch.items() if item is not None}
+        return {**kept, **changed}
+    if isinstance(patch, Mapping):
+        return {key: patched(None, item) for key, item in patch.items() if item is not None}
+    if _named(value) and _named(patch):
+        items = {item["name"]: item for item in value}
+        for item in patch:
+            items[item["name"]] = patched(items.get(item["name"]), item)
+        return list(items.values())
+    return patch
+
+
+def _named(value: Any) -> bool:
+    """Whether it is a list of dictionaries that bear different names, as containers and volumes do."""
+    if not isinstance(value, list) or not value:
+        return False
+    names = [item.get("name") if isinstance(item, dict) else None for item in value]
+    return None not in names and len(set(names)) == len(names)
 
 
 def _merge(metadata: Manifest, key: str, values: Mapping[str, str]) -> None:

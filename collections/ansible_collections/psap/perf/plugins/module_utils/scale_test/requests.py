@@ -57,6 +57,7 @@ class SubmitRequest:
     place: Place
     template: Path
     variables: Mapping[str, Any]
+    patch: Mapping[str, Any]
     namespace: str
     count: int
     pods: int
@@ -88,6 +89,7 @@ class SubmitRequest:
             pods=self.pods,
             variables={**self.variables, "pods": self.pods, "duration_s": duration, "openshift": openshift},
             # nothing sleeps in a simulated pod: the lab is told how long it would have
+            patch=self.patch,
             pod_annotations={LAB_DURATION: f"{duration}s"} if lab else {},
             folder=self.template.parent,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,8 @@ class WorkloadPlan:
     pods: int
     variables: Mapping[str, Any]
     pod_annotations: Mapping[str, str]
+    # put over what the template renders
+    patch: Mapping[str, Any] = field(default_factory=dict)
     # where templates that this one includes lie
     folder: Path | None = None
 
@@ -50,7 +52,9 @@ class Workloads:
         self.api_version = str(first["apiVersion"])
         self.kind = str(first["kind"])
         self.size = manifests.size_of(first, plan.pods)
-        self.queue = (first["metadata"].get("labels") or {}).get("kueue.x-k8s.io/queue-name")
+        if self.kind == "Pod" and plan.pods != 1:
+            raise UsageError(f"pods is {plan.pods}, but a workload of kind Pod is one pod; choose another kind")
+        self.queue = (first["metadata"].get("labels") or {}).get(manifests.KUEUE_QUEUE)
         self._body = self._skeleton() or self._rendered
 
     def manifest(self, index: int) -> dict[str, Any]:
@@ -83,14 +87,15 @@ class Workloads:
             raise UsageError(f"{plan.origin} cannot be rendered: {error}") from error
         if not isinstance(manifest, dict):
             raise UsageError(f"{plan.origin} renders no Kubernetes object, but a {type(manifest).__name__}")
+        complete: dict[str, Any] = manifests.patched(manifest, plan.patch)
         manifests.prepare(
-            manifest,
+            complete,
             name=name,
             namespace=plan.namespace,
             labels=self.submission.labels(index, name),
             annotations=plan.pod_annotations,
         )
-        return manifest
+        return complete
 
     def _known(self) -> str:
         return ", ".join(sorted({*self._plan.variables, "namespace", *_PER_WORKLOAD}))
