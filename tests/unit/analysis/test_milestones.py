@@ -76,6 +76,18 @@ def test_equal_names_in_two_namespaces_are_two_workloads() -> None:
     assert {name: row["created_s"] for name, row in found.items()} == {"ns/a": 5.0, "other/a": 7.0}
 
 
+def test_a_pod_without_a_controller_is_its_own_workload() -> None:
+    words = {"created": 2.0, "scheduled": 3.0, "running": 4.0, "succeeded": 9.0, "deleted": 12.0}
+    pods = [transition("Pod", "a", word, when) for word, when in words.items()]
+    pods += [transition("Pod", "b-x", "succeeded", 8.0)]
+    found = by_name(tables([submission("a", 1.0), submission("b", 1.5)], pods))
+    row = found["a"]
+    assert (row["created_s"], row["running_s"], row["completed_s"], row["deleted_s"]) == (2.0, 4.0, 9.0, 12.0)
+    assert pd.isna(row["failed_s"])
+    # the pod of a controller says nothing about its workload
+    assert pd.isna(found["b"]["completed_s"])
+
+
 def test_objects_of_no_workload_are_left_out() -> None:
     frame = workloads_table(tables([], [transition("Pod", "x-0", "created", 1.0, workload=None)]))
     assert len(frame) == 0

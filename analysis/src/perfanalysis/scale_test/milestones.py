@@ -53,6 +53,16 @@ MILESTONES = (
 BY_NAME = {milestone.name: milestone for milestone in MILESTONES}
 
 
+# what a pod without a controller reaches, as a workload would say it
+POD_AS_WORKLOAD = {
+    "created": "created",
+    "running": "started",
+    "succeeded": "completed",
+    "failed": "failed",
+    "deleted": "deleted",
+}
+
+
 def _milestone_columns(milestone: Milestone) -> tuple[Column, ...]:
     name, label = milestone.name, milestone.label
     unit = "s since the epoch, UTC"
@@ -99,7 +109,7 @@ def workloads_table(tables: ScaleTestTables) -> pd.DataFrame:
     is_pod = transitions["kind"] == "Pod"
     is_workload = ~is_pod & ~transitions["kind"].isin(BESIDE)
     pods = _first_times(transitions[is_pod], index, per_object=True)
-    objects = _first_times(transitions[is_workload], index, per_object=False)
+    objects = _first_times(_of_workloads(transitions, is_pod, is_workload), index, per_object=False)
     needed = base["pods"].to_numpy(dtype=float)
     needed = np.where(np.isfinite(needed) & (needed > 0), needed, _pods_seen(pods, len(index)))
     columns: dict[str, Any] = {
@@ -115,6 +125,15 @@ def workloads_table(tables: ScaleTestTables) -> pd.DataFrame:
     frame = pd.DataFrame(columns)
     order = np.argsort(frame["sent_s"].fillna(frame["created_s"]).to_numpy(), kind="stable")
     return WORKLOADS.conform(frame.iloc[order].reset_index(drop=True))
+
+
+def _of_workloads(transitions: pd.DataFrame, is_pod: pd.Series[Any], is_workload: pd.Series[Any]) -> pd.DataFrame:
+    """The transitions of workload objects, and of pods that are workloads themselves: those that bear its name."""
+    words = transitions["transition"].astype("object")
+    words = words.where(~is_pod, words.map(POD_AS_WORKLOAD))
+    named = transitions["workload"].astype("str").str.split("/").str[-1]
+    alone = is_pod & (named == transitions["name"].astype("str"))
+    return transitions.assign(transition=words)[is_workload | (alone & words.notna())]
 
 
 def _kinds(base: pd.DataFrame, objects: pd.DataFrame, index: pd.Index[Any]) -> pd.Series[Any]:
