@@ -31,6 +31,7 @@ activate(Path(__file__).resolve().parents[2])
 
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import arrivals_at
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import AssortedWorkloads
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint, load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.journal import Journal
@@ -111,7 +112,7 @@ async def recorded(asked: Round) -> float:
         async with ApiClient(asked.endpoint) as client:
             scope = Scope(NAMESPACE, JOB, asked.workloads.submission.selector)
             workload_in = asked.workloads.submission.workload_in
-            recorder = Recorder(client, scope, RunClock.tied(), transitions, events, workload_in)
+            recorder = Recorder(client, [scope], RunClock.tied(), transitions, events, workload_in)
             await recorder.start()
             try:
                 return await _submitted(asked, client)
@@ -124,7 +125,13 @@ async def recorded(asked: Round) -> float:
 async def _submitted(asked: Round, client: ApiClient) -> float:
     with tempfile.TemporaryDirectory() as folder:
         journal = Journal(Path(folder) / "submissions")
-        own = Submitter(client, asked.workloads, JOB, NAMESPACE, RunClock.tied(), journal.append)
+        own = Submitter(
+            client,
+            AssortedWorkloads.alike(asked.workloads),
+            {(JOB.api_version, JOB.kind): JOB},
+            RunClock.tied(),
+            journal.append,
+        )
         started = time.monotonic()
         await own.submit(range(asked.count), connections=asked.connections, arrivals=arrivals_at(0))
         taken = time.monotonic() - started

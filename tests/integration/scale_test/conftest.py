@@ -17,8 +17,10 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Assortment, Priority, Tenant
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import SessionEnd
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.trace import Trace
 
 PROJECT = Path(__file__).resolve().parents[3]
 TEMPLATES = PROJECT / "collections/ansible_collections/psap/perf/roles/scale_test_submit/templates"
@@ -80,6 +82,9 @@ class Submission:
     rate: float = 0.0
     template: Path | None = None
     queue: str = ""
+    trace: Trace | None = None
+    tenants: list[Tenant] = field(default_factory=list)
+    priorities: list[Priority] = field(default_factory=list)
     patch: dict[str, Any] = field(default_factory=dict)
 
     def request(self) -> requests.SubmitRequest:
@@ -90,12 +95,12 @@ class Submission:
             template=self.template or TEMPLATES / f"{self.kind}.yml.j2",
             variables={**VARIABLES, "queue": self.queue},
             patch=self.patch,
-            namespace=self.namespace,
             count=self.count,
             pods=self.pods,
             duration_s=self.duration_s,
             connections=8,
-            arrivals=ArrivalSettings(rate=self.rate),
+            arrivals=ArrivalSettings(rate=self.rate, trace=self.trace),
+            assortment=Assortment(self.tenants or [Tenant(self.namespace)], self.priorities, self.trace),
             timeout_s=100.0,
         )
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import arrivals_at
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import AssortedWorkloads
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import Submission
@@ -44,9 +45,9 @@ spec: {template: {spec: {containers: [{name: a, resources: {limits: {nvidia.com/
 Deed = Callable[[FakeApi], Awaitable[None]]
 
 
-def job_workloads() -> Workloads:
+def job_workloads() -> AssortedWorkloads:
     """One-GPU Jobs."""
-    return Workloads(WorkloadPlan(TEMPLATE, "test", "test", 1, {}, {}), SUBMISSION)
+    return AssortedWorkloads.alike(Workloads(WorkloadPlan(TEMPLATE, "test", "test", 1, {}, {}), SUBMISSION))
 
 
 @dataclass
@@ -106,7 +107,7 @@ class Scene:
     def _plan(self) -> SessionPlan:
         return SessionPlan(
             run="run-1",
-            scope=Scope("test", JOB, SUBMISSION.selector),
+            scopes=(Scope("test", JOB, SUBMISSION.selector),),
             asked=self.count if self.asked is None else self.asked,
             timeout_s=self.timeout_s,
             until=None if self.count else condition(self.until),

@@ -19,6 +19,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission im
 from .fake_api import FakeApi, fake_api
 from .sessions import JOB, JOBS, QUICK, SUBMISSION, job_workloads
 
+JOBS_BY_KIND = {(JOB.api_version, JOB.kind): JOB}
+
 
 class Submitted:
     """The rows, retries and objects of one submission."""
@@ -35,7 +37,7 @@ class Submitted:
         if taken is not None:
             await api.create(JOBS, taken)
         async with ApiClient(ApiEndpoint(api.server), policy=QUICK, request_timeout_s=2.0) as client:
-            submitter = Submitter(client, job_workloads(), JOB, "test", RunClock.tied(), self.rows.append)
+            submitter = Submitter(client, job_workloads(), JOBS_BY_KIND, RunClock.tied(), self.rows.append)
             await submitter.submit(range(self._count), connections=2, arrivals=arrivals_at(0))
             self.retries = dict(client.counts.retries)
         self.names = set(api.objects.get(JOBS, {}))

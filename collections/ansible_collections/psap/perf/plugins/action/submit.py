@@ -10,6 +10,8 @@ from ansible_collections.psap.perf.plugins.module_utils.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.acting import endpoint_of, place_of, values
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Assortment, Priority, Tenant
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.trace import read_trace
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.modules.submit import DOCUMENTATION
@@ -25,9 +27,12 @@ class ActionModule(PerfAction):
         """Render the workloads, so that the first can be looked at, and say what would be submitted."""
         request = self._request(context)
         workloads = request.workloads(lab=False, openshift=False)
+        first = workloads.at(0)
+        kinds = " and ".join(kind for _version, kind in workloads.kinds)
         return (
-            f"would submit {request.count} {workloads.kind} objects of {workloads.size.pods} pods and "
-            f"{workloads.size.gpus} GPUs each to namespace {request.namespace}, and wait for their end"
+            f"would submit {request.count} {kinds} objects, the first of "
+            f"{first.size.pods} pods and {first.size.gpus} GPUs, to namespace "
+            f"{', '.join(request.assortment.namespaces)}, and wait for their end"
         )
 
     def perform(self, context: VerbContext) -> VerbResult:
@@ -41,16 +46,20 @@ class ActionModule(PerfAction):
 
     def _request(self, context: VerbContext) -> requests.SubmitRequest:
         args = context.args
+        named = args["arrivals"]["trace"]
+        trace = read_trace(Path(self._find_needle("files", named))) if named else None
+        tenants = [Tenant(args["namespace"])]
+        priorities: list[Priority] = []
         return requests.SubmitRequest(
             place=place_of(context),
             template=Path(self._find_needle("templates", args["template"])),
             variables=args["variables"],
             patch=args["patch"],
-            namespace=args["namespace"],
             count=args["count"],
             pods=args["pods"],
             duration_s=seconds(args["duration"]),
             connections=args["connections"],
-            arrivals=ArrivalSettings.of(args["arrivals"]),
+            arrivals=ArrivalSettings.of(args["arrivals"], trace),
+            assortment=Assortment(tenants, priorities, trace),
             timeout_s=seconds(args["timeout"]),
         )

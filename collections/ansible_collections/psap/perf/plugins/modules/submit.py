@@ -97,6 +97,13 @@ options:
           from:
             description: Workloads a second at its beginning; those at the end of the phase before (V(0) for the first).
             type: float
+      trace:
+        description:
+          - A CSV file with a row for each workload in the order in which they come, in the role's C(files/) or a path.
+            Its column C(time_s) is in seconds after the beginning; C(kind), C(gpus) and C(duration) are as the others
+            have them where the column is left out or empty. Only the first I(count) rows are used.
+        type: str
+        default: ''
   timeout:
     description: When to end although not all workloads have, in seconds or like V(10m).
     type: str

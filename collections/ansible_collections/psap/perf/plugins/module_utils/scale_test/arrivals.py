@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from ansible_collections.psap.perf.plugins.module_utils.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.trace import Trace
 
 EVEN = "even"
 POISSON = "poisson"
@@ -146,7 +147,7 @@ def _exponential_gaps(seed: int) -> Iterator[float]:
 
 @dataclass(frozen=True, slots=True)
 class ArrivalSettings:
-    """What a user asks for. At most one of *rate*, *batch_delay_s* and *phases* is given.
+    """What a user asks for. At most one of *rate*, *batch_delay_s*, *phases* and *trace* is given.
 
     *rate* is in workloads a second (0: as fast as possible), *spacing* ``even`` or ``poisson``, *burst* a number of
     workloads, *batch_delay_s* in seconds.
@@ -158,13 +159,14 @@ class ArrivalSettings:
     seed: int = 0
     batch_delay_s: float = 0.0
     phases: tuple[Phase, ...] = ()
+    trace: Trace | None = None
 
     def __post_init__(self) -> None:
         """:raises UsageError: when they contradict each other, or one is out of its range."""
         for name, least in (("rate", 0), ("burst", 1), ("batch_delay_s", 0)):
             if getattr(self, name) < least:
                 raise UsageError(f"{name} is {getattr(self, name)}; it must be at least {least}")
-        given = [name for name in ("rate", "batch_delay_s", "phases") if getattr(self, name)]
+        given = [name for name in ("rate", "batch_delay_s", "phases", "trace") if getattr(self, name)]
         if len(given) > 1:
             raise UsageError(f"{' and '.join(given)} are both given; each is a shape of arrival of its own")
         paced = bool(self.rate or self.phases)
@@ -174,8 +176,8 @@ class ArrivalSettings:
             raise UsageError(f"burst is {self.burst}; it needs a rate or phases, and even spacing")
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> ArrivalSettings:
-        """From the options of the verb; durations as texts.
+    def of(cls, given: Mapping[str, Any], trace: Trace | None = None) -> ArrivalSettings:
+        """From the options of the verb; durations as texts. *trace* is the one that they name, read.
 
         :raises UsageError: when they cannot be used.
         """
@@ -186,6 +188,7 @@ class ArrivalSettings:
             seed=given["seed"],
             batch_delay_s=seconds(given["batch_delay"]),
             phases=phases_of(given["phases"]),
+            trace=trace,
         )
 
     def document(self) -> dict[str, Any]:
@@ -197,6 +200,7 @@ class ArrivalSettings:
             "seed": self.seed,
             "batch_delay_s": self.batch_delay_s,
             "phases": [[phase.duration_s, phase.first_rate, phase.last_rate] for phase in self.phases],
+            "trace": self.trace.origin if self.trace else None,
         }
 
     def arrivals(self, count: int, batch: int) -> Arrivals:
@@ -204,6 +208,8 @@ class ArrivalSettings:
 
         :raises UsageError: when not all of them come to be due.
         """
+        if self.trace is not None:
+            self.trace.check(count)
         arrivals = self._shape(batch)
         if math.isinf(arrivals.due_s(count - 1)):
             expected = sum(phase.amount for phase in self.phases)
@@ -214,6 +220,8 @@ class ArrivalSettings:
         return arrivals
 
     def _shape(self, batch: int) -> Arrivals:
+        if self.trace is not None:
+            return self.trace
         if self.batch_delay_s > 0:
             return Batches(batch, self.batch_delay_s)
         if not self.rate and not self.phases:

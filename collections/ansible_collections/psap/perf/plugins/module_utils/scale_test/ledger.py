@@ -32,7 +32,7 @@ class Ledger:
     """The workloads seen, by name, with running totals counted as the transitions come."""
 
     def __init__(self, ends: Mapping[str, str]) -> None:
-        """*ends* are the words that end a workload, and whether as completed or as failed."""
+        """*ends* are the words that end a workload (of any of its kinds), and whether as completed or as failed."""
         self._ends = ends
         self.workloads: dict[str, WorkloadState] = {}
         self.totals: Counter[str] = Counter()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,16 +16,26 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import 
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.ledger import Ledger
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.lifecycles import lifecycle_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.transitions import Tracker, Transition
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.watching import ResourceWatch
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.watching import ResourceWatch, WatchSink
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What is recorded: workloads of one kind and their pods, as *selector* matches, in one namespace."""
+    """What is recorded: workloads of one kind and their pods, as *selector* matches, in one namespace.
+
+    Several scopes make a recording of several namespaces and kinds.
+    """
 
     namespace: str
     resource: ResourceKind
     selector: str | None = None
+
+
+_Hear = Callable[[Transition], None]
+
+
+def _ends(scope: Scope) -> Mapping[str, str]:
+    return lifecycle_of(scope.resource.kind).ends
 
 
 class _ObjectSink:
@@ -93,38 +103,51 @@ class Recorder:
     def __init__(
         self,
         client: ApiClient,
-        scope: Scope,
+        scopes: Sequence[Scope],
         clock: RunClock,
         transitions: Journal,
         events: Journal,
         workload_in: Callable[[str], str | None],
     ) -> None:
         """*workload_in* finds the workload in the name of an object that belongs to it."""
-        self.ledger = Ledger(lifecycle_of(scope.resource.kind).ends)
+        self.ledger = Ledger({word: end for scope in scopes for word, end in _ends(scope).items()})
         self._workload_in = workload_in
-        self._sinks = self._object_sinks(scope.resource.kind, transitions)
+        self._clock = clock
+        self._sinks: list[_ObjectSink] = []
         self._event_sink = _EventSink(events, self._workload_of)
-        namespace = scope.namespace
-        resources = {kind: scope.resource if kind == scope.resource.kind else PODS for kind in self._sinks}
-        self.watches: list[tuple[ResourceKind, ResourceWatch]] = [
-            (
-                resource,
-                ResourceWatch(client, resource.collection(namespace), scope.selector, self._sinks[kind], clock),
-            )
-            for kind, resource in resources.items()
-        ]
-        events_watch = ResourceWatch(client, EVENTS.collection(namespace), None, self._event_sink, clock)
-        self.watches.append((EVENTS, events_watch))
+        self.watches: list[tuple[ResourceKind, ResourceWatch]] = []
+        for namespace in dict.fromkeys(scope.namespace for scope in scopes):
+            here = [scope for scope in scopes if scope.namespace == namespace]
+            for resource, hear in self._heard(here):
+                # a sink of its own for each watch: what its list no longer has was deleted
+                sink = _ObjectSink(resource.kind, transitions, hear)
+                self._sinks.append(sink)
+                self._watch(client, resource, namespace, here[0].selector, sink)
+            self._watch(client, EVENTS, namespace, None, self._event_sink)
         self._tasks: list[asyncio.Task[None]] = []
 
-    def _object_sinks(self, kind: str, journal: Journal) -> dict[str, _ObjectSink]:
+    def _watch(
+        self, client: ApiClient, resource: ResourceKind, namespace: str, selector: str | None, sink: WatchSink
+    ) -> None:
+        watch = ResourceWatch(client, resource.collection(namespace), selector, sink, self._clock)
+        self.watches.append((resource, watch))
+
+    def _heard(self, scopes: Sequence[Scope]) -> list[tuple[ResourceKind, tuple[_Hear, ...]]]:
+        """What is watched in one namespace, and who hears of it."""
         ledger = self.ledger
-        if kind == "Pod":
-            return {"Pod": _ObjectSink("Pod", journal, (ledger.workload_reached, ledger.pod_reached))}
-        return {
-            kind: _ObjectSink(kind, journal, (ledger.workload_reached,)),
-            "Pod": _ObjectSink("Pod", journal, (ledger.pod_reached,)),
-        }
+        heard: list[tuple[ResourceKind, tuple[_Hear, ...]]] = [
+            (scope.resource, (ledger.workload_reached,)) for scope in scopes if scope.resource.kind != PODS.kind
+        ]
+        if not heard:
+            return [(PODS, (ledger.workload_reached, ledger.pod_reached))]
+        if len(heard) < len(scopes):
+            return [*heard, (PODS, (self._pod_alone_reached, ledger.pod_reached))]
+        return [*heard, (PODS, (ledger.pod_reached,))]
+
+    def _pod_alone_reached(self, transition: Transition) -> None:
+        """Among pods of controllers, the one that is a workload bears its name."""
+        if transition.name == transition.workload:
+            self.ledger.workload_reached(transition)
 
     async def start(self) -> None:
         """Begin to watch; returns when every watch has told what there was.
@@ -158,7 +181,7 @@ class Recorder:
     @property
     def last_s(self) -> float:
         """When the last row came, in seconds since the epoch; 0 before the first."""
-        return max(self._event_sink.last_s, *(sink.last_s for sink in self._sinks.values()))
+        return max(self._event_sink.last_s, *(sink.last_s for sink in self._sinks))
 
     def resources(self) -> list[dict[str, str | None]]:
         """The watched kinds and the version from which each was watched."""
@@ -174,7 +197,7 @@ class Recorder:
     def _workload_of(self, regarding: dict[str, Any]) -> str | None:
         name = str(regarding.get("name", ""))
         known = next(
-            (found for sink in self._sinks.values() if (found := sink.tracker.workload(regarding.get("uid", "")))),
+            (found for sink in self._sinks if (found := sink.tracker.workload(regarding.get("uid", "")))),
             None,
         )
         return known or self._workload_in(name)

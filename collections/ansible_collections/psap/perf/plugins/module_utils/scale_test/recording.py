@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ class Recording:
     """``recording.json`` in the making: written at the start, and again when all is known."""
 
     run: str
-    scope: Scope
+    scopes: Sequence[Scope]
     clock: RunClock
     client: Mapping[str, Any]
     simulated: tuple[str, ...]
@@ -84,9 +84,9 @@ class Recording:
         document = {
             "schema": RECORDING_SCHEMA,
             "run": self.run,
-            "namespace": self.scope.namespace,
-            "workload_kind": self.scope.resource.kind,
-            "selector": self.scope.selector,
+            "namespace": ", ".join(dict.fromkeys(scope.namespace for scope in self.scopes)),
+            "workload_kind": ", ".join(dict.fromkeys(scope.resource.kind for scope in self.scopes)),
+            "selector": self.scopes[0].selector,
             "started_s": self.started_s,
             "synced_s": self.synced_s,
             "ended_s": self.ended_s,

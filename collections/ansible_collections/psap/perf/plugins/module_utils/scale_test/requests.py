@@ -16,6 +16,11 @@ from ansible_collections.psap.perf.plugins.module_utils.errors import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import (
+    AssortedWorkloads,
+    Assortment,
+    Variant,
+)
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import discover
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import LAB_DURATION, Submission
@@ -58,12 +63,12 @@ class SubmitRequest:
     template: Path
     variables: Mapping[str, Any]
     patch: Mapping[str, Any]
-    namespace: str
     count: int
     pods: int
     duration_s: float
     connections: int
     arrivals: ArrivalSettings
+    assortment: Assortment
     timeout_s: float
 
     def __post_init__(self) -> None:
@@ -72,30 +77,43 @@ class SubmitRequest:
             if getattr(self, name) < least:
                 raise UsageError(f"{name} is {getattr(self, name)}; it must be at least {least}")
 
-    def workloads(self, *, lab: bool, openshift: bool) -> Workloads:
+    def workloads(self, *, lab: bool, openshift: bool) -> AssortedWorkloads:
         """The workloads, as this kind of cluster wants them; the first is kept as the command's source.
 
-        :raises UsageError: when the template cannot be used.
+        :raises UsageError: when a template cannot be used.
         """
-        try:
-            source = self.template.read_text(encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"the template {self.template} cannot be read: {error.strerror}") from error
-        duration = f"{self.duration_s:g}"
-        plan = WorkloadPlan(
-            source=source,
-            origin=str(self.template),
-            namespace=self.namespace,
-            pods=self.pods,
-            variables={**self.variables, "pods": self.pods, "duration_s": duration, "openshift": openshift},
-            # nothing sleeps in a simulated pod: the lab is told how long it would have
-            patch=self.patch,
-            pod_annotations={LAB_DURATION: f"{duration}s"} if lab else {},
-            folder=self.template.parent,
-        )
-        workloads = Workloads(plan, Submission.of(self.place.run, self.place.directory))
+        submission = Submission.of(self.place.run, self.place.directory)
+
+        def make(variant: Variant) -> Workloads:
+            return Workloads(self._plan(variant, lab=lab, openshift=openshift), submission)
+
+        workloads = AssortedWorkloads(self.assortment, self.count, make)
         write_text(self.place.source / "workload-00000.yml", dump_yaml(workloads.manifest(0)))
         return workloads
+
+    def _plan(self, variant: Variant, *, lab: bool, openshift: bool) -> WorkloadPlan:
+        template = self.template
+        if variant.kind is not None:
+            # kinds lie side by side, the shipped ones and those of a user
+            template = template.parent / f"{variant.kind.lower()}.yml.j2"
+        try:
+            source = template.read_text(encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"the template {template} cannot be read: {error.strerror}") from error
+        duration = f"{self.duration_s if variant.duration_s is None else variant.duration_s:g}"
+        given = {**self.variables, "pods": self.pods, "duration_s": duration, "openshift": openshift}
+        own = {"gpus": variant.gpus, "queue": variant.queue or None, "priority_class": variant.priority}
+        return WorkloadPlan(
+            source=source,
+            origin=str(template),
+            namespace=variant.namespace,
+            pods=self.pods,
+            variables={**given, **{name: value for name, value in own.items() if value is not None}},
+            patch=self.patch,
+            # nothing sleeps in a simulated pod: the lab is told how long it would have
+            pod_annotations={LAB_DURATION: f"{duration}s"} if lab else {},
+            folder=template.parent,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +139,14 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
     async with ApiClient(endpoint) as client:
         surroundings = await look_around(client)
         workloads = request.workloads(lab=surroundings.lab, openshift=surroundings.openshift)
-        resource = await discover(client, workloads.api_version, workloads.kind)
-        await make_namespace(client, request.namespace)
+        resources = [await discover(client, api_version, kind) for api_version, kind in workloads.kinds]
+        namespaces = request.assortment.namespaces
+        for namespace in namespaces:
+            await make_namespace(client, namespace)
+        selector = workloads.submission.selector
         plan = SessionPlan(
             run=request.place.run,
-            scope=Scope(request.namespace, resource, workloads.submission.selector),
+            scopes=tuple(Scope(namespace, resource, selector) for namespace in namespaces for resource in resources),
             asked=request.count,
             timeout_s=request.timeout_s,
             until=None,
@@ -148,7 +169,7 @@ async def watch(endpoint: ApiEndpoint, request: WatchRequest, interrupted: Inter
         await require_namespace(client, request.namespace)
         plan = SessionPlan(
             run=request.place.run,
-            scope=Scope(request.namespace, resource, request.selector),
+            scopes=(Scope(request.namespace, resource, request.selector),),
             asked=request.count,
             timeout_s=request.timeout_s,
             until=until,

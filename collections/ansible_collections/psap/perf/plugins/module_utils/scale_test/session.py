@@ -19,6 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.accounting im
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import Arrivals
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import AssortedWorkloads
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.journal import Journal
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.ledger import LOST, Ledger
@@ -33,7 +34,6 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording imp
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission import Submitter
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.surroundings import Surroundings, node_gpus
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.until import Condition
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import Workloads
 
 CONDITION = "condition"
 TIMEOUT = "timeout"
@@ -54,7 +54,7 @@ class SessionPlan:
     """What is recorded, and until when; times in seconds, ``asked`` is the number of workloads awaited."""
 
     run: str
-    scope: Scope
+    scopes: tuple[Scope, ...]
     asked: int
     timeout_s: float
     until: Condition | None
@@ -65,7 +65,7 @@ class SessionPlan:
 class OwnSubmission:
     """The submission that goes with the recording."""
 
-    workloads: Workloads
+    workloads: AssortedWorkloads
     count: int
     connections: int
     arrivals: Arrivals
@@ -102,11 +102,11 @@ class Session:
         transitions, events = Journal(files.transitions), Journal(files.events)
         self._journals = [transitions, events]
         workload_in = submission.workloads.submission.workload_in if submission else self._seen_in
-        self._recorder = Recorder(client, plan.scope, self._clock, transitions, events, workload_in)
+        self._recorder = Recorder(client, plan.scopes, self._clock, transitions, events, workload_in)
         self._submitter = self._own_submitter(submission) if submission else None
         self._recording = Recording(
             plan.run,
-            plan.scope,
+            plan.scopes,
             self._clock,
             plan.client,
             surroundings.simulated,
@@ -156,10 +156,9 @@ class Session:
     def _own_submitter(self, submission: OwnSubmission) -> Submitter:
         journal = Journal(self._files.submissions)
         self._journals.append(journal)
-        scope = self._plan.scope
-        return Submitter(
-            self._client, submission.workloads, scope.resource, scope.namespace, self._clock, journal.append
-        )
+        kinds = (scope.resource for scope in self._plan.scopes)
+        resources = {(resource.api_version, resource.kind): resource for resource in kinds}
+        return Submitter(self._client, submission.workloads, resources, self._clock, journal.append)
 
     def _begin_submission(self) -> asyncio.Task[None] | None:
         own = self._submission

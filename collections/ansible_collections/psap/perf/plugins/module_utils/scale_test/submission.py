@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import (
     UnansweredError,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import Arrivals
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import AssortedWorkloads
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import Workloads
@@ -62,17 +63,15 @@ class Submitter:
     def __init__(
         self,
         client: ApiClient,
-        workloads: Workloads,
-        resource: ResourceKind,
-        namespace: str,
+        workloads: AssortedWorkloads,
+        resources: Mapping[tuple[str, str], ResourceKind],
         clock: RunClock,
         record: Callable[[dict[str, Any]], None],
     ) -> None:
-        """*record* takes each row of ``submissions.jsonl`` as it is known."""
+        """*resources* are the kinds by API version and name; *record* takes each row of ``submissions.jsonl``."""
         self._client = client
         self._workloads = workloads
-        self._resource = resource
-        self._namespace = namespace
+        self._resources = resources
         self._clock = clock
         self._record = record
         self._stopping = asyncio.Event()
@@ -124,13 +123,15 @@ class Submitter:
         return False
 
     async def _one(self, index: int) -> None:
-        name = self._workloads.name(index)
-        body = self._workloads.body(index)
+        workloads = self._workloads.at(index)
+        name = workloads.name(index)
+        body = workloads.body(index)
+        path = self._resource(workloads).collection(workloads.namespace)
         self.counts.sent += 1
         sent = self._clock.now()
         submitted = Submitted(index, name, sent, sent, None, REFUSED, 1, None, "stopped before the answer came")
         try:
-            answer = await self._client.request("POST", self._resource.collection(self._namespace), body=body)
+            answer = await self._client.request("POST", path, body=body)
             submitted = await self._judge(answer, index, name, sent)
         except UnansweredError as error:
             submitted = Submitted(index, name, sent, self._clock.now(), None, REFUSED, error.attempts, None, str(error))
@@ -151,25 +152,29 @@ class Submitter:
 
     async def _uid_if_ours(self, index: int, name: str) -> str | None:
         """The uid of the object that has the name already, when an earlier try of ours made it."""
-        found = await self._client.request("GET", self._resource.object(self._namespace, name))
+        workloads = self._workloads.at(index)
+        found = await self._client.request("GET", self._resource(workloads).object(workloads.namespace, name))
         metadata = found.document().get("metadata") or {}
-        ours = found.succeeded and self._workloads.submission.owns(metadata, index)
+        ours = found.succeeded and workloads.submission.owns(metadata, index)
         return str(metadata["uid"]) if ours else None
+
+    def _resource(self, workloads: Workloads) -> ResourceKind:
+        return self._resources[workloads.api_version, workloads.kind]
 
     def _tell(self, submitted: Submitted) -> None:
         self.counts.answered += 1
         self.counts.refused += submitted.outcome == REFUSED and not submitted.unanswered
         self.counts.outcomes[submitted.name] = submitted
-        size = self._workloads.size
+        workloads = self._workloads.at(submitted.index)
         self._record(
             {
                 "index": submitted.index,
-                "kind": self._workloads.kind,
-                "namespace": self._namespace,
+                "kind": workloads.kind,
+                "namespace": workloads.namespace,
                 "name": submitted.name,
-                "queue": self._workloads.queue,
-                "gpus": size.gpus,
-                "pods": size.pods,
+                "queue": workloads.queue,
+                "gpus": workloads.size.gpus,
+                "pods": workloads.size.pods,
                 "sent_s": submitted.sent_s,
                 "answered_s": submitted.answered_s,
                 "status": submitted.status,

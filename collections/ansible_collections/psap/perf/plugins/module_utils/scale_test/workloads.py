@@ -46,6 +46,7 @@ class Workloads:
         """:raises UsageError: when the template cannot be rendered, or renders no Kubernetes object."""
         self._plan = plan
         self.submission = submission
+        self.namespace = plan.namespace
         self._environment = _environment(plan.folder)
         self._template = _compile(self._environment, plan)
         first = self._whole(0)

@@ -1,0 +1,67 @@
+"""Traces of arrivals: what a row says, and errors that name the line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.trace import Trace, TraceRow, read_trace
+
+
+def trace(folder: Path, text: str) -> Trace:
+    path = folder / "trace.csv"
+    path.write_text(text)
+    return read_trace(path)
+
+
+def test_a_row_says_when_and_what(tmp_path: Path) -> None:
+    rows = trace(tmp_path, "time_s,kind,gpus,duration\n0,Job,1,30s\n0.25,PyTorchJob,8,5m\n1.5,,,\n").rows
+    assert rows == (TraceRow(0, "Job", 1, 30), TraceRow(0.25, "PyTorchJob", 8, 300), TraceRow(1.5))
+
+
+def test_columns_may_be_left_out_and_stand_in_any_order(tmp_path: Path) -> None:
+    assert trace(tmp_path, "gpus,time_s\r\n0,2\r\n").rows == (TraceRow(2, gpus=0),)
+
+
+def test_a_trace_is_a_shape_of_arrival(tmp_path: Path) -> None:
+    read = trace(tmp_path, "time_s\n0\n0.5\n0.5\n4\n")
+    settings = ArrivalSettings(trace=read)
+    arrivals = settings.arrivals(3, 8)
+    assert [arrivals.due_s(position) for position in range(3)] == [0, 0.5, 0.5]
+    with pytest.raises(UsageError, match=r"trace.csv has 4 workloads, but 5 are asked for"):
+        settings.arrivals(5, 8)
+    with pytest.raises(UsageError, match="rate and trace are both given"):
+        ArrivalSettings(rate=1.0, trace=read)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"trace.csv:1: the header is ; it must have time_s"),
+        ("kind\nJob\n", r"trace.csv:1: the header is kind; it must have time_s"),
+        ("time_s,gpu\n0,1\n", r"trace.csv:1: the header is time_s,gpu"),
+        ("time_s,time_s\n0,1\n", r"trace.csv:1: the header is time_s,time_s"),
+        ("time_s\n", r"trace.csv: a trace needs a row"),
+        ("time_s\n0\nsoon\n", r"trace.csv:3: time_s is 'soon'"),
+        ("time_s\n-1\n", r"trace.csv:2: time_s is '-1'"),
+        ("time_s\nnan\n", r"trace.csv:2: time_s is 'nan'"),
+        ("time_s\ninf\n", r"trace.csv:2: time_s is 'inf'"),
+        ("time_s\n2\n1\n", r"trace.csv:3: time_s is 1, before that of the row above"),
+        ("time_s,gpus\n0,1.5\n", r"trace.csv:2: gpus is '1.5'"),
+        ("time_s,gpus\n0,-1\n", r"trace.csv:2: gpus is '-1'"),
+        ("time_s,duration\n0,long\n", r"trace.csv:2: 'long' is not a duration"),
+        ("time_s,gpus\n0\n", r"trace.csv:2: the row has more or fewer fields"),
+        ("time_s\n0,1\n", r"trace.csv:2: the row has more or fewer fields"),
+        ('time_s\n"0\n', r"trace.csv:2: unexpected end of data"),
+    ],
+)
+def test_what_cannot_be_used_is_said_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        trace(tmp_path, text)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"trace .*missing.csv cannot be read"):
+        read_trace(tmp_path / "missing.csv")
