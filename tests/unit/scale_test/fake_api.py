@@ -17,6 +17,7 @@ RESOURCES = {
     "/apis/batch/v1": [("jobs", "Job")],
     "/apis/kubeflow.org/v1": [("pytorchjobs", "PyTorchJob")],
 }
+PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 CREATED_AT = "2026-11-21T00:00:00Z"
 
 
@@ -41,6 +42,9 @@ class FakeApi:
         self.complete_jobs = False
         self.nodes_forbidden = False
         self.refuse_lists = 0
+        self.classes_forbidden = False
+        self.priority_classes: dict[str, dict[str, Any]] = {}
+        self.priority_classes_made: list[dict[str, Any]] = []
         # all pages of a list are of the version of its first
         self.pages: dict[str, tuple[list[dict[str, Any]], int]] = {}
 
@@ -104,6 +108,8 @@ class FakeApi:
         if path == "/api/v1/namespaces/test":
             return web.json_response({"metadata": {"name": "test"}})
         parts = path.rpartition("/namespaces/test/")[2].split("/")
+        if path.startswith(PRIORITY_CLASSES):
+            return await self._priority_class(request)
         if "/namespaces/test/" not in path:
             return self._status(404, "not found")
         if request.method == "POST":
@@ -111,6 +117,17 @@ class FakeApi:
         if request.query.get("watch"):
             return await self._watch(request)
         return self._get(path.rpartition("/")[0], parts[1]) if len(parts) == 2 else self._list(request)
+
+    async def _priority_class(self, request: web.Request) -> web.Response:
+        if self.classes_forbidden:
+            return self._status(403, "priorityclasses is forbidden")
+        if request.method == "DELETE":
+            gone = self.priority_classes.pop(request.path.rpartition("/")[2], None)
+            return web.json_response({}) if gone else self._status(404, "not found")
+        body = await request.json()
+        self.priority_classes[body["metadata"]["name"]] = body
+        self.priority_classes_made.append(body)
+        return web.json_response(body, status=201)
 
     def _nodes(self) -> web.Response:
         if self.nodes_forbidden:

@@ -36,6 +36,7 @@ VARIABLES = {
     "tolerations": [],
     "run_as_user": 1000,
     "queue": "",
+    "priority_class": "",
 }
 MIXED = Trace(
     "mixed.csv",

@@ -29,6 +29,7 @@ VARIABLES: dict[str, Any] = {
     "tolerations": [{"operator": "Exists"}],
     "run_as_user": 1000,
     "queue": "",
+    "priority_class": "",
     "openshift": False,
 }
 OWN = """
@@ -89,6 +90,15 @@ def test_what_was_not_given_is_left_out(name: str) -> None:
 def test_one_pod_needs_no_workers_and_no_index() -> None:
     assert "Indexed" not in shipped("job", pods=1).body(0).decode()
     assert list(shipped("pytorchjob", pods=1).manifest(0)["spec"]["pytorchReplicaSpecs"]) == ["Master"]
+
+
+@pytest.mark.parametrize("name", ["job", "indexedjob", "pod", "deployment", "pytorchjob"])
+def test_a_priority_is_that_of_every_pod(name: str) -> None:
+    assert "priorityClassName" not in shipped(name).body(0).decode()
+    made = shipped(name, priority_class="p123-high").manifest(0)
+    templates = manifests.pod_templates(made)
+    assert templates
+    assert {template["spec"]["priorityClassName"] for template in templates} == {"p123-high"}
 
 
 def test_an_indexed_job_is_indexed_with_one_pod_too() -> None:

@@ -11,6 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test import reques
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.acting import endpoint_of, place_of, values
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Assortment, Priority, Tenant
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.priorities import check_priorities
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.trace import read_trace
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
@@ -48,8 +49,13 @@ class ActionModule(PerfAction):
         args = context.args
         named = args["arrivals"]["trace"]
         trace = read_trace(Path(self._find_needle("files", named))) if named else None
-        tenants = [Tenant(args["namespace"])]
-        priorities: list[Priority] = []
+        queue = args["variables"].get("queue") or ""
+        tenants = [
+            Tenant(given["namespace"] or args["namespace"], given["queue"] or queue, given["weight"])
+            for given in args["tenants"]
+        ]
+        priorities = [Priority(given["name"], given["value"], given["weight"]) for given in args["priorities"]]
+        check_priorities(priorities)
         return requests.SubmitRequest(
             place=place_of(context),
             template=Path(self._find_needle("templates", args["template"])),
@@ -60,6 +66,6 @@ class ActionModule(PerfAction):
             duration_s=seconds(args["duration"]),
             connections=args["connections"],
             arrivals=ArrivalSettings.of(args["arrivals"], trace),
-            assortment=Assortment(tenants, priorities, trace),
+            assortment=Assortment(tenants or [Tenant(args["namespace"], queue)], priorities, trace),
             timeout_s=seconds(args["timeout"]),
         )

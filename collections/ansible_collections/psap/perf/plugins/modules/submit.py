@@ -38,6 +38,42 @@ options:
     description: Where the workloads are made; it is made when missing.
     type: str
     required: true
+  tenants:
+    description: Namespaces and queues among which the workloads are spread by weight; none is all to I(namespace).
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      namespace:
+        description: A namespace, made when missing; I(namespace) if not given.
+        type: str
+        default: ''
+      queue:
+        description: A LocalQueue of Kueue in it; that of I(variables) if not given.
+        type: str
+        default: ''
+      weight:
+        description: Its share, beside the others' weights.
+        type: int
+        default: 1
+  priorities:
+    description: PriorityClasses among which each tenant's workloads are spread by weight; made for this and removed.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: What it is called here; the PriorityClass's name begins with the submission's.
+        type: str
+        required: true
+      value:
+        description: Its value; a higher one goes first, and may preempt lower ones.
+        type: int
+        required: true
+      weight:
+        description: Its share, beside the others' weights.
+        type: int
+        default: 1
   count:
     description: How many workloads.
     type: int

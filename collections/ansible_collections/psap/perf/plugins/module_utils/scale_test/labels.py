@@ -14,6 +14,8 @@ WORKLOAD = "psap.perf/workload"
 INDEX = "psap.perf/index"
 MANAGED_BY = "app.kubernetes.io/managed-by"
 MANAGER = "psap.perf"
+# on what has no namespace, the one in which its submission begins
+NAMESPACE = "psap.perf/namespace"
 # on a namespace that a submission made, so that the cleanup may remove it
 MADE_FOR = "psap.perf/made-for"
 SCALE_TEST = "scale-test"

@@ -24,6 +24,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment im
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import discover
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import LAB_DURATION, Submission
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.priorities import class_name, priority_classes
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recorder import Scope
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording import RecordingFiles
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import (
@@ -85,13 +86,14 @@ class SubmitRequest:
         submission = Submission.of(self.place.run, self.place.directory)
 
         def make(variant: Variant) -> Workloads:
-            return Workloads(self._plan(variant, lab=lab, openshift=openshift), submission)
+            priority = class_name(submission, variant.priority) if variant.priority else ""
+            return Workloads(self._plan(variant, priority, lab=lab, openshift=openshift), submission)
 
         workloads = AssortedWorkloads(self.assortment, self.count, make)
         write_text(self.place.source / "workload-00000.yml", dump_yaml(workloads.manifest(0)))
         return workloads
 
-    def _plan(self, variant: Variant, *, lab: bool, openshift: bool) -> WorkloadPlan:
+    def _plan(self, variant: Variant, priority: str, *, lab: bool, openshift: bool) -> WorkloadPlan:
         template = self.template
         if variant.kind is not None:
             # kinds lie side by side, the shipped ones and those of a user
@@ -102,7 +104,7 @@ class SubmitRequest:
             raise UsageError(f"the template {template} cannot be read: {error.strerror}") from error
         duration = f"{self.duration_s if variant.duration_s is None else variant.duration_s:g}"
         given = {**self.variables, "pods": self.pods, "duration_s": duration, "openshift": openshift}
-        own = {"gpus": variant.gpus, "queue": variant.queue or None, "priority_class": variant.priority}
+        own = {"gpus": variant.gpus, "queue": variant.queue or None, "priority_class": priority}
         return WorkloadPlan(
             source=source,
             origin=str(template),
@@ -154,7 +156,8 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
         )
         own = OwnSubmission(workloads, request.count, request.connections, arrivals)
         files = RecordingFiles(request.place.artifacts)
-        return await Session(client, plan, files, surroundings, interrupted, own).run()
+        async with priority_classes(client, workloads.submission, namespaces[0], request.assortment.priorities):
+            return await Session(client, plan, files, surroundings, interrupted, own).run()
 
 
 async def watch(endpoint: ApiEndpoint, request: WatchRequest, interrupted: Interruption) -> SessionEnd:

@@ -1,0 +1,85 @@
+"""PriorityClasses are there while the workloads are, and gone after, whatever happened."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Priority
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.priorities import (
+    check_priorities,
+    class_name,
+    priority_classes,
+)
+
+from .fake_api import FakeApi, fake_api
+from .sessions import SUBMISSION
+
+LOW, HIGH = Priority("low", -5), Priority("high", 1000)
+
+
+async def within(api: FakeApi, error: Exception | None = None) -> list[str]:
+    """The classes there are within."""
+    async with ApiClient(ApiEndpoint(api.server)) as client, priority_classes(client, SUBMISSION, "test", [LOW, HIGH]):
+        if error is not None:
+            raise error
+        return list(api.priority_classes)
+
+
+def test_they_are_there_within_and_gone_after() -> None:
+    async def scene() -> None:
+        async with fake_api() as api:
+            assert await within(api) == [class_name(SUBMISSION, "low"), class_name(SUBMISSION, "high")]
+            assert api.priority_classes == {}
+            low, high = api.priority_classes_made
+            assert (low["value"], high["value"]) == (-5, 1000)
+            assert low["metadata"]["labels"] == {
+                "psap.perf/run": "run-1",
+                "psap.perf/submission": SUBMISSION.identity,
+                "psap.perf/namespace": "test",
+                "app.kubernetes.io/managed-by": "psap.perf",
+            }
+
+    asyncio.run(scene())
+
+
+def test_they_are_gone_after_an_error_too_and_the_error_is_told() -> None:
+    async def scene() -> None:
+        async with fake_api() as api:
+            with pytest.raises(RuntimeError, match="of the session"):
+                await within(api, RuntimeError("of the session"))
+            assert len(api.priority_classes_made) == 2
+            assert api.priority_classes == {}
+
+    asyncio.run(scene())
+
+
+def test_who_may_not_make_them_is_told() -> None:
+    async def scene() -> None:
+        async with fake_api() as api:
+            api.classes_forbidden = True
+            with pytest.raises(ClusterError, match=r"cannot make the PriorityClass .*-low: .*forbidden"):
+                await within(api)
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize(
+    ("priorities", "message"),
+    [
+        ([Priority("Low", 0)], "'Low' needs a name of its own"),
+        ([Priority("", 0)], "'' needs a name of its own"),
+        ([LOW, Priority("low", 7)], "'low' needs a name of its own"),
+        ([Priority("low", 1_000_000_001)], "has the value 1000000001; at most 1000000000"),
+    ],
+)
+def test_what_cannot_be_a_class_is_refused(priorities: list[Priority], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        check_priorities(priorities)
+
+
+def test_what_can_is_not() -> None:
+    check_priorities([LOW, HIGH])
