@@ -36,6 +36,9 @@ VARIABLES = {
     "tolerations": [],
     "run_as_user": 1000,
     "queue": "",
+    "pvc_size": "",
+    "pvc_storage_class": "",
+    "pvc_access_mode": "ReadWriteOnce",
     "priority_class": "",
 }
 MIXED = Trace(

@@ -29,6 +29,9 @@ VARIABLES: dict[str, Any] = {
     "tolerations": [{"operator": "Exists"}],
     "run_as_user": 1000,
     "queue": "",
+    "pvc_size": "",
+    "pvc_storage_class": "",
+    "pvc_access_mode": "ReadWriteOnce",
     "priority_class": "",
     "openshift": False,
 }
@@ -99,6 +102,24 @@ def test_a_priority_is_that_of_every_pod(name: str) -> None:
     templates = manifests.pod_templates(made)
     assert templates
     assert {template["spec"]["priorityClassName"] for template in templates} == {"p123-high"}
+
+
+@pytest.mark.parametrize("name", ["job", "indexedjob", "pod", "deployment", "pytorchjob"])
+def test_a_claim_is_that_of_every_pod_and_mounted(name: str) -> None:
+    assert "volume" not in shipped(name).body(0).decode()
+    made = shipped(name, pvc_size="5Gi", pvc_storage_class="fast", pvc_access_mode="ReadWriteMany")
+    for template in manifests.pod_templates(made.manifest(3)):
+        (volume,) = template["spec"]["volumes"]
+        claim = volume["ephemeral"]["volumeClaimTemplate"]
+        assert claim["metadata"]["labels"] == {"psap.perf/workload": made.name(3)}
+        assert claim["spec"] == {
+            "accessModes": ["ReadWriteMany"],
+            "storageClassName": "fast",
+            "resources": {"requests": {"storage": "5Gi"}},
+        }
+        (mount,) = template["spec"]["containers"][0]["volumeMounts"]
+        assert mount == {"name": volume["name"], "mountPath": "/data"}
+    assert "storageClassName" not in shipped(name, pvc_size="5Gi").body(0).decode()
 
 
 def test_an_indexed_job_is_indexed_with_one_pod_too() -> None:
