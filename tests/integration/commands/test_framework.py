@@ -247,6 +247,15 @@ def test_a_failure_says_what_where_and_why_and_command_txt_runs_it_again(project
     assert '"nfd_bad_x": 7' in again
 
 
+def test_the_item_that_failed_is_the_reason_of_a_looped_task(project: TemporaryProject) -> None:
+    looped = {"name": "Run", "psap.perf.run": {"argv": ["{{ item }}"]}, "loop": ["true", "nosuchprogram"]}
+    project.command("nfd_loop", [looped])
+    project.playbook([{"tasks": [_include("nfd_loop")]}])
+    reason = project.run().run["reason"]
+    assert "cannot run nosuchprogram" in reason["why"]
+    assert (reason["kind"], reason["exit_code"]) == ("UsageError", 2)
+
+
 def test_an_argument_of_the_wrong_type_fails_in_the_commands_own_directory(project: TemporaryProject) -> None:
     project.command("nfd_typed", [SUCCEED], {"nfd_typed_x": {"type": "int", "description": "X"}})
     project.playbook([{"tasks": [_include("nfd_typed", vars={"nfd_typed_x": "many"})]}])

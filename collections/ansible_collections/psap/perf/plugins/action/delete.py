@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.clock import seconds
@@ -26,8 +27,7 @@ class ActionModule(PerfAction):
             raise UsageError("delete takes a name or a label_selector; it does not delete all there is")
         deleted: dict[str, int] = {}
         differences: list[Mapping[str, Any]] = []
-        for kind in context.args["kinds"]:
-            query = _query(context.args, kind)
+        for query in _queries(context.args):
             names = delete_matching(
                 context.cluster(),
                 query,
@@ -35,7 +35,7 @@ class ActionModule(PerfAction):
                 timeout_s=seconds(context.args["timeout"]),
                 check=context.check_interrupted,
             )
-            deleted[query.kind] = len(names)
+            deleted[query.kind] = deleted.get(query.kind, 0) + len(names)
             if names:
                 title = str(query)
                 differences.append(
@@ -44,14 +44,17 @@ class ActionModule(PerfAction):
         return VerbResult(changed=bool(differences), values={"deleted": deleted}, diff=differences)
 
 
-def _query(args: Mapping[str, Any], kind: Mapping[str, str]) -> Query:
-    return Query(
-        api_version=kind["api_version"],
-        kind=kind["kind"],
-        namespace=args["namespace"] or None,
-        name=args["name"] or None,
-        label_selector=args["label_selector"] or None,
-    )
+def _queries(args: Mapping[str, Any]) -> Iterator[Query]:
+    """Kind after kind, in every namespace, every name."""
+    places = itertools.product(args["kinds"], args["namespace"] or [None], args["name"] or [None])
+    for kind, namespace, name in places:
+        yield Query(
+            api_version=kind["api_version"],
+            kind=kind["kind"],
+            namespace=namespace or None,
+            name=name or None,
+            label_selector=args["label_selector"] or None,
+        )
 
 
 def _lines(names: list[str]) -> str:

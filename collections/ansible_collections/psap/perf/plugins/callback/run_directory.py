@@ -154,7 +154,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
     @staticmethod
     def _failure(result: Any, command: OpenCommand | None) -> Failure:
-        document = result.result
+        document = _failed_part(result.result)
         role = result.task._role.get_name(include_role_fqcn=False) if result.task._role else None
         return Failure(
             at=utc_now(),
@@ -170,11 +170,13 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         )
 
 
+def _failed_part(document: Any) -> Any:
+    """The result that says most: a looped task keeps it with the item that failed."""
+    items = document.get("results") or []
+    return next((item for item in items if isinstance(item, dict) and item.get("failed")), document)
+
+
 def _message(document: Any) -> str:
-    """The text that says most: a looped task keeps it with the item that failed."""
-    for item in document.get("results") or []:
-        if isinstance(item, dict) and item.get("failed"):
-            return _message(item)
     return str(document.get("msg") or document.get("reason") or document.get("stderr") or "no message")
 
 

@@ -27,11 +27,13 @@ options:
         type: str
         default: v1
   namespace:
-    description: Where the objects are; leave it out for kinds outside namespaces.
-    type: str
+    description: Where the objects are, one namespace or several; leave it out for kinds outside namespaces.
+    type: list
+    elements: str
   name:
-    description: One object by its name.
-    type: str
+    description: Objects by their names.
+    type: list
+    elements: str
   label_selector:
     description: Which objects, as kubectl's C(-l). Either this or a name is required.
     type: str
