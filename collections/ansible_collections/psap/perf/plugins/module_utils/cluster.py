@@ -329,8 +329,9 @@ def load_configuration(access: Access) -> Any:
         ) from error
     if access.proxy:
         configuration.proxy = access.proxy
-    # a server that does not answer is tried twice, not four times: whoever waits for it decides how long
-    configuration.retries = urllib3.Retry(total=1, status=0)
+    # A server that does not answer is tried twice: whoever waits for it decides how long. One that says when to come
+    # again (429 and 503 with Retry-After, as after a CRD was installed) is believed for a while.
+    configuration.retries = urllib3.Retry(total=10, connect=1, read=1, status=8)
     return configuration
 
 

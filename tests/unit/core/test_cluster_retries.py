@@ -1,0 +1,71 @@
+"""How often a request is tried, against a server made for it."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Access, Cluster
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
+
+
+class _Busy(http.server.BaseHTTPRequestHandler):
+    """Says 429 with Retry-After so many times, then answers the version."""
+
+    refusals = 0
+
+    def do_GET(self) -> None:
+        refused = type(self).refusals > 0
+        type(self).refusals -= 1
+        body = json.dumps({"message": "storage is (re)initializing"} if refused else _VERSION).encode()
+        self.send_response(429 if refused else 200)
+        if refused:
+            self.send_header("Retry-After", "0")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
+        """Be quiet."""
+
+
+_FIELDS = ("major", "minor", "gitCommit", "gitTreeState", "buildDate", "goVersion", "compiler", "platform")
+_VERSION = {**dict.fromkeys(_FIELDS, "1"), "gitVersion": "v1.36.3"}
+
+
+@pytest.fixture(name="cluster")
+def _cluster(tmp_path: Path) -> Iterator[Cluster]:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Busy)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    where = {"name": "x", "cluster": {"server": f"http://127.0.0.1:{server.server_address[1]}"}}
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [where],
+        "users": [{"name": "x", "user": {}}],
+        "contexts": [{"name": "x", "context": {"cluster": "x", "user": "x"}}],
+        "current-context": "x",
+    }
+    path = tmp_path / "kubeconfig"
+    path.write_text(yaml.safe_dump(document))
+    cluster = Cluster(Access(kubeconfig=str(path)))
+    yield cluster
+    cluster.close()
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_server_that_says_when_to_come_again_is_believed(cluster: Cluster) -> None:
+    _Busy.refusals = 5
+    assert cluster.version() == "v1.36.3"
+
+
+def test_but_not_for_ever(cluster: Cluster) -> None:
+    _Busy.refusals = 1000
+    with pytest.raises(ClusterError, match="429"):
+        cluster.version()
