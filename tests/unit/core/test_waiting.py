@@ -44,9 +44,6 @@ class _Playback:
         self._events = []
         self.closed.wait(0.05)
 
-    def serves(self, api_version: str, kind: str) -> bool:
-        return True
-
 
 def _goal(**changes: Any) -> Goal:
     given: dict[str, Any] = {

@@ -26,9 +26,6 @@ class Source(Protocol):
     def watch(self, query: Query, resource_version: str, timeout_s: int) -> Iterator[tuple[str, Manifest]]:
         """Changes since."""
 
-    def serves(self, api_version: str, kind: str) -> bool:
-        """Whether the kind is known."""
-
 
 def observe(
     source: Source, query: Query, stopped: Callable[[], bool]

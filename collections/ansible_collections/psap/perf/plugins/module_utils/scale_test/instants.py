@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
+
+from ansible_collections.psap.perf.plugins.module_utils.clock import parse_utc
 
 WHOLE_SECONDS = 1.0
 MICROSECONDS = 0.000001
@@ -46,5 +47,4 @@ def stamp(text: str | None) -> Stamp | None:
 # a thousand objects of the same second carry the same text
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> Stamp:
-    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    return Stamp(moment.timestamp(), MICROSECONDS if "." in text else WHOLE_SECONDS)
+    return Stamp(parse_utc(text).timestamp(), MICROSECONDS if "." in text else WHOLE_SECONDS)
