@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perflab import documents
-from perflab.components import COMPONENTS, Component, lock_hash, versions
+from perflab.components import COMPONENTS, Component, lock_hash, sets_for, versions
 from perflab.errors import ClusterError
 from perflab.golang import Go
 from perflab.toolchain import Say, find_go
@@ -24,13 +24,15 @@ NEEDED_BYTES = {"binaries": 0.5e9, "GOCACHE": 3.5e9, "GOMODCACHE": 1.5e9}
 
 @dataclass(frozen=True, slots=True)
 class Binaries:
-    """One complete set of programs and of the CRDs that belong to them."""
+    """One complete set of programs and of the CRDs that belong to them, and a profile's further sets *beside* it."""
 
     folder: Path
+    beside: tuple[Path, ...] = ()
 
     def program(self, name: str) -> Path:
         """Path of a program, such as `kube-apiserver`."""
-        return self.folder / "bin" / name
+        paths = [folder / "bin" / name for folder in (*self.beside, self.folder)]
+        return next((path for path in paths if path.exists()), paths[-1])
 
     def manifests(self, name: str) -> Path:
         """Folder of YAML files copied from a module, such as `kwok-crds`."""
@@ -46,6 +48,12 @@ def find_binaries(cache: Path, components: Sequence[Component] = COMPONENTS) -> 
     sizes: dict[str, int] = record["sizes"]
     whole = all((folder / name).is_file() and (folder / name).stat().st_size == size for name, size in sizes.items())
     return Binaries(folder) if whole else None
+
+
+def ensure_profile(cache: Path, say: Say, profile: str) -> Binaries:
+    """Return the programs of a profile, building those that are missing; raises as `ensure_binaries`."""
+    first, *further = (ensure_binaries(cache, say, components) for components in sets_for(profile))
+    return Binaries(first.folder, tuple(each.folder for each in further))
 
 
 def ensure_binaries(cache: Path, say: Say, components: Sequence[Component] = COMPONENTS) -> Binaries:
@@ -119,7 +127,7 @@ def _build_component(go: Go, component: Component, partial: Path, say: Say) -> N
     names = ", ".join(program for program, _ in component.programs)
     started = time.monotonic()
     say(f"fetching the sources of {component.name} {component.version}")
-    packages = go.fetch(work, [package for _, package in component.programs])
+    packages = go.fetch(work, [package for _, package in component.programs], component.tags)
     say(f"{names}: {packages} packages to compile, unless Go has them from before")
     go.build(
         work,
@@ -127,6 +135,7 @@ def _build_component(go: Go, component: Component, partial: Path, say: Say) -> N
         _target(component, partial / "bin"),
         component.linker_flags(),
         lambda progress: say(f"building {names} … {time.monotonic() - started:.0f} s{progress}"),
+        component.tags,
     )
     for upstream, name in component.copies:
         shutil.copytree(go.module_folder(work, component.module) / upstream, partial / name)

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from perflab import places, state
-from perflab.emulators import OFFERED
+from perflab.emulators import KUBERNETES, OFFERED, PROFILES
 from perflab.errors import UsageError
 from perflab.state import DEFAULT_NAME, Options
 
@@ -29,16 +29,21 @@ def lab() -> None:
 
 
 @lab.command()
-def build() -> None:
+@click.option(
+    "--profile", type=click.Choice(list(PROFILES)), default=KUBERNETES, show_default=True, help="For labs of this kind."
+)
+def build(profile: str) -> None:
     """Build the lab's programs into the cache (minutes the first time)."""
-    from perflab.build import ensure_binaries
+    from perflab.build import ensure_profile
 
-    binaries = ensure_binaries(places.cache_root(), say)
-    click.echo(f"The lab's programs are in {binaries.folder / 'bin'}.")
+    binaries = ensure_profile(places.cache_root(), say, profile)
+    folders = " and ".join(str(folder / "bin") for folder in (binaries.folder, *binaries.beside))
+    click.echo(f"The lab's programs are in {folders}.")
 
 
 @lab.command()
 @_NAME
+@click.option("--profile", type=click.Choice(list(PROFILES)), help=f"Kind of cluster. [default: {_DEFAULTS.profile}]")
 @click.option("--nodes", type=click.IntRange(0, 10000), help=f"Simulated nodes. [default: {_DEFAULTS.nodes}]")
 @click.option(
     "--gpus",
@@ -62,6 +67,7 @@ def build() -> None:
 )
 def up(
     name: str,
+    profile: str | None,
     nodes: int | None,
     gpus_per_node: int | None,
     gpu_product: str | None,
@@ -72,11 +78,12 @@ def up(
 ) -> None:
     """Start a lab (building its programs when needed); does nothing when it is up already."""
     from perflab import lifecycle
-    from perflab.build import ensure_binaries
+    from perflab.build import ensure_profile
     from perflab.nodes import read_template
 
     home = places.home()
     asked: dict[str, Any] = {
+        "profile": profile,
         "nodes": nodes,
         "gpus_per_node": gpus_per_node,
         "gpu_product": gpu_product,
@@ -95,8 +102,9 @@ def up(
             _check_same(present.options, given, name)
             click.echo(f"The lab {name!r} is up already.")
             return
-        binaries = ensure_binaries(places.cache_root(), say)
-        started = lifecycle.up(home, name, Options(**given), binaries, say)
+        options = Options(**given)
+        binaries = ensure_profile(places.cache_root(), say, options.profile)
+        started = lifecycle.up(home, name, options, binaries, say)
     click.echo(f"Use it with: export KUBECONFIG={started.kubeconfig}")
 
 
@@ -165,7 +173,8 @@ def _sentence(each: state.Lab) -> str:
     size = f"{each.options.nodes} nodes of {each.options.gpus_per_node} GPUs"
     died = f", {', '.join(report['dead'])} died" if report["dead"] else ""
     emulates = f", emulates {', '.join(each.options.emulate)}" if each.options.emulate else ""
-    return f"{each.name}: {report['state']}{died}, {size}{emulates}, since {each.started}, {each.server}"
+    profile = f", profile {each.options.profile}" if each.options.profile != KUBERNETES else ""
+    return f"{each.name}: {report['state']}{died}, {size}{profile}{emulates}, since {each.started}, {each.server}"
 
 
 @lab.command()
@@ -224,3 +233,34 @@ def scale(name: str, nodes: int) -> None:
     with state.only_one(home, name, say):
         scaling.scale(state.get_running(home, name), nodes)
     click.echo(f"The lab {name!r} has {nodes} nodes, all Ready.")
+
+
+@lab.command()
+@_NAME
+@click.argument("values", metavar="[KEY=VALUE]...", nargs=-1)
+@click.option("--clear", is_flag=True, help="Take away all that was set before.")
+def step(name: str, values: tuple[str, ...], clear: bool) -> None:
+    """Set how long the steps of emulators take, or how they fail; without arguments: show them.
+
+    KEY is EMULATOR.STEP, or EMULATOR.STEP.OBJECT for one object; VALUE is 5s, never, "fail: TEXT", "5s, fail: TEXT",
+    or nothing, to take the key away.
+    """
+    from perflab import stepping
+
+    home = places.home()
+    given = dict(_pair(each) for each in values)
+    running = state.get_running(home, name)
+    possible = stepping.known(running)
+    stepping.check(given, possible)
+    if given or clear:
+        now_set = stepping.change(running, given, clear=clear)
+        click.echo("\n".join(f"{key}: {now_set[key]}" for key in sorted(now_set)) or "No step is set.")
+    else:
+        click.echo("\n".join(stepping.describe(possible, stepping.read(running))))
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, sign, value = text.partition("=")
+    if not sign or not key:
+        raise UsageError(f"{text!r} is not KEY=VALUE.")
+    return key, value

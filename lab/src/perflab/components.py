@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from perflab.emulators import OPENSHIFT
+
 MODULES = Path(__file__).parent / "gomodules"
 
 _KUBERNETES_VERSION = "k8s.io/component-base/version"
@@ -19,7 +21,7 @@ class Component:
     """One Go module folder of the package and the programs built from it.
 
     `programs` pairs the file name of a binary with its Go package; `copies` pairs a folder of the
-    upstream module with the name it gets beside the binaries (CRDs that the lab applies).
+    upstream module with the name it gets beside the binaries (CRDs that the lab applies); `tags` are build tags.
     """
 
     name: str
@@ -27,6 +29,7 @@ class Component:
     programs: tuple[tuple[str, str], ...]
     link_values: tuple[tuple[str, str], ...] = ()
     copies: tuple[tuple[str, str], ...] = ()
+    tags: str = ""
 
     @property
     def folder(self) -> Path:
@@ -84,7 +87,24 @@ COMPONENTS: tuple[Component, ...] = (
     ),
 )
 
+# a set of its own: only labs of one profile need it, and no other shall wait for its build
+PROMETHEUS: tuple[Component, ...] = (
+    Component(
+        "prometheus",
+        "github.com/prometheus/prometheus",
+        (("prometheus", "github.com/prometheus/prometheus/cmd/prometheus"),),
+        link_values=(("github.com/prometheus/common/version.Version", "{version}"),),
+        # without the clients of the clouds in which it could look for targets: half of the build
+        tags="remove_all_sd",
+    ),
+)
+
 PROGRAMS: tuple[str, ...] = tuple(program for part in COMPONENTS for program, _ in part.programs)
+
+
+def sets_for(profile: str) -> tuple[tuple[Component, ...], ...]:
+    """The sets of programs that a lab of this profile needs, each built and kept for itself."""
+    return (COMPONENTS, PROMETHEUS) if profile == OPENSHIFT else (COMPONENTS,)
 
 
 def versions(components: Sequence[Component] = COMPONENTS) -> dict[str, str]:
@@ -96,7 +116,7 @@ def lock_hash(components: Sequence[Component] = COMPONENTS, machine: str = platf
     """12 hexadecimal digits that change with any pinned module, build flag or kind of machine."""
     digest = hashlib.sha256(machine.encode())
     for component in components:
-        digest.update(f"{component.programs} {component.linker_flags()} {component.copies}".encode())
+        digest.update(f"{component.programs} {component.linker_flags()} {component.copies}{component.tags}".encode())
         for path in component.sources():
             digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

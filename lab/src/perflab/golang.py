@@ -51,21 +51,21 @@ class Go:
         """The folder in Go's module cache that holds the sources of `module`."""
         return Path(self._ask(["list", "-m", "-f", "{{.Dir}}", module], work).strip())
 
-    def fetch(self, work: Path, packages: list[str]) -> int:
-        """Fetch what `packages` import; return the number of packages to compile, at most.
+    def fetch(self, work: Path, packages: list[str], tags: str = "") -> int:
+        """Fetch what `packages` import with these build tags; return the number of packages to compile, at most.
 
         Raises ClusterError when a module cannot be had.
         """
         # not `go mod download`: that also takes what only the tests of others need
-        return len(self._ask(["list", "-deps", *packages], work).splitlines())
+        return len(self._ask(["list", "-deps", "-tags", tags, *packages], work).splitlines())
 
-    def build(self, work: Path, packages: list[str], target: Path, linker_flags: str, say: Say) -> None:
+    def build(self, work: Path, packages: list[str], target: Path, linker_flags: str, say: Say, tags: str = "") -> None:
         """Build programs: into the file `target`, or into the folder when it is one.
 
         `say` gets the number of packages compiled, now and then. Raises ClusterError with the end of the
         compiler's output.
         """
-        flags = ["-v", "-trimpath", *_COMPILER_FLAGS, "-ldflags", linker_flags, "-o", str(target)]
+        flags = ["-v", "-trimpath", *_COMPILER_FLAGS, "-ldflags", linker_flags, "-tags", tags, "-o", str(target)]
         command = [str(self.path), "build", *flags, *packages]
         compiled, told, tail = 0, time.monotonic(), list[str]()
         say("")

@@ -1,12 +1,12 @@
 """The kubelet endpoint of all simulated nodes: answers the API server's requests for container logs.
 
-A process of its own in each lab. It keeps nothing: the text is the pod's annotation, read when asked for.
+A process of its own in each lab. It keeps nothing: the text is the pod's annotation, read when asked for. What a
+trainer prints is made from the numbers in its annotation, as far as the training has come.
 """
 
 from __future__ import annotations
 
 import asyncio
-import datetime
 import ssl
 import sys
 from pathlib import Path
@@ -15,73 +15,14 @@ from typing import Any
 from aiohttp import web
 
 from perflab.api import Api, connect
+from perflab.container_logs import has_ended, log_of, render_log
 from perflab.errors import ClusterError
 from perflab.ports import LOOPBACK
 from perflab.state import read_lab
 
-LOG = "lab.psap.perf/log"
-_POLL_S = 1.0
+_POLL_S = 0.5
+_CHUNK_LINES = 500
 _API: web.AppKey[Api] = web.AppKey("api", Api)
-
-
-def render_log(pod: dict[str, Any], container: str, query: dict[str, str]) -> str:
-    """The log of one container, with the options of `kubectl logs` applied.
-
-    Raises ValueError when the container has no log yet, or is none of the pod's.
-    """
-    status = _container_status(pod, container)
-    started = _started(status)
-    annotations = pod["metadata"].get("annotations") or {}
-    lines = annotations.get(LOG, _no_program(pod)).rstrip("\n").splitlines(keepends=False)
-    if not _wanted(query, started):
-        lines = []
-    if query.get("tailLines", "").isdigit():
-        count = int(query["tailLines"])
-        lines = lines[len(lines) - count :] if count < len(lines) else lines
-    if query.get("timestamps") == "true":
-        lines = [f"{started} {line}" for line in lines]
-    text = "".join(f"{line}\n" for line in lines)
-    if query.get("limitBytes", "").isdigit():
-        text = text.encode()[: int(query["limitBytes"])].decode(errors="ignore")
-    return text
-
-
-def has_ended(pod: dict[str, Any], container: str) -> bool:
-    """True when no more log can come."""
-    return "terminated" in _container_status(pod, container).get("state", {})
-
-
-def _container_status(pod: dict[str, Any], container: str) -> dict[str, Any]:
-    status = pod.get("status", {})
-    known = [*status.get("containerStatuses", []), *status.get("initContainerStatuses", [])]
-    found: dict[str, Any] = next((item for item in known if item["name"] == container), {})
-    state = found.get("state", {})
-    if "running" in state or "terminated" in state:
-        return found
-    reason = state.get("waiting", {}).get("reason", "ContainerCreating")
-    pod_name = pod["metadata"]["name"]
-    raise ValueError(f'container "{container}" in pod "{pod_name}" is waiting to start: {reason}')
-
-
-def _started(status: dict[str, Any]) -> str:
-    state = status.get("state", {})
-    return str((state.get("running") or state.get("terminated") or {}).get("startedAt", ""))
-
-
-def _wanted(query: dict[str, str], started: str) -> bool:
-    since = query.get("sinceTime")
-    if query.get("sinceSeconds", "").isdigit():
-        earliest = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=int(query["sinceSeconds"]))
-    elif since:
-        earliest = datetime.datetime.fromisoformat(since)
-    else:
-        return True
-    return datetime.datetime.fromisoformat(started) >= earliest
-
-
-def _no_program(pod: dict[str, Any]) -> str:
-    name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
-    return f"{name} is simulated: no program ran. Its annotation {LOG} would be shown here."
 
 
 async def _container_logs(request: web.Request) -> web.StreamResponse:
@@ -91,7 +32,8 @@ async def _container_logs(request: web.Request) -> web.StreamResponse:
     api = request.app[_API]
     try:
         pod = await api.get(path)
-        text = render_log(pod, names["container"], query)
+        # a training of many steps prints megabytes: others are answered meanwhile
+        text = await asyncio.to_thread(render_log, pod, names["container"], query)
     except (ClusterError, ValueError) as error:
         return web.Response(status=400, text=str(error))
     if query.get("previous") == "true":
@@ -99,10 +41,24 @@ async def _container_logs(request: web.Request) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": "text/plain; charset=utf-8"})
     await response.prepare(request)
     await response.write(text.encode())
-    while query.get("follow") == "true" and not has_ended(pod, names["container"]):
+    if query.get("follow") == "true":
+        await _follow(api, path, pod, names["container"], query, response)
+    return response
+
+
+async def _follow(
+    api: Api, path: str, pod: dict[str, Any], container: str, query: dict[str, str], response: web.StreamResponse
+) -> None:
+    """Write what comes after the first answer, until the container has ended."""
+    written, stamped = len(log_of(pod, container)), query.get("timestamps") == "true"
+    while not has_ended(pod, container):
         await asyncio.sleep(_POLL_S)
         pod = await api.get(path)
-    return response
+        lines = await asyncio.to_thread(log_of, pod, container)
+        for start in range(written, len(lines), _CHUNK_LINES):
+            chunk = lines[start : start + _CHUNK_LINES]
+            await response.write("".join(line.shown(stamped) for line in chunk).encode())
+        written = max(written, len(lines))
 
 
 async def _unsupported(request: web.Request) -> web.Response:

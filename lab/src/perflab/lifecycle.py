@@ -9,13 +9,13 @@ import sys
 import time
 from pathlib import Path
 
-from perflab import documents, launch, nodes, processes, programs, setup, state
+from perflab import documents, launch, nodes, processes, programs, prometheus, setup, state
 from perflab.api import Api, connect
 from perflab.build import Binaries
 from perflab.certificates import Authority
-from perflab.components import versions
+from perflab.components import sets_for, versions
 from perflab.credentials import make_credentials
-from perflab.emulators import STANDARD, component
+from perflab.emulators import OPENSHIFT, chosen
 from perflab.errors import ClusterError
 from perflab.launch import PortTakenError
 from perflab.ports import free_ports
@@ -87,8 +87,8 @@ def _prepare(folder: Path, options: Options) -> Lab:
         folder,
         options,
         started=state.now(),
-        ports=free_ports((*programs.PORTS, *(component(each) for each in options.emulate))),
-        versions=versions(),
+        ports=free_ports(programs.port_names(options.profile, chosen(options.profile, options.emulate))),
+        versions=versions([component for components in sets_for(options.profile) for component in components]),
     )
     if options.node_template:
         # a copy: the lab can be scaled after the file is gone
@@ -138,8 +138,10 @@ async def _start_others(lab: Lab, binaries: Binaries, files: Credentials, say: S
         programs.scheduler(lab, binaries, files),
         programs.kwok(lab, binaries, files),
         programs.kubelet(lab, sys.executable),
-        *(programs.emulator(lab, sys.executable, name) for name in (*STANDARD, *lab.options.emulate)),
+        *(programs.emulator(lab, sys.executable, name) for name in lab.emulators),
     ]
+    if lab.options.profile == OPENSHIFT:
+        others.append(prometheus.program(lab, binaries))
     operator = programs.training_operator(lab, binaries, files)
     say(f"starting {', '.join(program.name for program in [*others, operator])}")
     async with connect(lab.folder, lab.server) as api:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,16 @@ import yaml
 
 from perflab import state
 from perflab.api import Api, Document, in_bulk
+from perflab.emulators import OPENSHIFT
 from perflab.errors import UsageError
 from perflab.launch import wait_until
 from perflab.ports import LOOPBACK
 from perflab.state import Lab, Options
 
 FAKE = {"kwok.x-k8s.io/node": "fake"}
+# what is in the machine of a node whose labels and capacity do not tell
+GPUS = "lab.psap.perf/gpus"
+GPU_PRODUCT = "lab.psap.perf/gpu-product"
 _SELECTOR = "labelSelector=type%3Dkwok"
 _HEALTHY = {
     "MemoryPressure": ("False", "KubeletHasSufficientMemory"),
@@ -69,18 +74,17 @@ def named(document: Document, name: str) -> Document:
 
 
 def _defaults(options: Options, lab: Lab) -> Document:
-    gpus = options.gpus_per_node
     capacity = {
         "cpu": "128",
         "memory": "1Ti",
         "ephemeral-storage": "2Ti",
         "pods": "250",
-        **({"nvidia.com/gpu": str(gpus)} if gpus else {}),
+        **({"nvidia.com/gpu": str(options.gpus_per_node)} if _shows_gpus(options) else {}),
     }
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"labels": _labels(options), "annotations": dict(FAKE)},
+        "metadata": {"labels": _labels(options), "annotations": {**FAKE, **_hardware(options)}},
         "spec": {},
         "status": {
             "phase": "Running",
@@ -93,15 +97,31 @@ def _defaults(options: Options, lab: Lab) -> Document:
     }
 
 
+def _is_bare(options: Options) -> bool:
+    # node feature discovery and the GPU operator, which tell of the hardware, are yet to be installed
+    return options.profile == OPENSHIFT
+
+
+def _shows_gpus(options: Options) -> bool:
+    return options.gpus_per_node > 0 and not _is_bare(options)
+
+
+def _hardware(options: Options) -> dict[str, str]:
+    if not _is_bare(options):
+        return {}
+    return {GPUS: str(options.gpus_per_node), GPU_PRODUCT: options.gpu_product}
+
+
 def _labels(options: Options) -> dict[str, str]:
     labels = {
         "type": "kwok",
         "kubernetes.io/arch": "amd64",
         "kubernetes.io/os": "linux",
         "node-role.kubernetes.io/worker": "",
-        "feature.node.kubernetes.io/system-os_release.ID": "rhel",
     }
-    if options.gpus_per_node:
+    if not _is_bare(options):
+        labels["feature.node.kubernetes.io/system-os_release.ID"] = "rhel"
+    if _shows_gpus(options):
         labels |= {
             "nvidia.com/gpu.present": "true",
             "nvidia.com/gpu.product": options.gpu_product,
@@ -146,7 +166,7 @@ def _node_info(lab: Lab) -> dict[str, str]:
 async def set_number(api: Api, lab: Lab, number: int) -> None:
     """Create or delete simulated nodes until there are `number`; pods of deleted nodes go with them."""
     listed = await api.list(f"/api/v1/nodes?{_SELECTOR}")
-    present = {node["metadata"]["name"] for node in listed}
+    present = {node["metadata"]["name"] for node in listed if _is_numbered(node)}
     wanted = {node_name(index) for index in range(number)}
     template = read_template(lab.node_template) if lab.node_template.exists() else {}
     shared = shared_document(lab, template)
@@ -185,9 +205,14 @@ async def wait_ready(api: Api, lab: Lab, number: int) -> None:
 
 
 async def count_ready(api: Api) -> int:
-    """The number of simulated nodes whose Ready condition is true."""
+    """The number of the lab's numbered nodes whose Ready condition is true."""
     listed = await api.list(f"/api/v1/nodes?{_SELECTOR}&resourceVersion=0")
-    return sum(_is_ready(node) for node in listed)
+    return sum(_is_ready(node) for node in listed if _is_numbered(node))
+
+
+def _is_numbered(node: Document) -> bool:
+    # others, such as those of Machines, are not the lab's to count
+    return re.fullmatch(r"node-\d{4,}", node["metadata"]["name"]) is not None
 
 
 def _is_ready(node: Document) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from perflab import documents
 from perflab.build import Binaries
 from perflab.certificates import Pair
-from perflab.emulators import STANDARD, component
+from perflab.emulators import OPENSHIFT, component
 from perflab.ports import LOOPBACK
 from perflab.program import Program
 from perflab.state import Lab
@@ -16,7 +17,7 @@ from perflab.tuning import this_machine
 
 MANIFESTS = Path(__file__).parent / "manifests"
 
-# the names of the ports that every lab needs, one per program that listens on TCP
+# the names of the ports that every lab needs besides those of its emulators, one per program that listens on TCP
 PORTS = (
     "etcd",
     "kube-apiserver",
@@ -26,7 +27,6 @@ PORTS = (
     "training-operator",
     "training-operator-webhook",
     "kubelet",
-    *(component(name) for name in STANDARD),
 )
 
 # A test may ask for thousands of requests a second: no limit but the CPU.
@@ -37,6 +37,12 @@ _POD_NETWORK = "10.128.0.1/14"
 _SERVICE_NETWORK = "10.96.0.0/16"
 # simulated nodes send no heartbeats, and none is expected for the life of a lab
 _NODE_GRACE = "8760h"
+
+
+def port_names(profile: str, emulators: Iterable[str]) -> tuple[str, ...]:
+    """The names of the ports that a lab of this profile with these emulators needs."""
+    own = (*PORTS, "prometheus") if profile == OPENSHIFT else PORTS
+    return (*own, *(component(name) for name in emulators))
 
 
 @dataclass(frozen=True, slots=True)

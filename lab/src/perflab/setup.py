@@ -7,9 +7,11 @@ import json
 import shutil
 from pathlib import Path
 
+from perflab import prometheus
 from perflab.api import Api
 from perflab.build import Binaries
 from perflab.certificates import Authority
+from perflab.emulators import OPENSHIFT
 from perflab.installing import install, read_documents
 from perflab.launch import wait_until
 from perflab.ports import LOOPBACK
@@ -29,8 +31,8 @@ async def install_kinds(api: Api, lab: Lab, binaries: Binaries) -> None:
     Before the controllers start: the garbage collector looks for new kinds only every half minute.
     """
     pytorch = binaries.manifests("training-operator-crds") / _PYTORCH_CRD
-    emulated = [EMULATORS / name / "crds.yaml" for name in lab.options.emulate]
-    files = [pytorch, *(MANIFESTS / name for name in _MANIFESTS), *emulated]
+    emulated = [EMULATORS / name / "crds.yaml" for name in lab.emulators]
+    files = [pytorch, *(MANIFESTS / name for name in _MANIFESTS), *(path for path in emulated if path.exists())]
     await install(api, lab, [document for path in files for document in read_documents(path)])
 
 
@@ -87,12 +89,19 @@ async def mark_cluster(api: Api, lab: Lab) -> None:
         "simulated": ",".join(document["simulated"]),
         "emulated": ",".join(document["emulated"]),
         "versions": json.dumps(lab.versions, sort_keys=True),
+        **_prometheus_data(lab),
         "metrics-endpoints": json.dumps(metrics_endpoints(lab), sort_keys=True),
     }
     mark = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "perflab"}, "data": data}
     await api.create(_MARK, mark)
     # when it was there already: `scale` changes the number of nodes
     await api.patch(f"{_MARK}/perflab", {"data": data})
+
+
+def _prometheus_data(lab: Lab) -> dict[str, str]:
+    if lab.options.profile != OPENSHIFT:
+        return {}
+    return {"prometheus-url": prometheus.url(lab), "prometheus-data": str(prometheus.data_folder(lab))}
 
 
 async def wait_for_default_account(api: Api, lab: Lab) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from perflab import documents
-from perflab.emulators import STANDARD
+from perflab.emulators import KUBERNETES, chosen
 from perflab.errors import ClusterError, UsageError
 from perflab.processes import Identity
 from perflab.program import Program
@@ -32,7 +32,7 @@ class Options:
     nodes: int = 100
     gpus_per_node: int = 8
     gpu_product: str = "NVIDIA-H100-80GB-HBM3"
-    profile: str = "kubernetes"
+    profile: str = KUBERNETES
     node_template: str | None = None
     fsync: bool = False
     audit: bool = False
@@ -68,6 +68,11 @@ class Lab:
         return self.folder / "node-template.yaml"
 
     @property
+    def emulators(self) -> tuple[str, ...]:
+        """Names of the emulators that it runs."""
+        return chosen(self.options.profile, self.options.emulate)
+
+    @property
     def server(self) -> str:
         """The API server's URL."""
         return f"https://127.0.0.1:{self.ports['kube-apiserver']}"
@@ -98,7 +103,7 @@ class Lab:
             "programs": {name: program.document() for name, program in self.programs.items()},
             "versions": self.versions,
             "simulated": ["nodes", "pods"],
-            "emulated": [*STANDARD, *self.options.emulate],
+            "emulated": list(self.emulators),
         }
 
 

@@ -41,3 +41,14 @@ def lab(labs: Labs) -> Lab:
 @pytest.fixture(scope="session")
 def cluster(lab: Lab) -> Cluster:
     return Cluster.of(lab)
+
+
+@pytest.fixture(scope="session")
+def openshift_lab(labs: Labs) -> Lab:
+    """A lab of the profile openshift, of 2 nodes, that tests share and leave running."""
+    return labs.up("openshift", "--profile", "openshift", "--nodes", "2")
+
+
+@pytest.fixture(scope="session")
+def openshift(openshift_lab: Lab) -> Cluster:
+    return Cluster.of(openshift_lab)

@@ -34,7 +34,8 @@ def test_up_with_other_options_is_refused(labs: Labs, lab: Lab) -> None:
 
 def test_every_program_listens_on_loopback_only(lab: Lab) -> None:
     addresses = [each for item in lab.pids.values() for each in ports.listening_addresses(item.pid)]
-    assert len(addresses) == len(lab.ports)
+    # besides those that are given to it, a server of an emulator takes any, and tells where it is
+    assert {f"127.0.0.1:{port}" for port in lab.ports.values()} <= set(addresses)
     assert all(address.startswith("127.0.0.1:") for address in addresses)
 
 

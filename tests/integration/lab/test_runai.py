@@ -233,8 +233,8 @@ def test_work_goes_on_after_the_api_server_and_the_emulator_were_killed(labs: La
 
 def test_the_lab_says_what_is_emulated(labs: Labs, runai: Cluster) -> None:
     lab: Lab = labs.get("runai")
-    assert lab.document()["emulated"] == ["volumes", "runai"]
-    assert runai.core.read_namespaced_config_map("perflab", "kube-system").data["emulated"] == "volumes,runai"
+    assert lab.document()["emulated"] == ["volumes", "trainers", "runai"]
+    assert runai.core.read_namespaced_config_map("perflab", "kube-system").data["emulated"] == "volumes,trainers,runai"
     assert "runai: running, 2 nodes of 8 GPUs, emulates runai, since" in labs.run("status").stdout
     assert labs.run("up", "--name", "runai").returncode == 0
     assert labs.run("up", "--name", "runai", "--emulate", "runai").returncode == 0

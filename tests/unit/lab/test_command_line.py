@@ -21,7 +21,7 @@ def test_status_without_labs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "No lab in" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", ["kubeconfig", "scale --nodes 3"])
+@pytest.mark.parametrize("command", ["kubeconfig", "scale --nodes 3", "step"])
 def test_a_lab_that_is_not_up_is_exit_code_3(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert entry.run(command.split(), debug=False) == 3
     assert "Error: there is no lab 'default'" in capsys.readouterr().err
@@ -29,7 +29,15 @@ def test_a_lab_that_is_not_up_is_exit_code_3(command: str, capsys: pytest.Captur
 
 @pytest.mark.parametrize(
     "command",
-    ["up --name Bad", "down --name ../x", "logs etcd", "up --nodes -1", "nonsense", "up --node-template nowhere"],
+    [
+        "up --name Bad",
+        "down --name ../x",
+        "logs etcd",
+        "up --nodes -1",
+        "nonsense",
+        "up --node-template nowhere",
+        "step a",
+    ],
 )
 def test_a_wrong_request_is_exit_code_2(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert entry.run(command.split(), debug=False) == 2
@@ -68,4 +76,4 @@ def test_an_error_keeps_its_traceback_with_debug(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_group_has_the_agreed_commands() -> None:
-    assert set(cli.lab.commands) == {"build", "up", "down", "status", "kubeconfig", "logs", "restart", "scale"}
+    assert set(cli.lab.commands) == {"build", "up", "down", "status", "kubeconfig", "logs", "restart", "scale", "step"}

@@ -43,6 +43,22 @@ def test_a_node_follows_the_contract() -> None:
     assert node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"] == 1234
 
 
+def test_a_bare_node_says_what_is_in_it_by_annotations_only() -> None:
+    node = nodes.shared_document(lab(Options(profile="openshift", gpus_per_node=4, gpu_product="A100")), {})
+    assert node["metadata"]["annotations"] == {
+        "kwok.x-k8s.io/node": "fake",
+        "lab.psap.perf/gpus": "4",
+        "lab.psap.perf/gpu-product": "A100",
+    }
+    assert set(node["metadata"]["labels"]) == {
+        "type",
+        "kubernetes.io/arch",
+        "kubernetes.io/os",
+        "node-role.kubernetes.io/worker",
+    }
+    assert set(node["status"]["capacity"]) == {"cpu", "memory", "ephemeral-storage", "pods"}
+
+
 def test_nodes_without_gpus_say_nothing_of_gpus() -> None:
     node = nodes.shared_document(lab(Options(gpus_per_node=0)), {})
     assert "nvidia.com/gpu" not in node["status"]["allocatable"]

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 from cryptography import x509
-from perflab import programs
+from perflab import programs, prometheus
 from perflab.build import Binaries
 from perflab.certificates import Authority
 from perflab.credentials import make_credentials
-from perflab.emulators import OFFERED
+from perflab.emulators import KUBERNETES, OFFERED, OPENSHIFT, PROFILES, STANDARD, chosen
 from perflab.installing import read_documents
 from perflab.ports import free_ports
 from perflab.program import Program
@@ -23,12 +23,13 @@ from perflab.setup import EMULATORS
 from perflab.state import Lab, Options
 from perflab.tuning import tuning_for
 
+EVERY = sorted({*chosen(OPENSHIFT, OFFERED)})
 BINARIES = Binaries(Path("/cache/abc"))
 
 
 def make_lab(folder: Path, options: Options) -> tuple[Lab, Credentials]:
     folder.mkdir()
-    lab = Lab(folder, options, ports=free_ports(programs.PORTS))
+    lab = Lab(folder, options, ports=free_ports(programs.port_names(options.profile, ("volumes",))))
     return lab, make_credentials(Authority(folder / "pki"), lab)
 
 
@@ -114,7 +115,26 @@ def test_what_is_recorded_of_a_program_starts_it_again(made: tuple[Lab, Credenti
         assert [str(part) for part in again.command] == [str(part) for part in program.command]
 
 
-@pytest.mark.parametrize("name", OFFERED)
+def test_prometheus_scrapes_the_control_plane_and_what_emulators_tell(tmp_path: Path) -> None:
+    lab, _ = make_lab(tmp_path / "scraped", Options(profile=OPENSHIFT))
+    program = prometheus.program(lab, BINARIES)
+    assert "--web.enable-admin-api" in program.command
+    assert program.health == f"http://127.0.0.1:{lab.ports['prometheus']}/-/ready"
+    document = json.loads((lab.folder / "prometheus.json").read_text())
+    jobs = {job["job_name"]: job for job in document["scrape_configs"]}
+    found = {name: job["static_configs"][0]["targets"] for name, job in jobs.items() if "static_configs" in job}
+    expected = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd")
+    assert list(found.values()) == [[f"127.0.0.1:{lab.ports[name]}"] for name in expected]
+    assert jobs["emulated"]["file_sd_configs"] == [{"files": [f"{prometheus.targets_folder(lab)}/*.json"]}]
+    assert Path(jobs["apiserver"]["tls_config"]["key_file"]).is_file()
+
+
+def test_a_lab_has_what_its_profile_has_and_what_was_asked_for_each_once() -> None:
+    assert chosen(KUBERNETES, ("kueue",)) == (*STANDARD, "kueue")
+    assert chosen(OPENSHIFT, ("kueue", "runai")) == (*STANDARD, *PROFILES[OPENSHIFT], "runai")
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if (EMULATORS / name / "crds.yaml").exists()])
 def test_the_kinds_of_an_emulator_say_that_they_are_emulated(name: str) -> None:
     documents = read_documents(EMULATORS / name / "crds.yaml")
     kinds = [document for document in documents if document["kind"] == "CustomResourceDefinition"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from perflab import places, state
+from perflab.emulators import STANDARD
 from perflab.errors import ClusterError, UsageError
 from perflab.processes import Identity
 from perflab.program import Program
@@ -40,7 +41,7 @@ def test_the_document_follows_the_contract(tmp_path: Path) -> None:
     document = a_lab(tmp_path).document()
     assert document["schema"] == "psap.perf/lab/1"
     assert document["simulated"] == ["nodes", "pods"]
-    assert document["emulated"] == ["volumes"]
+    assert document["emulated"] == list(STANDARD)
     assert document["pids"]["etcd"] == {"pid": 2**22 + 1, "start_time": 7}
     assert document["gpus_per_node"] == 8
 

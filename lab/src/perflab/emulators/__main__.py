@@ -11,23 +11,31 @@ from pathlib import Path
 from aiohttp import web
 
 from perflab.api import connect
+from perflab.emulators import steps
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.store import Store
+from perflab.emulators.controller import Controller
 from perflab.errors import ClusterError
 from perflab.ports import LOOPBACK
 from perflab.state import read_lab
 
+_SETTLE_S = 0.02
+
 
 async def serve(folder: Path, name: str, port: int) -> None:
-    """Run the emulator until the process is ended; `/healthz` answers 200 once it knows the cluster."""
+    """Run the emulator until the process is ended.
+
+    `/healthz` answers 200 once it knows the cluster and has made what is there from the start, `/steps` which version
+    of the set steps it knows.
+    """
     lab = read_lab(folder.parent, folder.name)
     if lab is None:
         raise ClusterError(f"{folder} is no lab")
     emulator = importlib.import_module(f"perflab.emulators.{name}")
     async with connect(folder, lab.server) as api:
-        cluster = Cluster(api, name)
+        cluster = Cluster(api, name, steps.declared(name))
         controllers = emulator.controllers(cluster)
-        await _listen(port, cluster.stores())
+        settled = asyncio.Event()
+        await _listen(port, cluster, settled)
         async with asyncio.TaskGroup() as group:
             for store in cluster.stores():
                 group.create_task(store.follow())
@@ -35,15 +43,25 @@ async def serve(folder: Path, name: str, port: int) -> None:
             await asyncio.gather(*(store.synced.wait() for store in cluster.stores()))
             for controller in controllers:
                 group.create_task(controller.run())
+            # besides controllers there may be servers, which have no work to finish
+            working = [each for each in controllers if isinstance(each, Controller)]
+            while not all(controller.is_idle for controller in working):
+                await asyncio.sleep(_SETTLE_S)
+            settled.set()
 
 
-async def _listen(port: int, stores: list[Store]) -> None:
+async def _listen(port: int, cluster: Cluster, settled: asyncio.Event) -> None:
     async def healthz(_: web.Request) -> web.Response:
-        waiting = [store.resource.plural for store in stores if not store.synced.is_set()]
-        return web.Response(status=503, text=", ".join(waiting)) if waiting else web.Response(text="ok")
+        waiting = [store.resource.plural for store in cluster.stores() if not store.synced.is_set()]
+        is_well = settled.is_set() and not waiting
+        return web.Response(status=200 if is_well else 503, text=", ".join(waiting) or "ok")
+
+    async def known_steps(_: web.Request) -> web.Response:
+        return web.json_response(cluster.steps_version)
 
     app = web.Application()
     app.router.add_get("/healthz", healthz)
+    app.router.add_get("/steps", known_steps)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, LOOPBACK, port).start()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-from perflab.emulators.store import Key
+from perflab.emulators.store import Key, Store, key_of
 from perflab.errors import ClusterError
 
-# returns after how many seconds to look again, None when only a change can make a difference
+# returns after how many seconds to look again, None or infinity when only a change can make a difference
 Reconcile = Callable[[Key], Awaitable[float | None]]
 
 _log = logging.getLogger(__name__)
@@ -35,6 +36,23 @@ class Controller:
         self._working: set[Key] = set()
         self._failures: dict[Key, int] = {}
         self._some = asyncio.Semaphore(0)
+        self._followed: list[Store] = []
+
+    def follow(self, store: Store) -> None:
+        """Have each object of *store* looked at when it comes and when it changes."""
+        self._followed.append(store)
+        store.listen(lambda _old, new: self.ask(key_of(new)) if new else None)
+
+    def ask_all(self, *_: object) -> None:
+        """Have every object of the stores that are followed looked at; it can listen to whatever they depend on."""
+        for store in self._followed:
+            for document in store.values():
+                self.ask(key_of(document))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits or is looked at; what is to be looked at later does not count."""
+        return not self._queued and not self._working
 
     def ask(self, key: Key) -> None:
         """Have *key* looked at soon."""
@@ -80,7 +98,7 @@ class Controller:
             self._retry(key, "failed")
         else:
             self._failures.pop(key, None)
-            if again_s is not None:
+            if again_s is not None and again_s < math.inf:
                 self.ask_later(key, again_s)
 
     def _retry(self, key: Key, why: str) -> None:

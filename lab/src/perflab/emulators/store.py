@@ -40,19 +40,19 @@ def owner_of(document: Document) -> Document | None:
 
 
 class Store:
-    """The objects of one resource (those with a label, when *label* is given).
+    """The objects of one resource, or those of them that *query* selects.
 
     What this process writes is in the copy at once, so that a controller does not act twice on what it changed. The
     copy may be behind what others write: creations carry names that say what they are for, so that one is not made
     twice. A killed API server is waited for; a listener hears of everything that changed meanwhile.
     """
 
-    def __init__(self, api: Api, resource: Resource, label: str = "") -> None:
-        """Nothing is read before `follow` runs."""
+    def __init__(self, api: Api, resource: Resource, query: str = "") -> None:
+        """Nothing is read before `follow` runs; *query* selects objects, such as `labelSelector=a`."""
         self.resource = resource
         self.synced = asyncio.Event()
         self._api = api
-        self._query = f"labelSelector={label}&" if label else ""
+        self._query = f"{query}&" if query else ""
         self._objects: dict[Key, Document] = {}
         self._owned: defaultdict[str, set[Key]] = defaultdict(set)
         self._gone: dict[str, None] = {}
@@ -105,6 +105,11 @@ class Store:
             self._put(patched)
         elif before is not None:
             self._remove(before)
+
+    def empty(self) -> None:
+        """Forget all objects, as if each had been deleted."""
+        for document in self.values():
+            self._remove(document)
 
     async def follow(self) -> None:
         """Keep the copy up to date until cancelled."""

@@ -57,7 +57,7 @@ class QueuedJobs:
             "scheduling.k8s.io/priorityclass": cluster.store(PRIORITY_CLASSES),
         }
         self.controller = Controller(kind.resource.kind, self._reconcile)
-        self._jobs.listen(lambda _, new: self.controller.ask(key_of(new)) if new else None)
+        self.controller.follow(self._jobs)
         self._workloads.listen(self._workload_changed)
 
     def _workload_changed(self, old: Document | None, new: Document | None) -> None:

@@ -25,7 +25,7 @@ class Groups:
         self.grouper = Controller("pod grouper", self._put_into_group)
         self.controller = Controller("PodGroup", self._tell_status)
         self._pods.listen(self._pod_changed)
-        self._groups.listen(lambda _, new: self.controller.ask(key_of(new)) if new else None)
+        self.controller.follow(self._groups)
 
     def _pod_changed(self, old: Document | None, new: Document | None) -> None:
         pod = new or old or {}

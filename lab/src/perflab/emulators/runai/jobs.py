@@ -26,7 +26,7 @@ class Jobs:
         self._jobs = cluster.store(RUNAI_JOBS)
         self._pods = cluster.store(PODS, WORKLOAD_NAME)
         self.controller = Controller("RunaiJob", self._reconcile)
-        self._jobs.listen(lambda _, new: self.controller.ask(key_of(new)) if new else None)
+        self.controller.follow(self._jobs)
         self._pods.listen(self._pod_changed)
 
     def _pod_changed(self, old: Document | None, new: Document | None) -> None:

@@ -11,7 +11,7 @@ from perflab.emulators.controller import Controller
 from perflab.emulators.resources import GANGS, PYTORCH_JOBS, Resource
 from perflab.emulators.runai import specs
 from perflab.emulators.runai.resources import DISTRIBUTEDS, INTERACTIVES, RUNAI_JOBS, TRAININGS, WORKLOAD_NAME
-from perflab.emulators.store import Key, key_of, owner_of
+from perflab.emulators.store import Key, owner_of
 
 PENDING, RUNNING, COMPLETED, FAILED, STOPPED = "Pending", "Running", "Completed", "Failed", "Stopped"
 # the job of an earlier workload of that name is still on its way out
@@ -38,7 +38,7 @@ class Workloads:
         self._job_spec = job_spec
         self._phase_of = phase_of
         self.controller = Controller(kind.kind, self._reconcile)
-        self._workloads.listen(lambda _, new: self.controller.ask(key_of(new)) if new else None)
+        self.controller.follow(self._workloads)
         self._jobs.listen(self._job_changed)
 
     def _job_changed(self, old: Document | None, new: Document | None) -> None:

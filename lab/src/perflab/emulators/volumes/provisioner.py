@@ -103,7 +103,7 @@ class Reclaimer:
         """Over the cluster's volumes."""
         self._volumes = cluster.store(VOLUMES)
         self.controller = Controller("volume", self._reclaim)
-        self._volumes.listen(lambda _, new: self.controller.ask(key_of(new)) if new else None)
+        self.controller.follow(self._volumes)
 
     async def _reclaim(self, key: Key) -> float | None:
         volume = self._volumes.get(key)

@@ -1,0 +1,170 @@
+"""A simulated training in numbers: what its log, its runtime and its GPUs are made of."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+ANNOTATION = "lab.psap.perf/training"
+_MASK = 2**64 - 1
+# how far a step may end from where it would if all were equal, as a share of one
+_JITTER = 0.04
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """One training. Times are seconds of the training itself, which runs `speed` times as fast.
+
+    `format` says which log it prints; `start_s` is from the container's start to the first step, `runtime_s` the
+    steps' time. `gpu_utilization` (0 to 1) and `gpu_memory_bytes` are those of one GPU.
+    """
+
+    format: str
+    seed: int
+    speed: float
+    rank: int
+    said: tuple[str, ...]
+    model: str
+    gpus: int
+    gpu_product: str
+    gpu_memory_total_bytes: float
+    gpu_utilization: float
+    gpu_memory_bytes: float
+    out_of_memory: bool
+    start_s: float
+    steps: int
+    step_s: float
+    epochs: float
+    samples: int
+    batch: int
+    tokens_per_step: float
+    dataset_tokens: float
+    longest_tokens: int
+    trainable_parameters: float
+    learning_rate: float
+    warmup_steps: float
+    scheduler: str
+    logging_steps: int
+    tells_tokens: bool
+    tells_memory: bool
+    first_loss: float
+    last_loss: float
+
+    @property
+    def runtime_s(self) -> float:
+        """All steps."""
+        return self.steps * self.step_s
+
+    @property
+    def whole_s(self) -> float:
+        """From the container's start to its end."""
+        return self.start_s + (0.0 if self.out_of_memory else self.runtime_s)
+
+    @property
+    def exit_code(self) -> int:
+        """How it ends."""
+        return int(self.out_of_memory)
+
+    def at_s(self, step: int) -> float:
+        """When a step ends, after the container's start; none is exactly as long as another, all together are."""
+        inner = 0 < step < self.steps
+        return self.start_s + self.step_s * (step + (_JITTER * self.noise(step) if inner else 0.0))
+
+    def epoch(self, step: int) -> float:
+        """How much of the data was seen after a step."""
+        return self.epochs * step / self.steps
+
+    def loss(self, step: int) -> float:
+        """Falls as losses do, and never quite smoothly."""
+        falling = math.exp(-4.0 * step / self.steps)
+        return self.last_loss + (self.first_loss - self.last_loss) * falling * (1.0 + 0.1 * self.noise(-step))
+
+    def gradient_norm(self, step: int) -> float:
+        """Falls with the loss."""
+        return 0.6 + self.loss(step) * (0.5 + 0.1 * self.noise(3 * step + 1))
+
+    def rate(self, step: int) -> float:
+        """The learning rate after a step: it warms up, then stays or falls."""
+        if self.warmup_steps and step < self.warmup_steps:
+            return self.learning_rate * step / self.warmup_steps
+        part = min(1.0, (step - self.warmup_steps) / max(1.0, self.steps - self.warmup_steps))
+        falling = {"cosine": (1.0 + math.cos(math.pi * part)) / 2, "linear": 1.0 - part}
+        return self.learning_rate * falling.get(self.scheduler, 1.0)
+
+    def noise(self, place: int) -> float:
+        """A number from -1 to 1, always the same for a place of this training."""
+        mixed = (self.seed * 0x9E3779B97F4A7C15 + place * 0xBF58476D1CE4E5B9) & _MASK
+        mixed = ((mixed ^ (mixed >> 29)) * 0x94D049BB133111EB) & _MASK
+        return (mixed >> 11) / 2**52 - 1.0
+
+    def text(self) -> str:
+        """The annotation."""
+        return json.dumps({"simulated": True, **dataclasses.asdict(self)}, sort_keys=True)
+
+    def in_time(self, seconds: float) -> Training:
+        """The same training, run so fast that it takes *seconds*."""
+        return dataclasses.replace(self, speed=self.whole_s / seconds) if seconds > 0 else self
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A benchmark of the network between a job's pods. Times are seconds, which run `speed` times as fast.
+
+    `format` is `iperf` or `network_overhead`. The latter fails when it takes longer than `limit_s`.
+    """
+
+    format: str
+    seed: int
+    speed: float
+    said: tuple[str, ...]
+    gpu_utilization: float
+    gpu_memory_bytes: float
+    start_s: float
+    runs: int
+    streams: int
+    run_s: float
+    bits_per_second: float
+    limit_s: float
+
+    @property
+    def whole_s(self) -> float:
+        """From the container's start to its end."""
+        return self.start_s + self.runs * self.run_s
+
+    @property
+    def exit_code(self) -> int:
+        """How it ends."""
+        return int(self.format != "iperf" and self.time_s(0) > self.limit_s)
+
+    def time_s(self, run: int) -> float:
+        """What one run took, by its rate."""
+        return self.run_s * self.bits_per_second / self.rate(run)
+
+    def rate(self, run: int) -> float:
+        """Bits a second of one run; no two are equal."""
+        return self.bits_per_second * (1.0 - 0.02 * ((self.seed >> run) & 7) / 7)
+
+    def text(self) -> str:
+        """The annotation."""
+        return json.dumps({"simulated": True, **dataclasses.asdict(self)}, sort_keys=True)
+
+    def in_time(self, seconds: float) -> Benchmark:
+        """The same benchmark, run so fast that it takes *seconds*."""
+        return dataclasses.replace(self, speed=self.whole_s / seconds) if seconds > 0 else self
+
+
+Simulated = Training | Benchmark
+
+
+def read_simulated(annotations: Mapping[str, str]) -> Simulated | None:
+    """What a pod's annotation says it does; None when there is none, or a user's own that tells less."""
+    try:
+        document = json.loads(annotations.get(ANNOTATION, ""))
+        kind = Benchmark if "limit_s" in document else Training
+        known = {field.name: document[field.name] for field in dataclasses.fields(kind)}
+    except (ValueError, TypeError, KeyError):
+        return None
+    return kind(**{**known, "said": tuple(known["said"])})

@@ -1,0 +1,163 @@
+"""Clusters and jobs of Ray, from their creation to their end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from .labs import Cluster, Labs, wait_for
+from .workloads import pod_template
+
+NAMESPACE = "default"
+GROUP, VERSION = "ray.io", "v1"
+NAME = "ray"
+
+
+@pytest.fixture(scope="module")
+def ray(labs: Labs) -> Iterator[Cluster]:
+    """A lab of 3 nodes of 8 GPUs with Ray."""
+    yield Cluster.of(labs.up(NAME, "--nodes", "3", "--emulate", "ray"))
+    assert labs.run("down", "--name", NAME).returncode == 0
+
+
+def cluster_spec(workers: int, gpus: int = 4) -> dict[str, Any]:
+    group = {"groupName": "workers", "replicas": workers, "minReplicas": workers, "maxReplicas": workers}
+    return {
+        "rayVersion": "2.35.0",
+        "headGroupSpec": {"rayStartParams": {}, "template": pod_template({}, "Always", gpus)},
+        "workerGroupSpecs": [{**group, "rayStartParams": {}, "template": pod_template({}, "Always", gpus)}],
+    }
+
+
+def submit(ray: Cluster, name: str, workers: int = 1, gpus: int = 4, **spec: Any) -> None:
+    """A RayJob, whose program runs for a second unless `annotations` say otherwise."""
+    submitter = pod_template(spec.pop("annotations", {}), "Never", 0)
+    body = {
+        "apiVersion": f"{GROUP}/{VERSION}",
+        "kind": "RayJob",
+        "metadata": {"name": name, "labels": {"team": name}},
+        "spec": {
+            "entrypoint": "python app.py",
+            "submitterConfig": {"backoffLimit": 0},
+            "submitterPodTemplate": submitter,
+            "rayClusterSpec": cluster_spec(workers, gpus),
+            **spec,
+        },
+    }
+    ray.custom.create_namespaced_custom_object(GROUP, VERSION, NAMESPACE, "rayjobs", body)
+
+
+def change(ray: Cluster, name: str, **spec: Any) -> None:
+    ray.custom.patch_namespaced_custom_object(GROUP, VERSION, NAMESPACE, "rayjobs", name, {"spec": spec})
+
+
+def status(ray: Cluster, name: str) -> dict[str, Any]:
+    found = ray.custom.get_namespaced_custom_object(GROUP, VERSION, NAMESPACE, "rayjobs", name)
+    told: dict[str, Any] = found.get("status", {})
+    return told
+
+
+def clusters(ray: Cluster, name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = ray.custom.list_namespaced_custom_object(
+        GROUP, VERSION, NAMESPACE, "rayclusters", label_selector=f"team={name}"
+    )["items"]
+    return found
+
+
+def members(ray: Cluster, name: str) -> list[Any]:
+    selector = f"ray.io/cluster={status(ray, name).get('rayClusterName', 'none')}"
+    pods: list[Any] = ray.core.list_namespaced_pod(NAMESPACE, label_selector=selector).items
+    return pods
+
+
+def reached(ray: Cluster, name: str, deployment: str) -> dict[str, Any]:
+    def look() -> dict[str, Any] | None:
+        found = status(ray, name)
+        return found if found.get("jobDeploymentStatus") == deployment else None
+
+    found: dict[str, Any] = wait_for(f"{name} is {deployment}", look)
+    return found
+
+
+def remove(ray: Cluster, name: str) -> None:
+    ray.custom.delete_namespaced_custom_object(GROUP, VERSION, NAMESPACE, "rayjobs", name)
+    wait_for(
+        f"nothing is left of {name}",
+        lambda: not clusters(ray, name) and not ray.batch.list_namespaced_job(NAMESPACE).items,
+    )
+
+
+def test_a_job_runs_on_a_cluster_of_its_own_that_is_shut_down(ray: Cluster) -> None:
+    submit(ray, "well", workers=2, shutdownAfterJobFinishes=True)
+    told = reached(ray, "well", "Complete")
+    assert (told["jobStatus"], told["succeeded"]) == ("SUCCEEDED", 1)
+    assert told["rayClusterName"].startswith("well-raycluster-")
+    assert told["startTime"] <= told["endTime"]
+    assert told["rayClusterStatus"]["state"] == "ready"
+    assert told["rayClusterStatus"]["desiredGPU"] == "12"
+    wait_for("the cluster is gone", lambda: not clusters(ray, "well") and not members(ray, "well"))
+    assert ray.batch.read_namespaced_job("well", NAMESPACE).status.succeeded == 1, "the submitter stays"
+    remove(ray, "well")
+
+
+def test_a_job_whose_program_fails_has_failed_and_keeps_its_cluster(ray: Cluster) -> None:
+    submit(ray, "fails", annotations={"exit-code": "3"})
+    told = reached(ray, "fails", "Failed")
+    assert (told["jobStatus"], told["reason"]) == ("FAILED", "AppFailed")
+    assert len(members(ray, "fails")) == 2
+    remove(ray, "fails")
+    wait_for("its pods are gone", lambda: not ray.core.list_namespaced_pod(NAMESPACE).items)
+
+
+def test_a_cluster_that_finds_no_gpus_keeps_its_job_waiting_until_the_deadline(ray: Cluster) -> None:
+    submit(ray, "waits", gpus=9, activeDeadlineSeconds=2)
+    told = reached(ray, "waits", "Failed")
+    assert (told["reason"], told.get("jobStatus")) == ("DeadlineExceeded", "")
+    remove(ray, "waits")
+
+
+def test_a_job_that_loses_a_worker_fails_while_the_cluster_makes_another(ray: Cluster) -> None:
+    submit(ray, "loses", annotations={"duration": "1h"})
+    wait_for("it runs", lambda: status(ray, "loses").get("jobStatus") == "RUNNING")
+    lost = next(pod for pod in members(ray, "loses") if pod.metadata.labels["ray.io/node-type"] == "worker")
+    ray.core.delete_namespaced_pod(lost.metadata.name, NAMESPACE)
+    told = reached(ray, "loses", "Failed")
+    assert (told["jobStatus"], told["reason"]) == ("FAILED", "AppFailed")
+    wait_for(
+        "another worker runs",
+        lambda: (
+            [pod.metadata.uid for pod in members(ray, "loses") if pod.status.phase == "Running"].count(
+                lost.metadata.uid
+            )
+            == 0
+            and len(members(ray, "loses")) == 2
+        ),
+    )
+    remove(ray, "loses")
+
+
+def test_a_suspended_job_has_no_cluster_and_goes_on_when_it_may(ray: Cluster) -> None:
+    submit(ray, "stops", annotations={"duration": "1h"}, suspend=True)
+    reached(ray, "stops", "Suspended")
+    assert clusters(ray, "stops") == []
+    change(ray, "stops", suspend=False)
+    wait_for("it runs", lambda: status(ray, "stops").get("jobStatus") == "RUNNING")
+    change(ray, "stops", suspend=True)
+    reached(ray, "stops", "Suspended")
+    wait_for("its cluster is gone", lambda: not clusters(ray, "stops"))
+    remove(ray, "stops")
+
+
+def test_steps_can_be_made_to_take_time_and_to_fail(ray: Cluster, labs: Labs) -> None:
+    assert labs.run("step", "--name", NAME, "ray.cluster=never", "ray.job=fail: no such module").returncode == 0
+    submit(ray, "steps")
+    wait_for("its cluster is there", lambda: clusters(ray, "steps"))
+    assert members(ray, "steps") == []
+    assert status(ray, "steps")["jobDeploymentStatus"] == "Initializing"
+    assert labs.run("step", "--name", NAME, "ray.cluster=").returncode == 0
+    told = reached(ray, "steps", "Failed")
+    assert (told["jobStatus"], told["message"]) == ("FAILED", "no such module")
+    assert labs.run("step", "--name", NAME, "--clear").returncode == 0
+    remove(ray, "steps")

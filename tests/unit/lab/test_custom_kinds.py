@@ -1,0 +1,112 @@
+"""Stores of kinds that a CustomResourceDefinition defines: they fill and empty as it comes and goes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any, cast
+
+from perflab.api import Api, Document
+from perflab.emulators.cluster import Cluster
+from perflab.emulators.resources import PODS, Resource
+from perflab.emulators.store import Store
+from perflab.errors import ClusterError
+
+KIND = Resource("nfd.openshift.io", "v1", "nodefeaturediscoveries", "NodeFeatureDiscovery")
+
+
+def definition(version: int, *, established: bool = True, served: str = "v1") -> Document:
+    return {
+        "metadata": {"name": f"{KIND.plural}.{KIND.group}", "uid": "crd", "resourceVersion": str(version)},
+        "spec": {"versions": [{"name": served, "served": True, "schema": {"openAPIV3Schema": {}}}]},
+        "status": {"conditions": [{"type": "Established", "status": str(established)}]},
+    }
+
+
+class FakeApi:
+    """A server that serves the kind only while `served`, and definitions from a queue of events."""
+
+    def __init__(self) -> None:
+        self.served = False
+        self.events: asyncio.Queue[Document] = asyncio.Queue()
+        self.asked = 0
+
+    async def get(self, path: str) -> Document:
+        if KIND.plural in path:
+            self.asked += 1
+            if not self.served:
+                raise ClusterError("404")
+            one = {"metadata": {"name": "one", "uid": "one", "resourceVersion": "5"}}
+            return {"items": [one], "metadata": {"resourceVersion": "9"}}
+        return {"items": [], "metadata": {"resourceVersion": "1"}}
+
+    async def watch(self, path: str) -> AsyncIterator[Document]:
+        while "customresourcedefinitions" in path:
+            yield await self.events.get()
+        await asyncio.Event().wait()
+
+    def tell(self, kind: str, document: Document) -> None:
+        self.events.put_nowait({"type": kind, "object": document})
+
+
+async def seen(look: Callable[[], Any]) -> None:
+    async def wait() -> None:
+        while not look():
+            await asyncio.sleep(0)
+
+    await asyncio.wait_for(wait(), 5)
+
+
+def play(scene: Callable[[FakeApi, Store], Any]) -> None:
+    async def run() -> None:
+        api = FakeApi()
+        cluster = Cluster(cast(Api, api), "test")
+        store = cluster.store(KIND)
+        following = [asyncio.create_task(each.follow()) for each in cluster.stores()]
+        await asyncio.gather(*(each.synced.wait() for each in cluster.stores()))
+        await scene(api, store)
+        for each in following:
+            each.cancel()
+
+    asyncio.run(run())
+
+
+def test_a_kind_that_is_not_there_has_an_empty_store_and_is_not_asked_for() -> None:
+    async def scene(api: FakeApi, store: Store) -> None:
+        assert (store.values(), api.asked) == ([], 0)
+
+    play(scene)
+
+
+def test_a_store_fills_when_its_kind_comes_and_empties_when_it_goes() -> None:
+    async def scene(api: FakeApi, store: Store) -> None:
+        heard: list[tuple[bool, bool]] = []
+        store.listen(lambda old, new: heard.append((old is not None, new is not None)))
+        api.tell("ADDED", definition(2, established=False))
+        api.served = True
+        api.tell("MODIFIED", definition(3))
+        await seen(store.values)
+        api.tell("DELETED", definition(4))
+        await seen(lambda: not store.values())
+        assert heard == [(False, True), (True, False)]
+
+    play(scene)
+
+
+def test_a_version_that_is_not_served_is_not_followed() -> None:
+    async def scene(api: FakeApi, store: Store) -> None:
+        api.served = True
+        api.tell("ADDED", definition(2, served="v2"))
+        await seen(api.events.empty)
+        await asyncio.sleep(0.01)
+        assert (store.values(), api.asked) == ([], 0)
+
+    play(scene)
+
+
+def test_only_custom_kinds_have_definitions_followed() -> None:
+    cluster = Cluster(cast(Api, FakeApi()), "test")
+    cluster.store(PODS)
+    assert [store.resource.plural for store in cluster.stores()] == ["pods"]
+    cluster.store(KIND)
+    assert len(cluster.stores()) == 3
