@@ -59,7 +59,7 @@ def matrix_cells(project: Project, flow: str, run_directory: Path) -> tuple[Cell
     """The cells of a run, from the settings that it recorded."""
     values = values_of_run(run_directory)
     options = [option for option in project.content().settings_of(flow) if option.dimension]
-    return cells(options, values, values.get("matrix_skip_if") or [])
+    return cells(options, values, values.get("matrix_skip_if") or [], values.get("matrix_experiments") or [])
 
 
 @dataclass(frozen=True, slots=True)
