@@ -1,9 +1,11 @@
 """Figures of the lab's emulators: how fast workloads pass, and what each program uses meanwhile. Nothing is asserted.
 
     python tests/bench/lab_emulators.py [--workloads 300] [--nodes 100] [--quota GPUS] [--kind KIND]
+    python tests/bench/lab_emulators.py --start [--nodes 4]
 
 For each kind: how long the workloads take to be created and to end, and the CPU of the lab's programs for each of them;
-plain Jobs for comparison. Run it on a machine that does nothing else.
+plain Jobs for comparison. With --start: how long a lab of each profile takes to be up, three times each, the CPU that
+it needs for that and at rest, and its memory. Run it on a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -20,10 +22,11 @@ from typing import Any
 
 from perflab import places, state
 from perflab.api import Api, connect, in_bulk
-from perflab.emulators import OFFERED
+from perflab.emulators import OFFERED, PROFILES
 from perflab.state import Lab
 
 NAME = "bench-emulators"
+REST_S = 20.0
 NAMESPACE = "runai-bench"
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -47,12 +50,15 @@ def cpu_s(lab: Lab) -> dict[str, float]:
     return used
 
 
-def emulators_mb(lab: Lab) -> dict[str, float]:
+def resident_mb(lab: Lab) -> dict[str, float]:
     return {
         name: int(Path(f"/proc/{identity.pid}/statm").read_text().split()[1]) * PAGE / 1e6
         for name, identity in lab.pids.items()
-        if name.startswith("emulator-")
     }
+
+
+def emulators_mb(lab: Lab) -> dict[str, float]:
+    return {name: size for name, size in resident_mb(lab).items() if name.startswith("emulator-")}
 
 
 def job(name: str) -> Document:
@@ -159,13 +165,47 @@ async def run(lab: Lab, count: int, gpus: int, kinds: list[str]) -> None:
             await measure(api, lab, what, count)
 
 
+def measure_starts(nodes: int) -> None:
+    for profile in PROFILES:
+        for last in (False, False, True):
+            started = time.monotonic()
+            perflab("up", "--name", NAME, "--profile", profile, "--nodes", str(nodes))
+            took_s = time.monotonic() - started
+            try:
+                lab = state.get_running(places.home(), NAME)
+                print(
+                    f"up, {profile}, {nodes} nodes: {took_s:.1f} s, {sum(cpu_s(lab).values()):.1f} s of CPU", flush=True
+                )
+                if last:
+                    measure_rest(lab)
+            finally:
+                perflab("down", "--name", NAME)
+
+
+def measure_rest(lab: Lab) -> None:
+    before = cpu_s(lab)
+    time.sleep(REST_S)
+    for name, seconds in cpu_s(lab).items():
+        share = (seconds - before[name]) / REST_S
+        print(f"  {name:<26} {share:6.1%} of a core at rest, {resident_mb(lab)[name]:6.0f} MB resident")
+    total = (sum(cpu_s(lab).values()) - sum(before.values())) / REST_S
+    print(
+        f"  {'together':<26} {total:6.1%} of a core at rest, {sum(resident_mb(lab).values()):6.0f} MB resident",
+        flush=True,
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--workloads", type=int, default=300)
     parser.add_argument("--nodes", type=int, default=100)
     parser.add_argument("--quota", type=int, help="GPUs of the Kueue queue. [default: all]")
     parser.add_argument("--kind", choices=KINDS, action="append", help="Only this kind; can be given several times.")
+    parser.add_argument("--start", action="store_true", help="Measure the start of a lab of each profile instead.")
     options = parser.parse_args()
+    if options.start:
+        measure_starts(options.nodes)
+        return
     emulate = [word for name in OFFERED for word in ("--emulate", name)]
     started = time.monotonic()
     perflab("up", "--name", NAME, "--nodes", str(options.nodes), *emulate)

@@ -34,12 +34,14 @@ class Training:
     workload: str = "fms"
     steps: int = 40
     outcome: str = "completed"
+    phase: str = ""
 
     @property
     def step_time(self) -> float:
         """Seconds of a step: what one GPU takes, and a share that grows with the GPUs."""
         alone = self.batch * TOKENS_PER_SAMPLE / SPEED[self.model] * (0.7 if self.rank else 1.0)
-        return alone * (1 + 0.06 * math.log2(self.gpus)) + 0.02
+        beside = 1.25 if self.phase == "concurrent" else 1.0
+        return beside * (alone * (1 + 0.06 * math.log2(self.gpus)) + 0.02)
 
     @property
     def memory(self) -> float:
@@ -62,6 +64,7 @@ def document(training: Training, began: float) -> dict[str, Any]:
         "namespace": "fine-tuning",
         "workload": training.workload,
         "mode": "sft",
+        "phase": training.phase,
         "container_image": "registry.example.org/trainer:1",
         "model": training.model,
         "dataset": "examples.json",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from perfanalysis.findings import Finding
 from perfanalysis.tables import TableSpec, specs_of
-from perfanalysis.workload_type import Source, WorkloadType
+from perfanalysis.workload_type import Source, TableSource
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,7 @@ TablesType = TypeVar("TablesType")
 
 
 def load_tables(
-    workload: WorkloadType[TablesType], source: Source, folder: Path
+    workload: TableSource[TablesType], source: Source, folder: Path
 ) -> tuple[TablesType, tuple[Finding, ...]]:
     """The recording's tables: from `folder` when made from the same contents, else parsed and written there."""
     digest = inputs_digest(workload, source.place.directory)
@@ -47,7 +47,7 @@ def _release_memory() -> None:
     pa.default_memory_pool().release_unused()
 
 
-def inputs_digest(workload: WorkloadType[Any], directory: Path) -> bytes:
+def inputs_digest(workload: TableSource[Any], directory: Path) -> bytes:
     """Hash of the contents of every declared input file, the parser's version and the tables' declarations."""
     digest = hashlib.blake2b(digest_size=20)
     digest.update(f"{workload.name} {workload.version}".encode())
@@ -71,7 +71,7 @@ def _named(files: tuple[str, ...], directory: Path) -> Iterator[str]:
 
 
 def _read(
-    workload: WorkloadType[Any], folder: Path, digest: bytes
+    workload: TableSource[Any], folder: Path, digest: bytes
 ) -> tuple[dict[str, pd.DataFrame] | None, tuple[Finding, ...]]:
     import pyarrow as pa
     import pyarrow.parquet as parquet

@@ -7,7 +7,9 @@ from pathlib import Path
 import click
 
 from perfanalysis.comparing.commands import compare_command
+from perfanalysis.history.commands import history_group
 from perfanalysis.judging.commands import judge_command, measures_command
+from perfanalysis.regressing.commands import regress_command
 from perfanalysis.scale_test_tool.commands import import_group, times_csv_command
 
 RUN = click.argument("run", type=click.Path(path_type=Path))
@@ -28,6 +30,8 @@ cli.add_command(times_csv_command)
 cli.add_command(judge_command)
 cli.add_command(measures_command)
 cli.add_command(compare_command)
+cli.add_command(regress_command)
+cli.add_command(history_group)
 
 
 @cli.command()

@@ -20,6 +20,8 @@ OF_A_RUN = ("run.json", "status.json", "cell.json")
 NUMBERED = re.compile(r"\d{3,}__")
 """How the folders in a run, a lane or a cell begin; they tell a run whose run.json was lost."""
 SKIPPED = {"report", "src"}
+MONITORING = ("prometheus_queries.yml",)
+"""What makes a directory one with the answers of a Prometheus; these stand beside a recording, they are none."""
 LOCK = "run.lock"
 """Locked by the process of the run while it lives."""
 
@@ -90,6 +92,8 @@ class Run:
     commands: tuple[Command, ...]
     cells: tuple[Cell, ...]
     places: tuple[Place, ...]
+    monitoring: tuple[Place, ...]
+    """Directories with what was asked of a Prometheus."""
     timeline: tuple[Span, ...]
     findings: tuple[Finding, ...]
 
@@ -134,14 +138,17 @@ def discover(directory: Path, markers: Iterable[str]) -> Run:
     cells, more = _cells(directory, folders)
     findings += more
     places = tuple(_places(directory, folders, cells, markers))
-    if document is None and not places:
+    monitoring = tuple(_places(directory, folders, cells, MONITORING))
+    if document is None and not places and not monitoring:
         raise UsageError(f"{directory} holds neither run.json nor a recording; give a run directory")
     status = _status(directory / LOCK, document or {})
     if status == "interrupted":
         commands = tuple(_stopped(command) for command in commands)
     timeline, more = _timeline(directory / "timeline.csv")
     findings += more
-    return Run(directory, document or {}, settings or {}, status, commands, cells, places, timeline, findings)
+    return Run(
+        directory, document or {}, settings or {}, status, commands, cells, places, monitoring, timeline, findings
+    )
 
 
 def check_run_directory(directory: Path, markers: Iterable[str]) -> None:
@@ -154,6 +161,7 @@ def check_run_directory(directory: Path, markers: Iterable[str]) -> None:
     except OSError as error:
         reason = "is not a directory" if not directory.is_dir() else f"cannot be read ({error})"
         raise UsageError(f"{directory} {reason}; give a run directory (it holds run.json)") from error
+    markers = (*markers, *MONITORING)
     recorded = found.intersection(markers) or any((directory / "artifacts" / marker).is_file() for marker in markers)
     if not (recorded or found.intersection(OF_A_RUN) or any(NUMBERED.match(name) for name in found)):
         text = "it holds neither run.json nor a recording, nor a command of a run"

@@ -94,22 +94,27 @@ class Labelled:
 def kpis_document(run: Mapping[str, Any], results: Iterable[Labelled]) -> dict[str, Any]:
     """The document psap.perf/kpis/1; `run` gives run, flow, status, simulated and emulated."""
     kpis = [
-        {
-            "name": value.name,
-            "help": value.help,
-            "unit": value.unit,
-            "direction": value.direction,
-            "labels": dict(result.labels),
-            "value": value.number,
-            "reason": value.reason,
-            "low": value.low,
-            "high": value.high,
-            "count": value.count,
-        }
+        {**declared(value), "labels": dict(result.labels), **measured(value)}
         for result in results
         for value in result.values
     ]
     return {"schema": "psap.perf/kpis/1", **run, "kpis": kpis}
+
+
+def declared(value: KpiValue) -> dict[str, Any]:
+    """What documents say of a KPI that is the same in every run."""
+    return {"name": value.name, "help": value.help, "unit": value.unit, "direction": value.direction}
+
+
+def measured(value: KpiValue) -> dict[str, Any]:
+    """What documents say of a KPI in one recording."""
+    return {
+        "value": value.number,
+        "reason": value.reason,
+        "low": value.low,
+        "high": value.high,
+        "count": value.count,
+    }
 
 
 def openmetrics(results: Iterable[Labelled], common: Mapping[str, str]) -> str:

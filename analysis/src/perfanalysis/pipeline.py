@@ -11,6 +11,8 @@ from perfanalysis.discover import Run, check_run_directory, discover
 from perfanalysis.errors import UsageError
 from perfanalysis.findings import Finding
 from perfanalysis.kpis import Labelled
+from perfanalysis.prometheus.beside import load_ranges, place_metrics
+from perfanalysis.sections import Section
 from perfanalysis.selection import Selection
 from perfanalysis.workload_type import KNOWN, Analysis, Source, workload_type
 
@@ -24,6 +26,8 @@ class RunAnalysis:
     findings: tuple[Finding, ...]
     figures: tuple[Figure, ...] = ()
     """Those that compare recordings, as their kind declares them."""
+    sections: tuple[Section, ...] = ()
+    """What concerns the run and no single recording."""
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -70,20 +74,24 @@ def analyse_run(run_directory: Path, output: Path, selection: Selection | None =
     """
     run = discover(run_directory, KNOWN)
     analyses: list[Analysis] = []
-    findings = run.findings
+    ranges, findings = load_ranges(run, output)
+    findings = run.findings + findings
     for place in run.places:
         workload = workload_type(place.marker)
         tables, more = load_tables(workload, Source(place), output / "tables" / place.name)
         if selection is not None and workload.part_of is not None:
             tables, part = workload.part_of(tables, selection)
             place = replace(place, part=part)
+        if workload.monitored is not None:
+            tables = workload.monitored(tables, place, ranges)
         analysis = workload.analyse(tables, place)
         analyses.append(analysis)
         findings += (*more, *analysis.findings)
     if not analyses:
         findings += (Finding("warning", ".", "no recording was found: the run ended before a test began"),)
     together, figures = _together(tuple(analyses))
-    return RunAnalysis(run, together, tuple(dict.fromkeys(findings)), figures)
+    with_metrics, sections = place_metrics(together, ranges, run.marks)
+    return RunAnalysis(run, with_metrics, tuple(dict.fromkeys(findings)), figures, sections)
 
 
 def _together(analyses: tuple[Analysis, ...]) -> tuple[tuple[Analysis, ...], tuple[Figure, ...]]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from perfanalysis.charts.model import Figure
     from perfanalysis.discover import Place
     from perfanalysis.kpis import Kpi, KpiValue
+    from perfanalysis.prometheus.ranges import Ranges
     from perfanalysis.sections import Section
     from perfanalysis.selection import Selection
     from perfanalysis.tables import TableSpec
@@ -102,6 +103,8 @@ class Analysis:
     findings: tuple[Finding, ...]
     facts: Mapping[str, str] = field(default_factory=dict)
     """What tells it from other recordings of a run beside the values of its cell: the model, for example."""
+    period: tuple[float, float] | None = None
+    """When its work began and ended, in seconds since the epoch; None where that is not known."""
 
 
 @dataclass(frozen=True)
@@ -113,17 +116,25 @@ class Across:
 
 
 @dataclass(frozen=True)
-class WorkloadType(Generic[TablesType]):
-    """A kind of workload. `version` is raised whenever `parse` changes what it makes of the same files."""
+class TableSource(Generic[TablesType]):
+    """What tables are made from. `version` is raised whenever `parse` changes what it makes of the same files."""
 
     name: str
     version: int
     files: tuple[str, ...]
     tables: type[TablesType]
     parse: Callable[[Source], TablesType]
+
+
+@dataclass(frozen=True)
+class WorkloadType(TableSource[TablesType]):
+    """A kind of workload."""
+
     analyse: Callable[[TablesType, Place], Analysis]
     part_of: Callable[[TablesType, Selection], tuple[TablesType, str]] | None = None
     """The tables of some workloads only, and a phrase that says which; None where a kind cannot be cut down."""
+    monitored: Callable[[TablesType, Place, tuple[Ranges, ...]], TablesType] | None = None
+    """The tables with what Prometheus knows of the workloads; None where a kind has no use for it."""
     kpis: tuple[Kpi[Any], ...] = ()
     """Every KPI that `analyse` and `across` give: what can be judged."""
     across: Callable[[tuple[Analysis, ...]], Across] | None = None

@@ -128,7 +128,7 @@ def test_monitored_gpus(tmp_path: Path) -> None:
     tmp_path.joinpath("gpu_samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     analysis = analysed(tmp_path, "fms_whole.log")
     assert numbers(analysis, "gpu_usage_mean", "gpu_memory_max") == pytest.approx([0.8, 3.0])
-    assert kpis(analysis)["gpu_usage_mean"].count == 2
+    assert kpis(analysis)["gpu_usage_mean"].count == 3
     [gpus] = [section for section in analysis.sections if section.name == "gpus"]
     [figure] = gpus.blocks
     assert isinstance(figure, Figure)

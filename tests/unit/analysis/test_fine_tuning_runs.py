@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from perfanalysis.discover import Place
 from perfanalysis.fine_tuning.analysis import across, analyse
 from perfanalysis.fine_tuning.parser import parse
 from perfanalysis.fine_tuning.scaling import leaf
 from perfanalysis.kpis import KpiValue
+from perfanalysis.pipeline import analyse_run
 from perfanalysis.report import make_report
 from perfanalysis.workload_type import Source
 
@@ -42,6 +44,51 @@ def test_speed_up_and_efficiency_against_one_gpu(tmp_path: Path) -> None:
     assert ratio == pytest.approx(4 * Training(gpus=1).step_time / Training(gpus=4).step_time, rel=1e-3)
     assert other["speed_up"].reason == "the run has no job with the same settings on one GPU", "LoRA is another setup"
     assert lora["speed_up"].number == 1
+
+
+def test_jobs_beside_others_are_measured_by_the_same_ones_alone(tmp_path: Path) -> None:
+    alone, other, beside, copy, unmatched = together(
+        tmp_path,
+        Training(phase="reference"),
+        Training("tiny-1b", phase="reference"),
+        Training(phase="concurrent"),
+        Training(phase="concurrent"),
+        Training("tiny-1b", gpus=2, phase="concurrent"),
+    )
+    name = "throughput_of_reference"
+    assert [job[name].number for job in (alone, other)] == [1, 1]
+    # a step of a job beside others takes 1.25 times as long
+    assert [job[name].number for job in (beside, copy)] == pytest.approx([0.8, 0.8], rel=1e-3)
+    assert unmatched[name].reason == "the run has no job with the same settings in the phase reference"
+    assert unmatched["speed_up"].reason == "the run has no job with the same settings on one GPU", "of its phase"
+    assert (name, beside[name].headline) == (name, "Of reference")
+
+
+def test_the_phases_are_told_and_drawn_beside_each_other(tmp_path: Path) -> None:
+    trainings = [
+        Training(model, phase=phase) for phase in ("reference", "concurrent") for model in ("tiny-1b", "small-3b")
+    ]
+    directory = write_tuning_run(tmp_path, [*trainings, Training(phase="concurrent")])
+    paths = make_report(directory)
+    result = analyse_run(directory, tmp_path / "again")
+    [figure] = [one for one in result.figures if one.name == "phases"]
+    [[chart]] = figure.rows
+    reference, concurrent = chart.layers
+    assert chart.y.categories == ("tiny-1b", "small-3b")
+    assert (reference.label, concurrent.label) == ("reference", "concurrent")
+    assert concurrent.x == pytest.approx(reference.x / 1.25, rel=1e-3)
+    assert "compared.phases.png" in {path.name for path in paths.plots}
+    assert set(pd.read_parquet(paths.tables / "fine_tuning.parquet")["phase"]) == {"reference", "concurrent"}
+    [one, *_] = [one for one in json.loads(paths.kpis.read_text())["kpis"] if one["name"] == "training_gpus"]
+    assert one["labels"]["phase"] == "reference"
+
+
+def test_a_run_of_one_pass_has_no_phases(tmp_path: Path) -> None:
+    one, four = together(tmp_path, Training(gpus=1), Training(gpus=4))
+    assert four["throughput_of_reference"].reason == "the run trains in one pass"
+    assert one["throughput_of_reference"].headline is None
+    result = analyse_run(write_tuning_run(tmp_path, [Training(gpus=1), Training(gpus=4)]), tmp_path / "again")
+    assert "phases" not in {figure.name for figure in result.figures}
 
 
 def test_jobs_without_throughput_have_no_speed_up(tmp_path: Path) -> None:

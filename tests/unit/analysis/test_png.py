@@ -20,7 +20,7 @@ SCHEMA = json.loads((Path(__file__).resolve().parents[3] / "docs" / "schema" / "
 def test_a_finished_run_gives_every_file(small_run: Path) -> None:
     paths = make_report(small_run)
     assert paths.findings == ()
-    names = {"general", "detailed", "distributions", "ramp", "concurrency", "gpus", "nodes"}
+    names = {"general", "detailed", "distributions", "ramp", "concurrency", "gpus", "nodes", "timeline"}
     assert {path.name for path in paths.plots} == {f"{name}.png" for name in names}
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths.plots)
     document = json.loads(paths.kpis.read_text())
@@ -44,7 +44,9 @@ def test_the_same_run_gives_the_same_bytes(small_run: Path, tmp_path: Path) -> N
     assert not (small_run / "report").exists()
 
 
-@pytest.mark.parametrize("kind", ["points", "line", "steps", "area", "bars", "sidebars", "ranges", "moments", "spans"])
+@pytest.mark.parametrize(
+    "kind", ["points", "line", "steps", "area", "bars", "sidebars", "ranges", "moments", "spans", "stretches"]
+)
 def test_every_kind_of_layer_is_drawn(kind: LayerKind) -> None:
     values = np.array([1.0, 2.0, np.nan])
     layer = Layer(kind, "values", values, values, low=values - 0.5, high=values + 0.5)
@@ -93,3 +95,16 @@ def test_size_in_pixels() -> None:
     chart = Chart("chart", Axis("x", low=0.0, high=1.0), Axis("y", low=0.0, high=1.0), ())
     header = draw(Figure("f", "Figure", "", ((chart,),)))[16:24]
     assert int.from_bytes(header[:4]) == WIDTH
+
+
+def test_marks_beside_a_long_title_take_a_line_of_their_own() -> None:
+    """They never cover the title."""
+
+    def height(title: str, *marks: str) -> int:
+        axis = Axis("x", "s", low=0.0, high=3.0)
+        drawn = draw(Figure("f", title, "", ((Chart("chart", axis, axis, ()),),), marks=marks))
+        return int.from_bytes(drawn[20:24], "big")
+
+    emulated = "emulated: " + ", ".join(["an emulator"] * 8)
+    assert height("Timeline", emulated) == height("Timeline") == height("Timeline " * 6)
+    assert height("Timeline " * 6, emulated) > height("Timeline " * 6)

@@ -76,7 +76,8 @@ def _layer(layer: Layer, height: int) -> dict[str, Any]:
         values = getattr(layer, name)
         if values is not None:
             numbers[name] = _numbers(values)
-    return {**shared, **numbers, "width": _short(layer.width), "dashed": layer.dashed, "dots": layer.dots}
+    named = {"names": list(layer.names)} if layer.names else {}
+    return {**shared, **numbers, "width": _short(layer.width), "dashed": layer.dashed, "dots": layer.dots, **named}
 
 
 def _shades(shades: Shades) -> dict[str, Any]:

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Scale = Literal["linear", "log"]
-LayerKind = Literal["points", "line", "steps", "area", "bars", "sidebars", "ranges", "heat", "moments", "spans"]
+LayerKind = Literal[
+    "points", "line", "steps", "area", "bars", "sidebars", "ranges", "heat", "moments", "spans", "stretches"
+]  # fmt: skip
 MOST_LINE_POINTS = 600
 FEWEST_BARS, MOST_BARS = 8, 40
 SHADES = (
@@ -71,8 +73,8 @@ class Layer:
     points, line, steps: y over x. area: between `low` and y over x, as steps. bars: height y at x, `width` wide.
     sidebars: length x at y, `width` high. ranges: from `low` to `high` on the x axis at place y, with a dot at x;
     a range that is not known is NaN. heat: `shades` between the edges x and the edges y, both evenly spaced.
-    moments: vertical lines at x. spans: shaded from x to `high` on the x axis, over the whole height. `colour` is a
-    place in the palette.
+    moments: vertical lines at x. spans: shaded from x to `high` on the x axis, over the whole height. stretches: from x
+    to `high` on the x axis at place y, `width` high, each with one of `names`. `colour` is a place in the palette.
     """
 
     kind: LayerKind
@@ -87,6 +89,7 @@ class Layer:
     dots: bool = False
     """A line whose values are few and each of its own: marked."""
     shades: Shades | None = None
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

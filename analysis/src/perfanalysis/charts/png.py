@@ -27,7 +27,10 @@ SCALE = 1.43
 HEAD, TITLES, FOOT, LAST_FOOT = 106, 34, 104, 74
 """Above the first row: the figure's title and its charts'; above others: their titles; below each, with the next row's
 titles: its x axis."""
+MARKS_LINE = 42
+"""What the figure's marks take more, where they do not fit beside its title."""
 LEFT, RIGHT, BETWEEN = 92, 26, 84
+TITLE_LEFT = 28
 MOST_NAMES = 440
 """Most room for the names of categories left of a panel."""
 BAR, BAR_WIDTH = 120, 18
@@ -48,7 +51,7 @@ def _strips(figure: Figure) -> Iterator[Pen]:
     """Each row of charts as a picture of its own, with the titles above it; the first has the figure's title too."""
     measure = Pen(1, 1)
     for place, row in enumerate(figure.rows):
-        above = HEAD if place == 0 else TITLES
+        above = HEAD + _marks_line(measure, figure) if place == 0 else TITLES
         below = LAST_FOOT if place == len(figure.rows) - 1 else FOOT - TITLES
         boxes = _row_boxes(measure, row)
         lines = max(
@@ -64,12 +67,24 @@ def _strips(figure: Figure) -> Iterator[Pen]:
 
 
 def _head(pen: Pen, figure: Figure) -> None:
-    pen.text(28, 40, figure.title, TITLE_SIZE, INK, bold=True)
+    pen.text(TITLE_LEFT, 40, figure.title, TITLE_SIZE, INK, bold=True)
     if figure.marks:
-        text = " \u00b7 ".join(figure.marks)
-        left = WIDTH - RIGHT - 10 - pen.text_width(text, SIZE)
-        pen.rectangle((left - 10, 18, WIDTH - RIGHT, 50), MARK_BACK)
-        pen.text(left, 40, text, SIZE, MARK_INK)
+        line, text = _marks_line(pen, figure), _marks_text(figure)
+        width = pen.text_width(text, SIZE)
+        left = TITLE_LEFT + 10 if line else WIDTH - RIGHT - 10 - width
+        pen.rectangle((left - 10, 18 + line, left + width + 10, 50 + line), MARK_BACK)
+        pen.text(left, 40 + line, text, SIZE, MARK_INK)
+
+
+def _marks_text(figure: Figure) -> str:
+    return " \u00b7 ".join(figure.marks)
+
+
+def _marks_line(measure: Pen, figure: Figure) -> int:
+    """Pixels of a line for the figure's marks: 0 where there are none, or where they fit beside its title."""
+    room = WIDTH - RIGHT - TITLE_LEFT - measure.text_width(figure.title, TITLE_SIZE, bold=True) - 3 * 10
+    fits = not figure.marks or measure.text_width(_marks_text(figure), SIZE) <= room
+    return 0 if fits else MARKS_LINE
 
 
 def _row_boxes(measure: Pen, row: tuple[Chart, ...]) -> list[tuple[float, float]]:

@@ -25,6 +25,9 @@ MANY_POINTS = 3_000
 OPACITY = np.rint(255 * (1 - 0.72 ** np.arange(16))).astype(np.uint8)
 """By how many points fall on a pixel."""
 SHADE_STEPS = 256
+NARROWEST, BETWEEN_STRETCHES = 2.0, 1.5
+"""Pixels of the shortest stretch, and what is left free where one follows another."""
+NAME_SIZE = 8.0
 
 
 def colour_of(layer: Layer) -> str:
@@ -157,6 +160,29 @@ def _spans(pen: Pen, panel: Panel, layer: Layer) -> None:
     pen.polygons(_rectangles(panel.x(layer.x), top, panel.x(ends), bottom), colour_of(layer), 0.1)
 
 
+def _stretches(pen: Pen, panel: Panel, layer: Layer) -> None:
+    ends = layer.x if layer.high is None else layer.high
+    half = 0.45 * layer.width
+    left, right = panel.x(layer.x), panel.x(ends)
+    right = np.maximum(right - BETWEEN_STRETCHES, left + NARROWEST)
+    top, bottom = panel.y(layer.y - half), panel.y(layer.y + half)
+    pen.polygons(_rectangles(left, top, right, bottom), colour_of(layer))
+    for place, name in enumerate(layer.names):
+        text = _clipped(pen, name, right[place] - left[place] - 12)
+        if text:
+            middle = (top[place] + bottom[place]) / 2
+            pen.text(left[place] + 6, middle + 5, text, NAME_SIZE, "white")
+
+
+def _clipped(pen: Pen, text: str, room: float) -> str:
+    """A text with its end cut off where there is no room for it; nothing where there is none at all."""
+    if pen.text_width(text, NAME_SIZE) <= room:
+        return text
+    while text and pen.text_width(f"{text}\u2026", NAME_SIZE) > room:
+        text = text[:-1]
+    return f"{text}\u2026" if len(text) > 1 else ""
+
+
 DRAWERS = {
     "points": _points,
     "line": _line,
@@ -168,4 +194,5 @@ DRAWERS = {
     "heat": _heat,
     "moments": _moments,
     "spans": _spans,
+    "stretches": _stretches,
 }

@@ -9,15 +9,16 @@ import click
 from perfanalysis.errors import UsageError
 
 
-def _share(text: str) -> float:
+def share(text: str) -> float:
+    """A share such as `5%` or `0.05`; raises UsageError when it is none."""
     number = text.strip().removesuffix("%")
     try:
-        share = float(number) / (100 if text.strip().endswith("%") else 1)
+        value = float(number) / (100 if text.strip().endswith("%") else 1)
     except ValueError:
-        share = -1.0
-    if not 0 <= share < 10:
+        value = -1.0
+    if not 0 <= value < 10:
         raise UsageError(f"--margin {text}: write a share such as 5% or 0.05")
-    return share
+    return value
 
 
 @click.command("compare")
@@ -42,7 +43,7 @@ def compare_command(
     from perfanalysis.comparing.write import write_comparison
     from perfanalysis.pipeline import report_directory
 
-    comparison = compare_runs(run_a, run_b, force=force, margin=_share(margin))
+    comparison = compare_runs(run_a, run_b, force=force, margin=share(margin))
     document, page = write_comparison(comparison, report_directory(run_b, output))
     if as_json:
         click.echo(document.read_text(), nl=False)

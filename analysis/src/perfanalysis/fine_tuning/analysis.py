@@ -51,14 +51,18 @@ def analyse(tables: FineTuningTables, place: Place) -> Analysis:
         sections=sections(measures, marks),
         findings=(*source.findings, *_findings(measures, place)),
         facts=told_apart(measures),
+        period=measures.job.period,
     )
 
 
 def across(analyses: tuple[Analysis, ...]) -> Across:
     """What the jobs of a run tell together: speed-up and efficiency, and the figures that compare them."""
     kpis = scaling_kpis(jobs_of(analyses))
-    if all(value.number is None or value.number == 1 for values in kpis.values() for value in values):
-        kpis = {name: tuple(replace(value, headline=None) for value in values) for name, values in kpis.items()}
+    telling = {value.name for values in kpis.values() for value in values if value.number not in (None, 1)}
+    kpis = {
+        name: tuple(value if value.name in telling else replace(value, headline=None) for value in values)
+        for name, values in kpis.items()
+    }
     whole = tuple(replace(analysis, kpis=(*analysis.kpis, *kpis[analysis.place.name])) for analysis in analyses)
     return Across(whole, matrix_figures(jobs_of(whole)))
 

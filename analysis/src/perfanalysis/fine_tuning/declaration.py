@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from perfanalysis.fine_tuning.analysis import across, analyse
 from perfanalysis.fine_tuning.kpis import KPIS
+from perfanalysis.fine_tuning.monitored import monitored
 from perfanalysis.fine_tuning.parser import FILES, parse
 from perfanalysis.fine_tuning.scaling import SCALING_KPIS
 from perfanalysis.fine_tuning.tables import FineTuningTables
@@ -18,4 +19,5 @@ WORKLOAD = WorkloadType(
     analyse=analyse,
     kpis=(*KPIS, *SCALING_KPIS),
     across=across,
+    monitored=monitored,
 )

@@ -17,7 +17,9 @@ BATCHES = ("per_device_train_batch_size", "batch_size_per_device", "max_batch_le
 PER_DEVICE = BATCHES[:2]
 ACCUMULATION = "gradient_accumulation_steps"
 EQUAL = ("workload", "mode", "model", "dataset", "dataset_replication", "container_image", "gpu_product")
-"""What must be equal in two jobs for one to be the other on more GPUs, beside the hyper-parameters."""
+"""What must be equal in two jobs for one to be the other on more GPUs, beside the hyper-parameters and the phase."""
+PHASE, REFERENCE = "phase", "reference"
+"""The pass of a test that a job belongs to; in the one of this name it trains alone."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Job:
 
     document: Document
     workload: str
+    phase: str | None
     model: str | None
     dataset: str | None
     pods: int | None
@@ -70,7 +73,14 @@ class Job:
     def setup(self) -> dict[str, object]:
         """What must be equal for two jobs to differ in their GPUs only, flat."""
         named = {name: self.document.get(name) for name in EQUAL}
-        return {**named, **self.hyper_parameters}
+        return {**named, PHASE: self.phase, **self.hyper_parameters}
+
+    @property
+    def period(self) -> tuple[float, float] | None:
+        """When its main pod's container began and ended; None unless both are known."""
+        if self.started_s is None or self.ended_s is None or self.ended_s < self.started_s:
+            return None
+        return self.started_s, self.ended_s
 
     @property
     def why_not_whole(self) -> str | None:
@@ -95,6 +105,7 @@ def job_of(document: Document) -> Job:
     return Job(
         document=document,
         workload=str(document.get("workload") or "unknown"),
+        phase=text_or_none(document.get(PHASE)) or None,
         model=text_or_none(document.get("model")),
         dataset=text_or_none(document.get("dataset")),
         pods=_whole(document.get("pods")),

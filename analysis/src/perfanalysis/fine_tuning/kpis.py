@@ -98,11 +98,26 @@ def _gpu_memory(measures: Measures) -> Value:
 
 def _gpu_usage(measures: Measures) -> Value:
     """The mean over the GPUs of their means over time."""
-    samples = measures.gpu_samples
-    usage = samples[samples["usage"].notna()].groupby("gpu", observed=True)["usage"].mean()
+    samples = measures.gpu_samples[measures.gpu_samples["usage"].notna()]
+    usage = samples.groupby("gpu", observed=True)["usage"].mean()
     if not len(usage):
-        return Value(None, "nothing monitored the GPUs of the job")
-    return Value(float(usage.mean()), count=len(usage))
+        return Value(None, measures.why_not_monitored)
+    return Value(float(usage.mean()), count=len(samples))
+
+
+def _gpu_usage_max(measures: Measures) -> Value:
+    """The most of any GPU at any moment."""
+    usage = measures.gpu_samples["usage"].max()
+    return Value(float(usage)) if np.isfinite(usage) else Value(None, measures.why_not_monitored)
+
+
+def _gpu_memory_mean(measures: Measures) -> Value:
+    """The mean over the GPUs of their means over time."""
+    samples = measures.gpu_samples[measures.gpu_samples["memory_bytes"].notna()]
+    memory = samples.groupby("gpu", observed=True)["memory_bytes"].mean()
+    if not len(memory):
+        return Value(None, measures.why_not_monitored)
+    return Value(float(memory.mean()) / BYTES_PER_GIB, count=len(samples))
 
 
 def _gpus(measures: Measures) -> Value:
@@ -166,6 +181,8 @@ KPIS: tuple[Kpi[Measures], ...] = (
     Kpi("train_runtime", "Time of the training by the trainer", "seconds", "lower", rates.train_runtime, "Training"),
     Kpi("gpu_memory_max", "Most memory of one GPU in use", "GiB", "lower", _gpu_memory, "GPU memory"),
     Kpi("gpu_usage_mean", "Share of the time the GPUs were busy", "ratio", "higher", _gpu_usage, "GPU usage"),
+    Kpi("gpu_usage_max", "Most that any GPU was busy at a moment", "ratio", "higher", _gpu_usage_max),
+    Kpi("gpu_memory_mean", "Memory of a GPU in use, over time", "GiB", "lower", _gpu_memory_mean),
     Kpi("final_loss", "Training loss of the last record", "nats", "lower", _last("loss", "loss"), "Final loss"),
     Kpi("eval_loss", "Loss of the last evaluation", "nats", "lower", _last("eval_loss", "evaluation")),
     Kpi("mean_loss", "Mean training loss, by the trainer", "nats", "lower", rates.stated("train_loss")),

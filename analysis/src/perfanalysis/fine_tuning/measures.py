@@ -47,6 +47,11 @@ class Measures:
             return self.job.why_not_whole or NO_LOG
         return "the log ends before the trainer's summary" + _because(self.job)
 
+    @property
+    def why_not_monitored(self) -> str:
+        """Why there is no sample of the job's GPUs."""
+        return "nothing monitored the GPUs of the job while it ran"
+
     def lacks(self, what: str) -> str:
         """Why a number that the log should hold is missing."""
         if self.format is None:

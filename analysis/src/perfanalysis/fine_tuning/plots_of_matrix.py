@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from perfanalysis.charts.model import Axis, Chart, Figure, Layer
+from perfanalysis.fine_tuning.job import PHASE
 from perfanalysis.fine_tuning.plots import line, step_axis
+from perfanalysis.fine_tuning.plots_of_phases import phases_figure
 from perfanalysis.fine_tuning.scaling import RATES, JobInMatrix, groups_of, varying
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_LINES = 12
 MOST_PARAMETERS = 6
-NAMED_ELSEWHERE = ("model", "dataset")
+NAMED_ELSEWHERE = ("model", "dataset", PHASE)
 SHORT = {"per_device_train_batch_size": "batch", "batch_size_per_device": "batch", "peft_method": "method"}
 UNITS = {
     "samples_per_second": ("samples per second", "samples/s"),
@@ -31,6 +32,7 @@ def matrix_figures(jobs: tuple[JobInMatrix, ...]) -> tuple[Figure, ...]:
         return ()
     made = (
         scaling_figure(jobs),
+        phases_figure(jobs),
         models_figure(jobs),
         parameters_figure(jobs),
         memory_figure(jobs),
@@ -127,7 +129,7 @@ def models_figure(jobs: tuple[JobInMatrix, ...]) -> Figure | None:
     known = [job for job in jobs if job.number(kpi) is not None and job.gpus]
     setups: dict[str, list[JobInMatrix]] = {}
     for job in known:
-        setups.setdefault(without(job, "model").group, []).append(job)
+        setups.setdefault(job.without("model").group, []).append(job)
     members = max(setups.values(), key=lambda found: len({job.setup.get("model") for job in found}), default=[])
     models = tuple(dict.fromkeys(str(job.setup.get("model")) for job in members))
     if len(models) < 2:
@@ -148,11 +150,6 @@ def models_figure(jobs: tuple[JobInMatrix, ...]) -> Figure | None:
     given = ", ".join(_parts(members[0].setup, [name for name in varying(jobs) if name != "model"]))
     caption = f"Jobs that differ in model and GPUs only{f': {given}' if given else ''}."
     return Figure("models", "Models", caption, ((chart,),))
-
-
-def without(job: JobInMatrix, name: str) -> JobInMatrix:
-    """A job as if one part of its setup were not there."""
-    return replace(job, setup={key: value for key, value in job.setup.items() if key != name})
 
 
 def parameters_figure(jobs: tuple[JobInMatrix, ...]) -> Figure | None:
@@ -210,7 +207,7 @@ def _ordered(x: NDArray[np.float64], y: NDArray[np.float64], label: str, colour:
 def _equal_but_for(jobs: Iterable[JobInMatrix], name: str) -> list[list[JobInMatrix]]:
     found: dict[tuple[str, int | None], list[JobInMatrix]] = {}
     for job in jobs:
-        found.setdefault((without(job, name).group, job.gpus), []).append(job)
+        found.setdefault((job.without(name).group, job.gpus), []).append(job)
     return list(found.values())
 
 

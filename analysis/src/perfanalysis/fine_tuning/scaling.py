@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
-from perfanalysis.fine_tuning.job import EQUAL
+from perfanalysis.fine_tuning.job import EQUAL, PHASE, REFERENCE
 from perfanalysis.kpis import Kpi, KpiValue, Value, evaluate
 from perfanalysis.workload_type import Analysis
 
@@ -41,13 +41,23 @@ class JobInMatrix:
         """A KPI's number."""
         return self.kpis[name].number if name in self.kpis else None
 
+    @property
+    def phase(self) -> str | None:
+        """The pass of the test it belongs to."""
+        return self.setup.get(PHASE)
+
+    def without(self, name: str) -> JobInMatrix:
+        """The job as if one part of its setup were not there."""
+        return replace(self, setup={key: value for key, value in self.setup.items() if key != name})
+
 
 @dataclass(frozen=True)
 class Scaled:
-    """A job and those that it is measured by: of the same setup, on one GPU."""
+    """A job and those that it is measured by: of the same setup on one GPU, and the same ones trained alone."""
 
     job: JobInMatrix
     singles: tuple[JobInMatrix, ...]
+    references: tuple[JobInMatrix, ...]
 
 
 def jobs_of(analyses: Iterable[Analysis]) -> tuple[JobInMatrix, ...]:
@@ -94,7 +104,15 @@ def scaled(jobs: Iterable[JobInMatrix]) -> tuple[Scaled, ...]:
     given = tuple(jobs)
     groups = groups_of(given)
     singles = {name: tuple(job for job in members if job.gpus == 1) for name, members in groups.items()}
-    return tuple(Scaled(job, singles[job.group]) for job in given)
+    alone: dict[tuple[str, int | None], tuple[JobInMatrix, ...]] = {}
+    for job in given:
+        if job.phase == REFERENCE:
+            alone[_but_for_phase(job)] = (*alone.get(_but_for_phase(job), ()), job)
+    return tuple(Scaled(job, singles[job.group], alone.get(_but_for_phase(job), ())) for job in given)
+
+
+def _but_for_phase(job: JobInMatrix) -> tuple[str, int | None]:
+    return job.without(PHASE).group, job.gpus
 
 
 def speed_up(one: Scaled) -> Value:
@@ -103,14 +121,28 @@ def speed_up(one: Scaled) -> Value:
         return Value(None, "the job asked for no GPU" if one.job.gpus == 0 else "the job's GPUs are not known")
     if not one.singles:
         return Value(None, "the run has no job with the same settings on one GPU")
+    return _of(one.job, one.singles, "the job on one GPU")
+
+
+def _of(job: JobInMatrix, others: tuple[JobInMatrix, ...], words: str) -> Value:
+    """The rate of a job, divided by the median of that of others."""
     for name in RATES:
-        own = one.job.number(name)
-        others = [number for job in one.singles if (number := job.number(name))]
-        if own is not None and others:
-            return Value(own / median(others), count=len(others))
-    missing = one.job if all(one.job.number(name) is None for name in RATES) else one.singles[0]
-    where = "the job" if missing is one.job else "the job on one GPU"
+        own = job.number(name)
+        numbers = [number for other in others if (number := other.number(name))]
+        if own is not None and numbers:
+            return Value(own / median(numbers), count=len(numbers))
+    missing = job if all(job.number(name) is None for name in RATES) else others[0]
+    where = "the job" if missing is job else words
     return Value(None, f"{where} has no throughput: {missing.kpis[RATES[0]].reason}")
+
+
+def against_reference(one: Scaled) -> Value:
+    """The rate of a job that trained beside others, divided by that of the same job trained alone."""
+    if one.job.phase is None:
+        return Value(None, "the run trains in one pass")
+    if not one.references:
+        return Value(None, f"the run has no job with the same settings in the phase {REFERENCE}")
+    return _of(one.job, one.references, "the job trained alone")
 
 
 def efficiency(one: Scaled) -> Value:
@@ -122,6 +154,14 @@ def efficiency(one: Scaled) -> Value:
 SCALING_KPIS: tuple[Kpi[Scaled], ...] = (
     Kpi("speed_up", "Throughput, of that of the same job on one GPU", "times", "higher", speed_up, "Speed-up"),
     Kpi("efficiency", "Speed-up divided by the GPUs", "ratio", "higher", efficiency, "Efficiency"),
+    Kpi(
+        "throughput_of_reference",
+        "Throughput beside other jobs, of that of the same job alone",
+        "ratio",
+        "higher",
+        against_reference,
+        "Of reference",
+    ),
 )
 
 

@@ -44,6 +44,7 @@ def job_table(measures: Measures) -> Table:
         ("Reason", job.reason),
         ("Exit code", job.exit_code),
         ("Workload", f"{job.workload}, {document.get('mode')}" if document.get("mode") else job.workload),
+        *((("Phase", job.phase),) if job.phase else ()),
         ("Model", job.model),
         ("Dataset", job.dataset),
         ("Dataset replicated", document.get("dataset_replication")),

@@ -18,6 +18,7 @@ SUMMARY = TableSpec(
         Column("job", "text", "name of the job"),
         Column("workload", "text", "fms, ilab or ray"),
         Column("mode", "text", "what the workload does"),
+        Column("phase", "text", "pass of the test it belongs to, such as reference; null where there is one only"),
         Column("format", "text", "format of the trainer's log; null when none could be read"),
         Column("model", "text", "model"),
         Column("dataset", "text", "dataset"),
@@ -47,6 +48,7 @@ def summary_table(measures: Measures) -> pd.DataFrame:
         "job": _text(job.document.get("job")),
         "workload": job.workload,
         "mode": _text(job.document.get("mode")),
+        "phase": job.phase,
         "format": measures.format,
         "model": job.model,
         "dataset": job.dataset,
@@ -73,5 +75,6 @@ def _text(value: object) -> str | None:
 def told_apart(measures: Measures) -> dict[str, str]:
     """What tells a job from others beside the values of its cell."""
     job = measures.job
-    found = {"model": job.model, "dataset": job.dataset, "GPUs": None if job.gpus is None else str(job.gpus)}
+    gpus = None if job.gpus is None else str(job.gpus)
+    found = {"phase": job.phase, "model": job.model, "dataset": job.dataset, "GPUs": gpus}
     return {name: value for name, value in found.items() if value is not None}

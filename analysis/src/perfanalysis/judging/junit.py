@@ -24,15 +24,15 @@ def _suite(recording: RecordingVerdict, verdict: Verdict) -> ElementTree.Element
     suite = ElementTree.Element("testsuite", {"name": recording.name})
     properties = ElementTree.SubElement(suite, "properties")
     for name, value in recording.labels.items():
-        ElementTree.SubElement(properties, "property", {"name": _printable(name), "value": _printable(value)})
+        ElementTree.SubElement(properties, "property", {"name": printable(name), "value": printable(value)})
     for judged in recording.judged:
         suite.append(_case(judged, recording, verdict))
-    return _counted(suite)
+    return counted(suite)
 
 
 def _case(judged: Judged, recording: RecordingVerdict, verdict: Verdict) -> ElementTree.Element:
     place = f"{verdict.run['flow'] or 'run'}.{recording.name.replace(' ', '_')}"
-    case = ElementTree.Element("testcase", {"classname": place, "name": _printable(judged.threshold.name)})
+    case = ElementTree.Element("testcase", {"classname": place, "name": printable(judged.threshold.name)})
     if judged.outcome == "missed":
         _say(case, "failure", judged.sentence)
     elif judged.outcome == "not judged":
@@ -46,20 +46,21 @@ def _data_suite(verdict: Verdict) -> ElementTree.Element:
     case = ElementTree.SubElement(suite, "testcase", {"classname": place, "name": "every workload is accounted for"})
     if verdict.data_errors:
         _say(case, "failure", "; ".join(verdict.data_errors))
-    return _counted(suite)
+    return counted(suite)
 
 
 def _say(case: ElementTree.Element, kind: str, sentence: str) -> None:
-    ElementTree.SubElement(case, kind, {"message": _printable(sentence)})
+    ElementTree.SubElement(case, kind, {"message": printable(sentence)})
 
 
-def _counted(suite: ElementTree.Element) -> ElementTree.Element:
+def counted(suite: ElementTree.Element) -> ElementTree.Element:
+    """The suite with the counts of its cases, as attributes."""
     suite.set("tests", str(len(suite.findall("testcase"))))
     for count, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(count, str(len(suite.findall(f"testcase/{kind}"))))
     return suite
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """XML 1.0 knows no control characters, not even escaped."""
     return "".join(letter if letter >= " " else " " for letter in text)

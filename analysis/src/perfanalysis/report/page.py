@@ -28,6 +28,7 @@ from perfanalysis.report.run_sections import (
 )
 from perfanalysis.sections import Cell, Note, Section, Table, duration
 
+TIMELINE_FILE = "timeline.png"
 MOST_DETAILED = 8
 """Recordings whose charts are in the page; those of further ones are PNG files beside it, to keep the page small."""
 
@@ -39,6 +40,8 @@ class Drawn:
     recording: str
     figure: Figure
     file: str
+    compares: bool = False
+    """Whether it compares recordings; else, without a recording, it is of the run as a whole."""
 
 
 @dataclass(frozen=True)
@@ -138,10 +141,12 @@ def _context(result: RunAnalysis, groups: tuple[Group, ...], drawn: tuple[Drawn,
         "failures": [command for command in run.commands if command.failure or command.status == "failed"],
         "groups": groups,
         "comparison": comparison_tables(result) if max(len(result.analyses), len(run.cells)) > 1 else (),
-        "comparison_figures": [item.figure for item in drawn if not item.recording],
+        "comparison_figures": [item.figure for item in drawn if item.compares],
         "kpis": kpi_table(result) if result.analyses else None,
         "settings": settings_table(run),
         "versions": versions_table(run),
+        "timeline": next((item.figure for item in drawn if item.file == TIMELINE_FILE), None),
+        "run_sections": result.sections,
         "bars": timeline_bars(run),
         "attempts": listing(run.document.get("attempts")),
     }

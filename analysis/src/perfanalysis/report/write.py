@@ -14,8 +14,9 @@ from perfanalysis.judging.section import verdict_tables
 from perfanalysis.kpis import kpis_document, openmetrics
 from perfanalysis.pipeline import RunAnalysis
 from perfanalysis.report import ReportPaths
-from perfanalysis.report.page import Drawn, render_page
+from perfanalysis.report.page import TIMELINE_FILE, Drawn, render_page
 from perfanalysis.report.run_sections import comparison_figures
+from perfanalysis.report.timeline import timeline_figure
 from perfanalysis.tables import TableSpec
 
 
@@ -72,7 +73,12 @@ def _named_figures(result: RunAnalysis) -> Iterator[Drawn]:
     """Every figure of the report with the name of its file."""
     names = short_names(result)
     for figure in comparison_figures(result):
-        yield Drawn("", figure, f"compared.{figure.name}.png")
+        yield Drawn("", figure, f"compared.{figure.name}.png", compares=True)
+    timeline = timeline_figure(result.run)
+    if timeline is not None:
+        yield Drawn("", timeline, TIMELINE_FILE)
+    for section in result.sections:
+        yield from (Drawn("", block, f"run.{block.name}.png") for block in section.blocks if isinstance(block, Figure))
     for analysis in result.analyses:
         prefix = f"{names[analysis.place.name]}." if len(names) > 1 else ""
         for section in analysis.sections:

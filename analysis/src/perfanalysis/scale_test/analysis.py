@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from perfanalysis.discover import Place, marks_of
-from perfanalysis.documents import Document
+from perfanalysis.documents import Document, number_or
 from perfanalysis.findings import Finding
 from perfanalysis.kpis import evaluate
 from perfanalysis.scale_test import (
@@ -88,7 +88,13 @@ def analyse(tables: ScaleTestTables, place: Place) -> Analysis:
         samples=_samples(measures),
         sections=sections(measures, marks),
         findings=findings,
+        period=_period(recording),
     )
+
+
+def _period(recording: Document) -> tuple[float, float] | None:
+    began, ended = (number_or(recording.get(name), 0.0) for name in ("started_s", "ended_s"))
+    return (began, ended) if 0 < began <= ended else None
 
 
 def _accounting(source: Source, recording: Document) -> Document:

@@ -120,9 +120,14 @@
     line(context, layer, x, y) {
       context.setLineDash(layer.dashed ? [6, 5] : []);
       context.beginPath();
-      layer.x.forEach((at, i) => context.lineTo(x(at), y(layer.y[i])));
+      layer.x.forEach((at, i) => {
+        if (layer.y[i] === null) return;
+        if (i && layer.y[i - 1] !== null) context.lineTo(x(at), y(layer.y[i]));
+        else context.moveTo(x(at), y(layer.y[i]));
+      });
       context.stroke();
       if (layer.dots) layer.x.forEach((at, i) => {
+        if (layer.y[i] === null) return;
         context.beginPath();
         context.arc(x(at), y(layer.y[i]), 3.6, 0, 7);
         context.fill();
@@ -170,6 +175,19 @@
         context.beginPath();
         context.arc(x(at), y(layer.y[i]), 3.6, 0, 7);
         context.fill();
+      });
+    },
+    stretches(context, layer, x, y) {
+      const height = Math.abs(y(0.9 * layer.width) - y(0));
+      layer.x.forEach((at, i) => {
+        const left = x(at), width = Math.max(x(layer.high[i]) - left - 1, 2), top = y(layer.y[i]) - height / 2;
+        context.fillRect(left, top, width, height);
+        if (width < 40) return;
+        context.save();
+        context.fillStyle = dark.matches ? "#10151c" : "#ffffff";
+        context.textBaseline = "middle";
+        context.fillText(clipped(context, layer.names[i], width - 8), left + 4, top + height / 2 + 0.5);
+        context.restore();
       });
     },
     heat(context, layer, x, y) {
@@ -282,7 +300,7 @@
         if (nearest >= 0) found.push({ layer, at: layer.x[nearest], text: `${format(layer.y[nearest])}${unit(chart.y)}, sent at ${format(layer.x[nearest])}${unit(chart.x)}` });
       } else if (["line", "steps", "area"].includes(layer.kind) && layer.x.length) {
         let nearest = 0;
-        layer.x.forEach((value, i) => { if (Math.abs(place.x(value) - at.x) < Math.abs(place.x(layer.x[nearest]) - at.x)) nearest = i; });
+        layer.x.forEach((value, i) => { if (layer.y[i] !== null && Math.abs(place.x(value) - at.x) < Math.abs(place.x(layer.x[nearest]) - at.x)) nearest = i; });
         found.push({ layer, at: layer.x[nearest], text: `${layer.label}: ${format(layer.y[nearest])}${unit(chart.y)} at ${format(layer.x[nearest])}${unit(chart.x)}` });
       } else if (layer.kind === "heat") {
         const [first, last] = [place.x(layer.x[0]), place.x(layer.x[layer.x.length - 1])];
@@ -292,6 +310,12 @@
         const value = layer.value(row, column);
         const shown = value === null ? "no data" : `${format(value)} ${chart.meaning.unit}`;
         found.push({ layer, text: `${chart.y.categories[row]}: ${shown} at ${format(layer.x[column])}\u2013${format(layer.x[column + 1])}${unit(chart.x)}` });
+      } else if (layer.kind === "stretches") {
+        const half = 0.45 * Math.abs(place.y(layer.width) - place.y(0));
+        layer.x.forEach((value, i) => {
+          const inside = at.x >= place.x(value) - 2 && at.x <= Math.max(place.x(layer.high[i]), place.x(value) + 2);
+          if (inside && Math.abs(place.y(layer.y[i]) - at.y) <= half) found.push({ layer, text: `${layer.names[i]}: ${format(value)}\u2013${format(layer.high[i])}${unit(chart.x)}` });
+        });
       } else if (layer.kind === "moments") {
         layer.x.forEach((value) => { if (Math.abs(place.x(value) - at.x) <= 4) found.push({ layer, at: value, text: `${layer.label} at ${format(value)}${unit(chart.x)}` }); });
       } else if (layer.kind === "sidebars" || layer.kind === "ranges") {

@@ -1,0 +1,107 @@
+"""The commands `history add|list|show|merge|export`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from perfanalysis.errors import UsageError
+
+FOLDER = click.argument("folder", type=click.Path(path_type=Path))
+
+
+@click.group("history")
+def history_group() -> None:
+    """Keep the results of many runs: a folder of one JSON document a run, which is only ever added to."""
+
+
+@history_group.command("add")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--into", "folder", required=True, type=click.Path(path_type=Path), help="The history's folder.")
+def add_command(runs: tuple[Path, ...], folder: Path) -> None:
+    """Add the KPIs of each of RUNS, with the settings that decide what they may be compared with.
+
+    A run that is there already is not added again.
+    """
+    import tempfile
+
+    from perfanalysis.history.document import history_document
+    from perfanalysis.history.folder import add
+    from perfanalysis.pipeline import analyse_run
+
+    for run in runs:
+        with tempfile.TemporaryDirectory(prefix="perfanalysis-") as tables:
+            document = history_document(analyse_run(run, Path(tables)))
+        if not document["recordings"]:
+            raise UsageError(f"{run} holds no recording: there is nothing to add")
+        path, new = add(folder, document)
+        click.echo(f"{'added' if new else 'already there'}: {document['run']} as {path.name}")
+
+
+@history_group.command("list")
+@FOLDER
+@click.option("--flow", help="Only runs of this flow.")
+def list_command(folder: Path, flow: str | None) -> None:
+    """List the runs of a history, oldest first: when, what became of it, how many recordings and KPIs."""
+    for document in _documents(folder):
+        if flow in (None, document.get("flow")):
+            recordings = document["recordings"]
+            kpis = sum(len(recording["kpis"]) for recording in recordings)
+            counts = f"{len(recordings)} recordings, {kpis} KPIs"
+            click.echo(f"{document.get('started') or 'unknown':26} {document['status']:12} {document['run']}  {counts}")
+
+
+@history_group.command("show")
+@FOLDER
+@click.argument("run")
+def show_command(folder: Path, run: str) -> None:
+    """Print the document of RUN (its id, or the beginning of it that no other has)."""
+    found = [document for document in _documents(folder) if str(document["run"]).startswith(run)]
+    if len(found) != 1:
+        names = ", ".join(str(document["run"]) for document in found)
+        raise UsageError(f"{run} is the beginning of {len(found)} runs in {folder}{f': {names}' if names else ''}")
+    click.echo(json.dumps(found[0], indent=1, ensure_ascii=False))
+
+
+@history_group.command("merge")
+@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--into", "folder", required=True, type=click.Path(path_type=Path), help="The history that takes them in."
+)
+def merge_command(sources: tuple[Path, ...], folder: Path) -> None:
+    """Take in the runs of other histories; what is there already stays as it is."""
+    from perfanalysis.history.folder import merge
+
+    for source in sources:
+        click.echo(f"{source}: {merge(source, folder)} added")
+
+
+@history_group.command("export")
+@FOLDER
+@click.option("--to", "target", required=True, type=click.Path(path_type=Path), help="A new history, to give away.")
+@click.option("--rules", type=click.Path(path_type=Path), help="YAML with more names to drop and texts to replace.")
+def export_command(folder: Path, target: Path, rules: Path | None) -> None:
+    """Write a copy without names of machines, addresses and secrets.
+
+    What goes by default: facts about servers, sites, proxies, passwords, tokens and secrets, and in every text
+    references to secrets, tokens, hosts of URLs and IP addresses.
+    """
+    from perfanalysis.history.folder import add
+    from perfanalysis.history.scrubbing import STANDARD, read_rules, scrub
+
+    wanted = read_rules(rules) if rules is not None else STANDARD
+    count = sum(add(target, scrub(document, wanted))[1] for document in _documents(folder))
+    click.echo(f"{count} written to {target}")
+
+
+def _documents(folder: Path) -> Iterator[dict[str, Any]]:
+    from perfanalysis.history.folder import load
+
+    history = load(folder)
+    for finding in history.findings:
+        click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
+    yield from history.documents

@@ -1,0 +1,118 @@
+"""Where the level of a series of runs changes: the best split by Student's t, again in each part, until none is sure.
+
+The statistic of a split is that of the two-sample t test with equal variances; the p-value of the best split is its own
+times the number of splits that were looked at (Bonferroni), so that looking at all of them is paid for. Binary
+segmentation: A. J. Scott, M. Knott, Biometrics 30, 1974. The t test at an unknown place: D. M. Hawkins, JASA 72, 1977.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from perfanalysis.regressing import students_t
+from perfanalysis.regressing.methods import FEWEST
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FEWEST_BEFORE = FEWEST["change-point"]
+"""Runs that a level needs before it can be said that it was left; one run after it is enough."""
+ALPHA = 0.03
+"""A change is one when a series without any looks like that no more often than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A change of level: `at` is the place of the first value of the new level, `p` its corrected p-value."""
+
+    at: int
+    p: float
+
+
+def change_points(values: NDArray[np.float64], alpha: float = ALPHA) -> tuple[Split, ...]:
+    """All changes of level of a series, in order. Values are in time's order, finite, on the scale to compare them."""
+    found: list[Split] = []
+    waiting = [(0, len(values))]
+    while waiting:
+        first, last = waiting.pop()
+        split = best_split(values[first:last])
+        if split is None or split.p > alpha:
+            continue
+        place = first + split.at
+        found.append(Split(place, split.p))
+        waiting += [(first, place), (place, last)]
+    return tuple(sorted(found, key=lambda split: split.at))
+
+
+def best_split(values: NDArray[np.float64]) -> Split | None:
+    """The split whose two sides differ most surely; None when the series is too short for any."""
+    count = len(values)
+    places = np.arange(FEWEST_BEFORE, count)
+    if not len(places) or count < FEWEST_BEFORE + 1:
+        return None
+    centred = values - values.mean()
+    sums = np.cumsum(centred)[places - 1]
+    # the means of both sides, of values whose own mean is 0
+    between = sums**2 * (1 / places + 1 / (count - places))
+    within = np.maximum((centred**2).sum() - between, 0.0)
+    freedom = count - 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistics = np.sqrt(between * freedom / within)
+    # 0 / 0: no value differs from another, but by rounding
+    flat = between <= 1e-18 * max(float((values**2).sum()), 1e-300)
+    statistics = np.where(flat, 0.0, statistics)
+    place = int(np.argmax(statistics))
+    p = students_t.tail(float(statistics[place]), freedom)
+    return Split(int(places[place]), min(1.0, p * len(places)))
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """How a level differs from the one before: a share of it with its 95 % interval, and Hedges' g.
+
+    `low` and `high` are None where neither side has two values; `g` is None where no value differs from another.
+    """
+
+    before: float
+    after: float
+    change: float | None
+    low: float | None
+    high: float | None
+    g: float | None
+
+
+def effect(before: NDArray[np.float64], after: NDArray[np.float64]) -> Effect:
+    """The difference of two levels: of medians, with the t interval of the means, and Hedges' g.
+
+    The interval is of the ratio where all values are above 0 (of logarithms), else of the difference; both by the
+    pooled variance, since a new level may have a single run. Hedges: Journal of Educational Statistics 6, 1981.
+    """
+    medians = float(np.median(before)), float(np.median(after))
+    change = (medians[1] - medians[0]) / abs(medians[0]) if medians[0] else None
+    ratio = bool(before.min() > 0 and after.min() > 0)
+    left, right = (np.log(before), np.log(after)) if ratio else (before, after)
+    freedom = len(left) + len(right) - 2
+    if freedom < 1:
+        return Effect(*medians, change, None, None, None)
+    squares = ((left - left.mean()) ** 2).sum() + ((right - right.mean()) ** 2).sum()
+    spread = math.sqrt(float(squares) / freedom)
+    difference = float(right.mean() - left.mean())
+    reach = students_t.quantile(0.95, freedom) * spread * math.sqrt(1 / len(left) + 1 / len(right))
+    low, high = (_share(end, ratio, medians[0]) for end in (difference - reach, difference + reach))
+    small_sample = 1 - 3 / (4 * freedom - 1) if freedom > 1 else 1.0
+    return Effect(*medians, change, low, high, difference / spread * small_sample if spread > 0 else None)
+
+
+def _share(difference: float, ratio: bool, before: float) -> float | None:
+    if ratio:
+        return math.expm1(difference)
+    return difference / abs(before) if before else None
+
+
+def scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The scale on which levels are compared: logarithms where all values are above 0, since noise is a share there."""
+    return np.log(values) if len(values) and values.min() > 0 else values

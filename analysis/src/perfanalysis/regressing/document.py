@@ -1,0 +1,124 @@
+"""The verdict on a run as documents: psap.perf/regression/1, JUnit and Markdown."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from perfanalysis.documents import Document
+from perfanalysis.judging.junit import counted, printable
+from perfanalysis.regressing.verdict import Change, KpiVerdict, RecordingVerdict, Regression
+
+
+def regression_document(regression: Regression) -> Document:
+    """The document psap.perf/regression/1."""
+    error, options = regression.error(), regression.options
+    return {
+        "schema": "psap.perf/regression/1",
+        "run": regression.run,
+        "method": options.method,
+        "margin": options.margin,
+        "recent": options.recent,
+        "compared": sorted(options.selection.compared),
+        "ignored": sorted(options.selection.ignored),
+        "sorted_by": list(options.selection.sorted_by),
+        "exit_code": 0 if error is None else error.exit_code,
+        "reason": None if error is None else str(error),
+        "counts": {word.replace(" ", "_"): number for word, number in regression.counts().items()},
+        "notes": list(regression.notes),
+        "recordings": [
+            {
+                "recording": each.entry.recording,
+                "keys": dict(each.entry.keys),
+                "earlier_runs": each.earlier,
+                "kpis": [_kpi(kpi) for kpi in each.kpis],
+            }
+            for each in regression.recordings
+        ],
+    }
+
+
+def _kpi(verdict: KpiVerdict) -> Document:
+    return {
+        "name": verdict.kpi.name,
+        "unit": verdict.kpi.unit,
+        "direction": verdict.kpi.direction,
+        "value": verdict.kpi.number,
+        "earlier_values": verdict.count,
+        "verdict": verdict.word,
+        "reason": verdict.reason or None,
+        "older_changes": list(verdict.older),
+        "change": None if verdict.change is None else _change(verdict.change),
+    }
+
+
+def _change(change: Change) -> Document:
+    return {
+        "since": change.first.run,
+        "runs": change.runs,
+        "before": change.effect.before,
+        "after": change.effect.after,
+        "change": change.effect.change,
+        "low": change.effect.low,
+        "high": change.effect.high,
+        "hedges_g": change.effect.g,
+        "p": change.p,
+        "q": change.q,
+    }
+
+
+def sentence(verdict: KpiVerdict) -> str:
+    """`from 4.1 to 5.3 s (+29 %, 95 % interval +20 % to +38 %) since RUN`; why there is no verdict, else."""
+    if verdict.change is None:
+        return verdict.reason or "no change"
+    effect = verdict.change.effect
+    moved = "" if effect.change is None else f"{effect.change:+.1%}"
+    sure = "" if effect.low is None or effect.high is None else f"95 % interval {effect.low:+.1%} to {effect.high:+.1%}"
+    told = ", ".join(filter(None, (moved, sure, f"q = {verdict.change.q:.2g}")))
+    text = (
+        f"from {effect.before:.4g} to {effect.after:.4g} {verdict.kpi.unit} ({told}) since {verdict.change.first.run}"
+    )
+    return f"{text}; {verdict.reason}" if verdict.reason else text
+
+
+def junit_text(regression: Regression) -> str:
+    """JUnit XML: a suite a recording, a test case a KPI; worse fails, too little history is skipped."""
+    root = ElementTree.Element("testsuites", {"name": regression.run})
+    for recording in regression.recordings:
+        root.append(_suite(recording))
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _suite(recording: RecordingVerdict) -> ElementTree.Element:
+    suite = ElementTree.Element("testsuite", {"name": printable(recording.entry.recording)})
+    for kpi in recording.kpis:
+        place = f"{recording.entry.flow or 'run'}.{recording.entry.recording}"
+        case = ElementTree.SubElement(suite, "testcase", {"classname": printable(place), "name": kpi.kpi.name})
+        kind = {"worse": "failure", "too little history": "skipped"}.get(kpi.word)
+        if kind is not None:
+            ElementTree.SubElement(case, kind, {"message": printable(sentence(kpi))})
+    return counted(suite)
+
+
+def markdown_text(regression: Regression) -> str:
+    """A summary for a pull request: the counts, then a table of all that changed."""
+    counts = ", ".join(f"{number} {word}" for word, number in regression.counts().items() if number)
+    lines = [f"# {regression.run} against its history", "", f"{counts or 'nothing to judge'}.", ""]
+    changed = [
+        (word, each, kpi)
+        for word in ("worse", "different", "better", "acknowledged")
+        for each, kpi in regression.of(word)
+    ]
+    if changed:
+        lines += ["| verdict | recording | KPI | what changed |", "| --- | --- | --- | --- |"]
+        lines += [
+            f"| {word} | {_cell(each.entry.recording)} | {kpi.kpi.name} | {_cell(sentence(kpi))} |"
+            for word, each, kpi in changed
+        ]
+        lines.append("")
+    lines += [f"* {note}" for note in regression.notes]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,204 @@
+"""The verdict on a run: each KPI of each recording against those before it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from perfanalysis.errors import AnalysisError, HistoryError, ThresholdError
+from perfanalysis.history.entries import Entry, KpiPoint
+from perfanalysis.regressing.acknowledged import Acknowledged
+from perfanalysis.regressing.change_points import ALPHA, Effect, change_points, effect, scaled
+from perfanalysis.regressing.corrected import corrected
+from perfanalysis.regressing.methods import FEWEST, Method
+from perfanalysis.regressing.outliers import by_rank, by_score
+from perfanalysis.regressing.series import Selection, Series, alike, all_series
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Look = Callable[[NDArray[np.float64], float], float | None]
+
+Word = Literal["worse", "better", "different", "same", "acknowledged", "too little history"]
+WORDS: tuple[Word, ...] = ("worse", "different", "better", "acknowledged", "same", "too little history")
+FALSE_DISCOVERIES = 0.05
+"""The share of changes told that may be none, over all KPIs of a run."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run is judged."""
+
+    method: Method = "change-point"
+    margin: float = 0.05
+    recent: int = 5
+    """A change that began at most so many runs ago, the judged one included, is the run's; an older one is history."""
+    selection: Selection = field(default_factory=Selection)
+
+
+@dataclass(frozen=True)
+class Change:
+    """The change that a KPI's last value belongs to: the run with which it began, its effect and p-values."""
+
+    first: Entry
+    runs: int
+    """Runs at the new level, the judged one included."""
+    effect: Effect
+    p: float
+    q: float = 1.0
+    """The p-value corrected over all KPIs of the run."""
+
+
+@dataclass(frozen=True)
+class KpiVerdict:
+    """What became of one KPI; `change` is None when there is none, `reason` says why it has no verdict."""
+
+    kpi: KpiPoint
+    count: int
+    """Values before the judged one."""
+    word: Word
+    change: Change | None
+    older: tuple[str, ...] = ()
+    """The runs with which earlier changes began."""
+    reason: str = ""
+    series: Series | None = None
+
+
+@dataclass(frozen=True)
+class RecordingVerdict:
+    """One recording of the run."""
+
+    entry: Entry
+    earlier: int
+    kpis: tuple[KpiVerdict, ...]
+
+
+@dataclass(frozen=True)
+class Regression:
+    """The verdict on a run."""
+
+    run: str
+    options: Options
+    recordings: tuple[RecordingVerdict, ...]
+    notes: tuple[str, ...]
+
+    def of(self, word: Word) -> tuple[tuple[RecordingVerdict, KpiVerdict], ...]:
+        """All KPIs with that verdict."""
+        return tuple((each, kpi) for each in self.recordings for kpi in each.kpis if kpi.word == word)
+
+    def counts(self) -> dict[Word, int]:
+        """How many KPIs have each verdict."""
+        found = Counter(kpi.word for each in self.recordings for kpi in each.kpis)
+        return {word: found[word] for word in WORDS}
+
+    def error(self) -> AnalysisError | None:
+        """The error that a program must end with: a regression, or nothing that could be judged."""
+        worse = self.of("worse")
+        if worse:
+            told = ", ".join(f"{each.entry.recording}: {kpi.kpi.name}" for each, kpi in worse)
+            return ThresholdError(f"{len(worse)} {'KPI' if len(worse) == 1 else 'KPIs'} worse than before: {told}")
+        judged = sum(number for word, number in self.counts().items() if word != "too little history")
+        return None if judged else HistoryError(f"no KPI of {self.run} has enough history to be judged by")
+
+
+def regress(
+    current: Sequence[Entry], history: Sequence[Entry], options: Options, acknowledged: Acknowledged
+) -> Regression:
+    """Judge the recordings of one run by a history, which may hold the run itself."""
+    found = []
+    for entry in current:
+        earlier = alike(entry, history, options.selection)
+        series = all_series(entry, earlier)
+        found.append(RecordingVerdict(entry, len(earlier), tuple(_look(each, options) for each in series)))
+    judged = _with_words(_with_corrected(found), options, acknowledged)
+    notes = tuple(
+        f"the acknowledgement of {each.kpi} since {each.run} expired on {each.expires}: {each.reason}"
+        for each in acknowledged.expired
+    )
+    keyless = {entry.recording for entry in current if not entry.keys}
+    notes += tuple(f"{name} has no settings marked as keys: it is compared with all of its kind" for name in keyless)
+    return Regression(current[0].run if current else "", options, judged, notes)
+
+
+def _look(series: Series, options: Options) -> KpiVerdict:
+    values = np.asarray(series.values, dtype=float)
+    before = len(values) - 1
+    needed = FEWEST[options.method]
+    if before < needed:
+        reason = f"{options.method} needs {needed} earlier values, there are {before}"
+        return KpiVerdict(series.kpi, before, "too little history", None, (), reason, series)
+    if options.method == "change-point":
+        return _by_change_point(series, values, options.recent)
+    return _by_outlier(series, values, by_score if options.method == "score" else by_rank)
+
+
+def _by_change_point(series: Series, values: NDArray[np.float64], recent: int) -> KpiVerdict:
+    splits = change_points(scaled(values), ALPHA)
+    older = tuple(series.entries[split.at].run for split in splits)
+    count = len(values) - 1
+    if not splits or len(values) - splits[-1].at > recent:
+        return KpiVerdict(series.kpi, count, "same", None, older, "", series)
+    last = splits[-1]
+    start = splits[-2].at if len(splits) > 1 else 0
+    change = Change(
+        series.entries[last.at],
+        len(values) - last.at,
+        effect(values[start : last.at], values[last.at :]),
+        last.p,
+    )
+    return KpiVerdict(series.kpi, count, "same", change, older[:-1], "", series)
+
+
+def _by_outlier(series: Series, values: NDArray[np.float64], look: Look) -> KpiVerdict:
+    before, value = values[:-1], values[-1:]
+    scale = scaled(values)
+    p = look(scale[:-1], float(scale[-1]))
+    # enough values were counted before
+    assert p is not None  # noqa: S101
+    change = Change(series.entries[-1], 1, effect(before, value), p)
+    return KpiVerdict(series.kpi, len(before), "same", change, (), "", series)
+
+
+def _with_corrected(recordings: Sequence[RecordingVerdict]) -> tuple[RecordingVerdict, ...]:
+    """With each change's p-value corrected over all KPIs that were judged; one without a change counts as p = 1."""
+    judged = [kpi for each in recordings for kpi in each.kpis if kpi.word != "too little history"]
+    values = iter(corrected([1.0 if kpi.change is None else kpi.change.p for kpi in judged]))
+
+    def with_q(kpi: KpiVerdict) -> KpiVerdict:
+        if kpi.word == "too little history":
+            return kpi
+        q = next(values)
+        return kpi if kpi.change is None else replace(kpi, change=replace(kpi.change, q=q))
+
+    return tuple(replace(each, kpis=tuple(map(with_q, each.kpis))) for each in recordings)
+
+
+def _with_words(
+    recordings: Sequence[RecordingVerdict], options: Options, acknowledged: Acknowledged
+) -> tuple[RecordingVerdict, ...]:
+    def with_word(kpi: KpiVerdict) -> KpiVerdict:
+        if kpi.change is None or kpi.word == "too little history":
+            return kpi
+        accepted = acknowledged.find(kpi.kpi.name, kpi.change.first)
+        word = word_of(kpi.kpi, kpi.change, options.margin)
+        if word != "same" and accepted is not None:
+            return replace(kpi, word="acknowledged", reason=f"until {accepted.expires}: {accepted.reason}")
+        return replace(kpi, word=word)
+
+    return tuple(replace(each, kpis=tuple(map(with_word, each.kpis))) for each in recordings)
+
+
+def word_of(kpi: KpiPoint, change: Change, margin: float) -> Word:
+    """What a change means: sure enough over all KPIs, no smaller than the margin, and in which direction."""
+    moved = change.effect.after - change.effect.before
+    # a change from 0 is no share of anything: any counts
+    small = change.effect.change is not None and abs(change.effect.change) < margin
+    if change.q > FALSE_DISCOVERIES or small or moved == 0:
+        return "same"
+    if kpi.direction == "neither":
+        return "different"
+    return "better" if (moved > 0) == (kpi.direction == "higher") else "worse"

@@ -1,0 +1,126 @@
+"""Changes of level: statistics against tables and sums made by hand, and what they do on series that are known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from perfanalysis.regressing import students_t
+from perfanalysis.regressing.change_points import best_split, change_points, effect, scaled
+from perfanalysis.regressing.corrected import corrected
+from perfanalysis.regressing.outliers import by_rank, by_score
+
+
+@pytest.mark.parametrize(
+    ("confidence", "freedom", "expected"),
+    # of the usual tables of Student's t
+    [(0.95, 1, 12.706), (0.95, 10, 2.228), (0.99, 28, 2.763), (0.9, 4, 2.132), (0.999, 60, 3.460)],
+)
+def test_quantiles_are_those_of_the_tables(confidence: float, freedom: float, expected: float) -> None:
+    assert students_t.quantile(confidence, freedom) == pytest.approx(expected, abs=6e-4)
+    assert students_t.tail(expected, freedom) == pytest.approx(1 - confidence, rel=2e-3)
+
+
+def test_tails_at_the_ends() -> None:
+    assert students_t.tail(0.0, 5) == 1.0
+    assert students_t.tail(math.inf, 5) == 0.0
+    # one degree of freedom is Cauchy's distribution: P(abs(T) > 1) = 1/2
+    assert students_t.tail(1.0, 1) == pytest.approx(0.5, abs=1e-12)
+
+
+def test_the_best_split_is_the_largest_t() -> None:
+    # means 2 and 8, squares 2 + 2, pooled variance 4/6, t = 6 / sqrt(4/6 * (1/4 + 1/4)) = 10.39
+    values = np.array([1.0, 2.0, 3.0, 2.0, 7.0, 8.0, 9.0, 8.0])
+    split = best_split(values)
+    assert split is not None
+    assert split.at == 4
+    # four places were looked at
+    assert split.p == pytest.approx(4 * students_t.tail(6 / math.sqrt(4 / 6 * 0.5), 6), rel=1e-9)
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [1.0, 2.0, 1.0, 2.0]])
+def test_a_short_series_has_no_split(values: list[float]) -> None:
+    assert best_split(np.array(values)) is None
+    assert change_points(np.array(values)) == ()
+
+
+def test_a_series_that_never_varies_has_no_change_and_one_that_then_steps_has() -> None:
+    flat = np.full(12, 0.1 + 0.2)
+    assert change_points(flat) == ()
+    stepped = np.concatenate([flat, np.full(1, 0.4)])
+    (found,) = change_points(stepped)
+    assert found.at == 12
+    assert found.p < 1e-30
+
+
+def test_two_steps_are_two_changes() -> None:
+    noise = np.random.default_rng(3).normal(0, 1, 30)
+    values = noise + np.repeat([100.0, 120.0, 90.0], 10)
+    assert [split.at for split in change_points(values)] == [10, 20]
+
+
+def test_noise_that_is_a_share_is_compared_by_logarithms() -> None:
+    assert scaled(np.array([1.0, math.e])).tolist() == [0.0, 1.0]
+    assert scaled(np.array([0.0, 2.0])).tolist() == [0.0, 2.0]
+
+
+def test_an_effect_by_hand() -> None:
+    # values with a zero: differences, not logarithms. Means 2 and 5, squares 8 + 2, freedom 4, spread sqrt(2.5)
+    told = effect(np.array([0.0, 2.0, 4.0]), np.array([4.0, 5.0, 6.0]))
+    assert (told.before, told.after, told.change) == (2.0, 5.0, 1.5)
+    reach = students_t.quantile(0.95, 4) * math.sqrt(2.5) * math.sqrt(2 / 3)
+    assert told.low == pytest.approx((3 - reach) / 2)
+    assert told.high == pytest.approx((3 + reach) / 2)
+    # Hedges' correction for 4 degrees of freedom is 1 - 3/15
+    assert told.g == pytest.approx(3 / math.sqrt(2.5) * 0.8)
+
+
+def test_an_effect_of_values_above_zero_is_a_ratio() -> None:
+    told = effect(np.array([1.0, 1.0, 4.0, 4.0]), np.array([4.0, 4.0, 16.0, 16.0]))
+    assert told.low is not None
+    assert told.high is not None
+    # four times as much, and the interval is around that on the scale of logarithms
+    assert math.sqrt((1 + told.low) * (1 + told.high)) == pytest.approx(4.0)
+
+
+def test_an_effect_between_single_values_has_no_interval() -> None:
+    told = effect(np.array([1.0]), np.array([2.0]))
+    assert (told.change, told.low, told.high, told.g) == (1.0, None, None, None)
+
+
+def test_a_score_by_hand() -> None:
+    before = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    # mean 3, deviation sqrt(2.5), t = 3 / (sqrt(2.5) * sqrt(1.2)) = sqrt(3)
+    assert by_score(before, 6.0) == pytest.approx(students_t.tail(math.sqrt(3), 4))
+    assert by_score(before[:4], 6.0) is None
+    assert by_score(np.full(5, 7.0), 7.0) == 1.0
+    assert by_score(np.full(5, 7.0), 7.1) == 0.0
+
+
+def test_a_rank_by_hand() -> None:
+    before = np.arange(39.0)
+    assert by_rank(before, 100.0) == pytest.approx(2 / 40)
+    assert by_rank(before, -1.0) == pytest.approx(2 / 40)
+    assert by_rank(before, 36.5) == pytest.approx(2 * 3 / 40)
+    assert by_rank(before, 19.0) == 1.0
+    assert by_rank(before[:38], 100.0) is None
+
+
+def test_many_p_values_are_corrected_as_benjamini_and_hochberg_do() -> None:
+    # times 4/1, 4/2, 4/3, 4/4, and none above a later one
+    assert corrected([0.01, 0.04, 0.03, 0.5]) == pytest.approx((0.04, 4 / 3 * 0.04, 4 / 3 * 0.04, 0.5))
+    assert corrected([]) == ()
+
+
+def test_flat_series_are_seldom_flagged_and_steps_are_found() -> None:
+    """A small part of what tests/bench/regressions.py tells, far from its limits."""
+    seeds = range(100)
+    series = [np.random.default_rng(seed).normal(100, 3, 30) for seed in seeds]
+    flagged = sum(bool(change_points(scaled(values))) for values in series)
+    assert flagged <= 6
+    found = 0
+    for values in series:
+        stepped = np.concatenate([values[:25], values[25:] * 1.15])
+        found += any(abs(split.at - 25) <= 1 for split in change_points(scaled(stepped)))
+    assert found >= 95

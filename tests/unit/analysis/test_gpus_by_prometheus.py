@@ -1,0 +1,100 @@
+"""A job's GPUs as Prometheus saw them, and the KPIs of it, computed by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from perfanalysis.discover import Place
+from perfanalysis.fine_tuning.analysis import analyse
+from perfanalysis.fine_tuning.monitored import monitored
+from perfanalysis.fine_tuning.parser import parse as parse_job
+from perfanalysis.kpis import KpiValue
+from perfanalysis.prometheus.ranges import Ranges, parse, ranges_of
+from perfanalysis.workload_type import Source
+
+from tests.data.fine_tuning_runs import Training, document
+from tests.data.prometheus_windows import Series, gpu, write_window
+from tests.data.synthetic_runs import EPOCH, write_json
+
+POD = "job-master-0"
+BUSY, HELD = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED"
+BEGAN, ENDED = EPOCH + 10, EPOCH + 16
+WHY_NOT = "nothing monitored the GPUs of the job while it ran"
+NAMES = ("gpu_usage_mean", "gpu_usage_max", "gpu_memory_mean", "gpu_memory_max")
+
+
+def _ranges(folder: Path, name: str, *answers: Series) -> Ranges:
+    place = Place(folder / name, name, "prometheus_queries.yml", None)
+    write_window(place.directory, (EPOCH, EPOCH + 60), {"gpus": list(answers)})
+    return ranges_of(place, parse(Source(place)))
+
+
+def _kpis(folder: Path, *ranges: Ranges, **stated: Any) -> dict[str, KpiValue]:
+    facts = {**document(Training(gpus=2), EPOCH), "started_s": BEGAN, "ended_s": ENDED, **stated}
+    write_json(folder / "job" / "fine_tuning.json", facts)
+    place = Place(folder / "job", "job", "fine_tuning.json", None)
+    tables = monitored(parse_job(Source(place)), place, ranges)
+    return {value.name: value for value in analyse(tables, place).kpis}
+
+
+def _numbers(found: dict[str, KpiValue]) -> list[float | None]:
+    return [found[name].number for name in NAMES]
+
+
+def test_usage_and_memory_of_the_jobs_gpus_while_it_ran(tmp_path: Path) -> None:
+    # samples at 8, 10, 12, … 18 after the epoch: the first is before the job, the last more than a second after it
+    ranges = _ranges(
+        tmp_path,
+        "window",
+        gpu(BUSY, POD, 0, [90, 50, 100, 75, 75, 99], EPOCH + 8),
+        gpu(BUSY, POD, 1, [90, 0, 50, 25, 25, 99], EPOCH + 8),
+        gpu(HELD, POD, 0, [9000, 1024, 3072, 2048, 2048, 9000], EPOCH + 8),
+        gpu(HELD, POD, 1, [9000, 1024, 1024, 1024, 1024, 9000], EPOCH + 8),
+        gpu(BUSY, "another-pod", 2, [100] * 6, EPOCH + 8),
+        gpu(BUSY, POD, 3, [100] * 6, EPOCH + 8, namespace="another"),
+        Series({"__name__": BUSY, "Hostname": "node-0000", "gpu": "4"}, [100] * 6, EPOCH + 8),
+    )
+    found = _kpis(tmp_path, ranges)
+    assert _numbers(found) == pytest.approx([(0.75 + 0.25) / 2, 1.0, (2.0 + 1.0) / 2, 3.0])
+    assert found["gpu_usage_mean"].count == 8
+
+
+def test_labels_that_prometheus_renamed_and_windows_that_overlap(tmp_path: Path) -> None:
+    exporter = gpu(BUSY, "nvidia-dcgm-exporter-x", 0, [20, 40], BEGAN, namespace="nvidia-gpu-operator")
+    series = replace(exporter, labels={**exporter.labels, "exported_pod": POD, "exported_namespace": "fine-tuning"})
+    first, second = _ranges(tmp_path, "a", series), _ranges(tmp_path, "b", series)
+    assert _numbers(_kpis(tmp_path, first, second))[:2] == pytest.approx([0.3, 0.4])
+
+
+def test_the_share_of_the_engine_where_the_driver_tells_no_usage(tmp_path: Path) -> None:
+    ranges = _ranges(tmp_path, "a", gpu("DCGM_FI_PROF_GR_ENGINE_ACTIVE", POD, 0, [0.5, 0.7], BEGAN))
+    assert _numbers(_kpis(tmp_path, ranges))[:2] == pytest.approx([0.6, 0.7])
+
+
+def test_pods_are_those_that_begin_with_the_jobs_name_where_no_log_names_them(tmp_path: Path) -> None:
+    ranges = _ranges(
+        tmp_path,
+        "a",
+        gpu(BUSY, "tuning-master-0", 0, [50], BEGAN),
+        gpu(BUSY, "tuningother-master-0", 1, [100], BEGAN),
+    )
+    assert _numbers(_kpis(tmp_path, ranges, job="tuning", logs=[]))[:2] == pytest.approx([0.5, 0.5])
+
+
+@pytest.mark.parametrize(
+    "stated", [{"started_s": None, "ended_s": None}, {"started_s": EPOCH + 600, "ended_s": EPOCH + 700}]
+)
+def test_a_job_that_never_ran_in_a_window_has_no_usage(tmp_path: Path, stated: dict[str, Any]) -> None:
+    found = _kpis(tmp_path, _ranges(tmp_path, "a", gpu(BUSY, POD, 0, [50, 50], BEGAN)), **stated)
+    assert found["gpu_usage_mean"].number is None
+    assert found["gpu_usage_mean"].reason == found["gpu_memory_mean"].reason == WHY_NOT
+
+
+def test_samples_beside_the_job_win(tmp_path: Path) -> None:
+    (tmp_path / "job").mkdir()
+    (tmp_path / "job" / "gpu_samples.jsonl").write_text('{"at_s": 1.0, "gpu": "a", "usage": 0.125}\n')
+    ranges = _ranges(tmp_path, "a", gpu(BUSY, POD, 0, [50, 50], BEGAN))
+    assert _numbers(_kpis(tmp_path, ranges))[:2] == [0.125, 0.125]

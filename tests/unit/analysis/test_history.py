@@ -1,0 +1,155 @@
+"""The folder of a history: what is added stays, what was tampered with is told, what leaves it is scrubbed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from perfanalysis.cli import cli
+from perfanalysis.errors import UsageError
+from perfanalysis.history.folder import add, load, merge
+from perfanalysis.history.scrubbing import REPLACED, STANDARD, read_rules, scrub
+from perfanalysis.versions import version_key
+
+from tests.schemas import check
+from tests.unit.analysis.histories import document, kpi
+
+RUN = Path(__file__).resolve().parents[2] / "data" / "runs" / "v1" / "scale_test-20261120T093000Z-5f3a1c"
+
+
+def history(folder: Path, *words: str) -> str:
+    """The output of a command of the group, which must go well."""
+    done = CliRunner().invoke(cli, ["history", *words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_a_run_is_added_once(tmp_path: Path) -> None:
+    folder = tmp_path / "history"
+    assert history(folder, "add", str(RUN), "--into", str(folder)).startswith(f"added: {RUN.name} as ")
+    assert history(folder, "add", str(RUN), "--into", str(folder)).startswith(f"already there: {RUN.name} as ")
+    (path,) = folder.iterdir()
+    added = json.loads(path.read_text())
+    assert check(added) == "psap.perf/history/1"
+    assert added["facts"]["cluster.version"] == "v1.34.1"
+    names = [each["name"] for each in added["recordings"][0]["kpis"]]
+    assert "completed_ratio" in names
+    # what has no value is not in a history
+    assert all(each["value"] is not None for each in added["recordings"][0]["kpis"])
+    assert f"{RUN.name}  1 recordings, {len(names)} KPIs" in history(folder, "list", str(folder))
+    assert json.loads(history(folder, "show", str(folder), "scale_test-2026")) == added
+
+
+def test_the_same_document_has_the_same_name_whatever_its_order(tmp_path: Path) -> None:
+    one = document(1, [kpi("a", 1.0)])
+    assert add(tmp_path, one)[1] is True
+    path, new = add(tmp_path, dict(reversed(one.items())))
+    assert (new, len(list(tmp_path.iterdir()))) == (False, 1)
+    assert json.loads(path.read_text()) == one
+
+
+def test_runs_are_read_oldest_first_and_merging_adds_what_is_missing(tmp_path: Path) -> None:
+    for day in (3, 1):
+        add(tmp_path / "a", document(day, [kpi("a", 1.0)]))
+    for day in (2, 3):
+        add(tmp_path / "b", document(day, [kpi("a", 1.0)]))
+    assert merge(tmp_path / "b", tmp_path / "a") == 1
+    assert merge(tmp_path / "b", tmp_path / "a") == 0
+    assert [each["run"] for each in load(tmp_path / "a").documents] == ["run-001", "run-002", "run-003"]
+
+
+def test_the_newest_analysis_of_a_run_counts(tmp_path: Path) -> None:
+    for version in ("1.9.0", "1.10.0", "1.2.0"):
+        add(tmp_path, document(1, [kpi("a", 1.0)], analysis=version))
+    found = load(tmp_path)
+    assert [each["analysis"] for each in found.documents] == ["1.10.0"]
+    assert [finding.severity for finding in found.findings] == ["note", "note"]
+
+
+def test_a_file_that_was_changed_cut_or_put_there_is_left_out_and_named(tmp_path: Path) -> None:
+    changed, _ = add(tmp_path, document(1, [kpi("a", 1.0)]))
+    changed.write_text(changed.read_text().replace('"value": 1.0', '"value": 0.5'))
+    cut, _ = add(tmp_path, document(2, [kpi("a", 1.0)]))
+    cut.write_bytes(cut.read_bytes()[:100])
+    (tmp_path / f"{'0' * 32}.json").write_text('{"schema": "psap.perf/run/1", "run": "x"}')
+    (tmp_path / "notes.txt").write_text("not looked at")
+    found = load(tmp_path)
+    assert found.documents == ()
+    told = {finding.where: finding.text for finding in found.findings}
+    assert "was changed after it was written" in told[changed.name]
+    assert "cannot be read" in told[cut.name]
+    assert "it is a run document where a history document belongs" in told[f"{'0' * 32}.json"]
+
+
+def test_what_is_no_history_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is no folder of a history"):
+        load(tmp_path / "nowhere")
+    done = CliRunner().invoke(cli, ["history", "show", str(tmp_path), "x"])
+    assert isinstance(done.exception, UsageError)
+    assert "the beginning of 0 runs" in str(done.exception)
+
+
+def test_names_of_machines_addresses_and_secrets_do_not_leave(tmp_path: Path) -> None:
+    facts = {
+        "cluster.server": "https://api.bench.example.com:6443",
+        "site": "bench-7",
+        "setting.export_url": "https://someone:word@bucket.example.com/results?x=1",
+        "setting.secrets_token": "file:token",
+        "setting.image": "quay.io/some/image:1.2",
+        "setting.note": "at 10.2.3.4:8080, sha256~abcdefghijklmnopqrstuvwxyz, by env:PASSWORD",
+        "setting.nested": {"password": "x", "kept": ["eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlMTIz", 3]},
+    }
+    folder, target = tmp_path / "history", tmp_path / "given-away"
+    add(folder, document(1, [kpi("a", 1.0)], facts=facts))
+    history(folder, "export", str(folder), "--to", str(target))
+    (exported,) = load(target).documents
+    assert exported["facts"] == {
+        "setting.export_url": f"https://{REPLACED}/results?x=1",
+        "setting.image": "quay.io/some/image:1.2",
+        "setting.note": f"at {REPLACED}, {REPLACED}, by {REPLACED}",
+        "setting.nested": {"kept": [REPLACED, 3]},
+    }
+    assert exported["recordings"][0]["kpis"] == [kpi("a", 1.0)]
+
+
+def test_a_team_adds_rules_of_its_own(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.yml"
+    rules.write_text('drop: ["setting.project"]\nreplace: ["bench-[0-9]+"]\n')
+    own = read_rules(rules)
+    scrubbed = scrub(
+        document(1, [], facts={"setting.note": "on bench-7", "project": 1}, keys={"where": "bench-8"}), own
+    )
+    assert scrubbed["facts"] == {"setting.note": f"on {REPLACED}", "project": 1}
+    assert scrubbed["recordings"][0]["keys"] == {"where": REPLACED}
+    assert own.drop[: len(STANDARD.drop)] == STANDARD.drop
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("- a list", "must have the keys"),
+        ("hide: []", "not hide"),
+        ('replace: ["("]', "no regular expression"),
+        ("{", "cannot be read"),
+    ],
+)
+def test_wrong_rules_are_refused(tmp_path: Path, text: str, told: str) -> None:
+    rules = tmp_path / "rules.yml"
+    rules.write_text(text)
+    with pytest.raises(UsageError, match=told):
+        read_rules(rules)
+
+
+def test_versions_are_ordered_by_their_numbers() -> None:
+    ordered = [None, "2.1.0-rc.2", "2.1.0-rc.10", "2.1.0", "4.9-rc1", "4.9", "v4.9.1", "4.10", "9.0", "10.0"]
+    shuffled = [*ordered[5:], *ordered[:5]]
+    assert sorted(shuffled, key=version_key) == ordered
+
+
+def test_a_copy_of_the_folder_is_the_history(tmp_path: Path) -> None:
+    add(tmp_path / "a", document(1, [kpi("a", 1.0)]))
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    assert load(tmp_path / "b") == load(tmp_path / "a")

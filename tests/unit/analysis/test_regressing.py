@@ -1,0 +1,234 @@
+"""Verdicts on a run by those before it: who is compared with whom, what a change means, what is written."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+from perfanalysis.cli import cli
+from perfanalysis.errors import HistoryError, ThresholdError, UsageError
+from perfanalysis.history.document import history_document
+from perfanalysis.history.entries import Entry, entries_of
+from perfanalysis.history.folder import add
+from perfanalysis.pipeline import analyse_run
+from perfanalysis.regressing.acknowledged import Acknowledged, read_acknowledged
+from perfanalysis.regressing.document import markdown_text, regression_document, sentence
+from perfanalysis.regressing.series import Selection, alike
+from perfanalysis.regressing.verdict import Options, Regression, regress
+
+from tests.schemas import check
+from tests.unit.analysis.histories import document, kpi
+
+RUN = Path(__file__).resolve().parents[2] / "data" / "runs" / "v1" / "scale_test-20261120T093000Z-5f3a1c"
+# ten runs about 1.0 that never vary by more than 2 %
+CALM = (1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99, 1.0, 1.01)
+
+
+def entries(values: tuple[float, ...], name: str = "wait", direction: str = "lower") -> list[Entry]:
+    """The runs of as many days, each with one KPI."""
+    found: list[Entry] = []
+    for day, value in enumerate(values):
+        found += entries_of(document(day, [kpi(name, value, direction)]))
+    return found
+
+
+def judged(values: tuple[float, ...], direction: str = "lower", **options: Any) -> Regression:
+    """The verdict on the last of a series."""
+    found = entries(values, direction=direction)
+    return regress(found[-1:], found, Options(**options), Acknowledged())
+
+
+def word(regression: Regression) -> str:
+    """The verdict on its only KPI."""
+    return regression.recordings[0].kpis[0].word
+
+
+@pytest.mark.parametrize("method", ["change-point", "score"])
+@pytest.mark.parametrize(
+    ("last", "direction", "expected"),
+    [
+        (1.4, "lower", "worse"),
+        (0.6, "lower", "better"),
+        (1.4, "higher", "better"),
+        (0.6, "higher", "worse"),
+        (1.4, "neither", "different"),
+        (1.01, "lower", "same"),
+    ],
+)
+def test_the_direction_decides_what_a_change_is(method: Any, last: float, direction: str, expected: str) -> None:
+    assert word(judged((*CALM, last), direction, method=method)) == expected
+
+
+def test_a_change_smaller_than_the_margin_does_not_matter() -> None:
+    steady = (1.0, 1.001, 0.999, 1.0, 1.001, 0.999, 1.0, 1.03)
+    assert word(judged(steady)) == "same"
+    assert word(judged(steady, margin=0.02)) == "worse"
+
+
+def test_a_change_is_told_with_its_first_run_and_an_old_one_is_history() -> None:
+    regression = judged((*CALM, 1.4, 1.41, 1.39))
+    change = regression.recordings[0].kpis[0].change
+    assert change is not None
+    assert (change.first.run, change.runs) == ("run-010", 3)
+    assert isinstance(regression.error(), ThresholdError)
+    assert str(regression.error()) == "1 KPI worse than before: 001__scale_test__submit: wait"
+    old = judged((*CALM, 1.4, 1.41, 1.39), recent=2)
+    assert (word(old), old.recordings[0].kpis[0].older) == ("same", ("run-010",))
+    assert old.error() is None
+
+
+def test_an_effect_is_of_the_levels_beside_the_change_only() -> None:
+    regression = judged((*(value * 3 for value in CALM), *CALM, 1.4, 1.41))
+    verdict = regression.recordings[0].kpis[0]
+    assert verdict.change is not None
+    assert verdict.older == ("run-010",)
+    assert verdict.change.effect.before == pytest.approx(1.0)
+    assert verdict.change.effect.change == pytest.approx(0.405)
+
+
+def test_too_little_history_is_said_and_is_an_error_when_it_is_all() -> None:
+    regression = judged((1.0, 1.0, 1.0, 9.0))
+    assert word(regression) == "too little history"
+    assert regression.recordings[0].kpis[0].reason == "change-point needs 4 earlier values, there are 3"
+    assert isinstance(regression.error(), HistoryError)
+
+
+def test_many_kpis_at_once_need_surer_changes() -> None:
+    """The same p-value that tells a change of one KPI tells none among forty that did not change."""
+    last = 1.056
+    assert word(judged((*CALM, last), method="score")) == "worse"
+    found: list[Entry] = []
+    for day, value in enumerate((*CALM, last)):
+        others = [kpi(f"other_{number}", 1.0) for number in range(40)]
+        found += entries_of(document(day, [kpi("wait", value), *others]))
+    regression = regress(found[-1:], found, Options(method="score"), Acknowledged())
+    change = regression.recordings[0].kpis[0].change
+    assert change is not None
+    assert change.q == pytest.approx(41 * change.p)
+    assert word(regression) == "same"
+
+
+def test_only_runs_alike_are_compared() -> None:
+    current = entries_of(document(9, [kpi("wait", 1.0)]))[0]
+    history = [
+        *entries_of(document(1, [], keys={"scale_test_count": 200})),
+        *entries_of(document(2, [], status="failed")),
+        *entries_of(document(3, [], simulated=[])),
+        *entries_of(document(4, [], flow="fine_tuning")),
+        *entries_of(document(5, [])),
+        *entries_of(document(6, [], keys={"scale_test_count": 100, "new": 1})),
+        *entries_of(document(9, [])),
+        *entries_of(document(10, [])),
+    ]
+    assert [entry.run for entry in alike(current, history, Selection())] == ["run-005"]
+    free = Selection(compared=frozenset(["scale_test_count"]), ignored=frozenset(["new"]))
+    assert [entry.run for entry in alike(current, history, free)] == ["run-001", "run-005", "run-006"]
+
+
+def test_runs_are_ordered_as_versions_when_asked() -> None:
+    found = [*entries_of(document(9, [])), *entries_of(document(10, [])), *entries_of(document(2, []))]
+    current = entries_of(document(1, [], run="current", facts={"cluster.version": "4.11"}))[0]
+    by_version = alike(current, found, Selection(sorted_by=("cluster.version",)))
+    assert [entry.facts["cluster.version"] for entry in by_version] == ["4.2", "4.9", "4.10"]
+    # by time all of them came later
+    assert alike(current, found, Selection()) == ()
+
+
+def test_an_acknowledged_change_is_none_until_its_day(tmp_path: Path) -> None:
+    path = tmp_path / "acknowledged.yml"
+    path.write_text(
+        "- {kpi: wait, run: run-010, expires: 2026-06-30, reason: TLS is on now}\n"
+        "- {kpi: wait, run: run-010, keys: {scale_test_count: 7}, expires: 2026-01-01, reason: old}\n"
+    )
+    found = entries((*CALM, 1.4, 1.41))
+    on_the_day = read_acknowledged(path, datetime.date(2026, 6, 30))
+    regression = regress(found[-1:], found, Options(), on_the_day)
+    assert word(regression) == "acknowledged"
+    assert regression.recordings[0].kpis[0].reason == "until 2026-06-30: TLS is on now"
+    assert regression.notes == ("the acknowledgement of wait since run-010 expired on 2026-01-01: old",)
+    assert regression.error() is None
+    after = regress(found[-1:], found, Options(), read_acknowledged(path, datetime.date(2026, 7, 1)))
+    assert word(after) == "worse"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("kpi: wait", "must be a list"),
+        ("- {kpi: wait, run: a, expires: 2026-01-01}", "entry 1: missing: reason"),
+        ("- {kpi: wait, run: a, expires: soon, reason: x}", "expires must be a date such as 2027-01-31, not 'soon'"),
+        ("- {kpi: wait, run: a, expires: 2026-01-01, reason: x, until: y}", "unknown: until"),
+        ("[", "cannot be read"),
+    ],
+)
+def test_wrong_acknowledgements_are_refused(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "acknowledged.yml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=told):
+        read_acknowledged(path, datetime.date(2026, 1, 1))
+
+
+def test_a_verdict_says_how_much_how_surely_and_since_when() -> None:
+    regression = judged((*CALM, 1.4, 1.41))
+    text = sentence(regression.recordings[0].kpis[0])
+    assert text.startswith("from 1 to 1.405 seconds (+40.5%, 95 % interval +3")
+    assert text.endswith(" since run-010")
+    summary = markdown_text(regression)
+    assert "# run-011 against its history\n\n1 worse.\n" in summary
+    assert f"| worse | 001__scale_test__submit | wait | {text} |" in summary
+    told = regression_document(regression)
+    assert check(told) == "psap.perf/regression/1"
+    assert sum(told["counts"].values()) == 1
+    assert told["exit_code"] == 4
+
+
+def with_history(folder: Path, values: dict[str, float]) -> None:
+    """Ten earlier runs of RUN, whose KPIs are those of *values* times CALM."""
+    base = history_document(analyse_run(RUN, folder / "tables"))
+    for day, factor in enumerate(CALM):
+        earlier = json.loads(json.dumps(base))
+        earlier |= {"run": f"earlier-{day}", "started": f"2026-10-{day + 1:02d}T00:00:00.000Z"}
+        for each in earlier["recordings"][0]["kpis"]:
+            each["value"] = values.get(each["name"], each["value"]) * factor
+        add(folder / "history", earlier)
+
+
+def test_a_run_is_judged_from_the_command_line(tmp_path: Path) -> None:
+    with_history(tmp_path, {"completed_ratio": 1.2})
+    words = ["regress", str(RUN), "--history", str(tmp_path / "history"), "--output", str(tmp_path)]
+    done = CliRunner().invoke(cli, words)
+    assert isinstance(done.exception, ThresholdError)
+    assert str(done.exception).endswith("completed_ratio")
+    assert "| worse | 002__scale_test__submit | completed_ratio | from 1.2 to 0.85 ratio" in done.output
+    written = json.loads((tmp_path / "regression.json").read_text())
+    assert check(written) == "psap.perf/regression/1"
+    assert written["counts"]["worse"] == 1
+    suites = ElementTree.fromstring((tmp_path / "regression.xml").read_text())
+    assert [case.get("name") for case in suites.iter("testcase") if case.find("failure") is not None] == [
+        "completed_ratio"
+    ]
+    assert suites[0].get("tests") == str(sum(written["counts"].values()))
+
+
+def test_a_run_without_history_ends_with_its_own_code(tmp_path: Path) -> None:
+    (tmp_path / "history").mkdir()
+    words = ["regress", str(RUN), "--history", str(tmp_path / "history"), "--output", str(tmp_path), "--json"]
+    done = CliRunner().invoke(cli, words)
+    assert isinstance(done.exception, HistoryError)
+    assert json.loads(done.output)["exit_code"] == 6
+
+
+def test_a_run_without_a_recording_cannot_be_judged(tmp_path: Path) -> None:
+    copy = tmp_path / RUN.name
+    copy.mkdir()
+    shutil.copy(RUN / "run.json", copy)
+    (tmp_path / "history").mkdir()
+    done = CliRunner().invoke(cli, ["regress", str(copy), "--history", str(tmp_path / "history")])
+    assert isinstance(done.exception, UsageError)
+    assert "there is nothing to judge" in str(done.exception)

@@ -1,0 +1,99 @@
+"""The timeline of a run as a figure: rows for phases, cells and lanes, and what stands in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from perfanalysis.charts.embed import embedded
+from perfanalysis.charts.png import draw
+from perfanalysis.discover import Cell, Command, Run, Span
+from perfanalysis.report.timeline import timeline_figure
+
+
+def _command(directory: str, begin: float | None, end: float | None, lane: str = "", status: str = "ok") -> Command:
+    role = directory.rpartition("__")[2]
+    return Command(directory, role, status, "sutest", lane or None, begin, end, None, None)
+
+
+def _run(commands: list[Command], cells: tuple[Cell, ...] = (), timeline: tuple[Span, ...] = ()) -> Run:
+    return Run(Path("/run"), {"simulated": ["nodes"]}, {}, "ok", tuple(commands), cells, (), (), timeline, ())
+
+
+def _rows(run: Run) -> dict[str, list[tuple[str, float, float, str]]]:
+    """Name, begin, end and layer of what stands in each row; rows of one name are numbered."""
+    figure = timeline_figure(run)
+    assert figure is not None
+    [[chart]] = figure.rows
+    rows: dict[str, list[tuple[str, float, float, str]]] = {
+        f"{name} {place}": [] for place, name in enumerate(chart.y.categories)
+    }
+    for layer in chart.layers:
+        assert layer.high is not None
+        for name, begin, end, row in zip(layer.names, layer.x, layer.high, layer.y, strict=True):
+            rows[f"{chart.y.categories[int(row)]} {int(row)}"].append((name, begin, end, layer.label))
+    return {name: sorted(members, key=lambda one: one[1]) for name, members in rows.items()}
+
+
+def test_lanes_that_overlap_have_rows_of_their_own() -> None:
+    run = _run(
+        [
+            _command("001__prepare/lane__gpus/001__gpu_operator__deploy", 100, 160, "gpus"),
+            _command("001__prepare/lane__data/001__storage__download", 105, 130, "data"),
+            _command("001__prepare/lane__data/002__cluster__preload", 130, 150, "data", "failed"),
+            _command("002__cell__0/001__job", 170, 190),
+            _command("002__cell__0/001__job/001__nested", 171, 180),
+        ],
+        (Cell("002__cell__0", 0, {}, "ok"),),
+        (Span("play", "Prepare", None, "ended", 100, 165), Span("task", "x", None, "ok", 100, 101)),
+    )
+    assert _rows(run) == {
+        "phases 0": [("Prepare", 0, 65, "phases")],
+        "cells 1": [("cell 0", 70, 90, "cells")],
+        "main 2": [("job", 70, 90, "commands")],
+        "gpus 3": [("deploy", 0, 60, "commands")],
+        "data 4": [("download", 5, 30, "commands"), ("preload", 30, 50, "failed or interrupted")],
+    }
+
+
+def test_cells_side_by_side_need_further_rows_and_what_has_no_end_reaches_to_the_last_moment_known() -> None:
+    cells = tuple(Cell(f"00{place}__cell__{place}", place, {}, "ok") for place in range(2))
+    run = _run(
+        [
+            _command("000__cell__0/001__job", 0, 30),
+            _command("001__cell__1/001__job", 10, None, status="interrupted"),
+            _command("002__late", None, None),
+        ],
+        cells,
+    )
+    assert _rows(run) == {
+        "cells 0": [("cell 0", 0, 30, "cells")],
+        "cells 1": [("cell 1", 10, 30, "cells")],
+        "main 2": [("job", 0, 30, "commands")],
+        "main 3": [("job", 10, 30, "failed or interrupted")],
+    }
+
+
+def test_a_run_in_which_nothing_began_has_none() -> None:
+    assert timeline_figure(_run([])) is None
+
+
+def test_it_says_what_was_simulated_and_is_drawn_with_its_names() -> None:
+    figure = timeline_figure(_run([_command("001__server__deploy", 0, 5)]))
+    assert figure is not None
+    assert figure.marks == ("simulated: nodes",)
+    [[chart]] = embedded(figure)["rows"]
+    assert chart["layers"][0]["names"] == ["deploy"]
+    assert draw(figure).startswith(b"\x89PNG")
+    assert chart["x"]["text"] == "time since the run began (s)"
+
+
+@pytest.mark.parametrize("count", [41, 60])
+def test_a_run_of_many_lanes_shows_the_first(count: int) -> None:
+    run = _run(
+        [_command(f"{place:03}__x/lane__{place}/001__a", place, place + 100, f"l{place}") for place in range(count)]
+    )
+    figure = timeline_figure(run)
+    assert figure is not None
+    assert f"The first 40 of {count} rows" in figure.caption
+    assert len(figure.rows[0][0].y.categories) == 40
