@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils import kinds_by_version
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Access, Cluster, load_configuration
+from ansible_collections.psap.perf.plugins.module_utils.access import Access, load_configuration
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Query
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
 
 _KUBECONFIG = """
@@ -43,3 +45,12 @@ def test_a_cluster_that_takes_a_connection_and_never_answers_is_given_up(
         path.write_text(_KUBECONFIG.format(server=server), encoding="utf-8")
         with pytest.raises(ClusterError, match=f"cannot reach the cluster at {server} while looking for Node"):
             Cluster(Access(kubeconfig=str(path))).serves("v1", "Node")
+
+
+def test_a_kind_without_watch_is_not_asked_for_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "kubeconfig"
+    path.write_text(_KUBECONFIG.format(server="http://127.0.0.1:1"), encoding="utf-8")
+    cluster = Cluster(Access(kubeconfig=str(path)))
+    # as discovery tells of PackageManifests
+    monkeypatch.setattr(cluster, "_resource", lambda *_: SimpleNamespace(verbs=["get", "list"]))
+    assert list(cluster.watch(Query("packages.operators.coreos.com/v1", "PackageManifest"), "1", 60)) == []

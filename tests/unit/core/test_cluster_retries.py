@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Access, Cluster
+from ansible_collections.psap.perf.plugins.module_utils.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
 
 

@@ -42,6 +42,16 @@ def test_yaml_keeps_order_and_takes_tagged_values() -> None:
     assert text.index("b:") < text.index("a:")
 
 
+def test_yaml_shows_the_lines_of_a_file_in_a_configmap() -> None:
+    text = documents.dump_yaml({"data": {"sharing.yml": "sharing:\n  replicas: 4\n"}})
+    assert text == "data:\n  sharing.yml: |\n    sharing:\n      replicas: 4\n"
+
+
+@pytest.mark.parametrize("value", ["a \n", "\n a\n", "a\n\n", "\ta\n b", "a\r\nb", "- a\n# b", "a\n...\n---\n"])
+def test_yaml_keeps_every_text_of_several_lines(value: str) -> None:
+    assert yaml.safe_load(documents.dump_yaml([value, {value: value}])) == [value, {value: value}]
+
+
 @pytest.mark.parametrize("content", ["[1, 2]", "{broken", "\x00"])
 def test_what_is_no_document_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "x.json"

@@ -70,3 +70,34 @@ def test_bad_input_is_one_clear_error(
 ) -> None:
     with pytest.raises(UsageError, match=message):
         cells(options, _values(**changes), skip_if)
+
+
+def test_every_leaf_of_an_open_dictionary_may_vary_but_for_raw_lists(tmp_path: Path) -> None:
+    path = tmp_path / "playbooks" / "x" / "settings.yml"
+    path.parent.mkdir(parents=True)
+    path.write_text("short_description: A flow\noptions:\n  x_hyper: {type: dict, description: x, dimension: ['*']}\n")
+    hyper = {"r": [4, 8], "run": {"nodes": [1, 2], "port": 80}, "raw_lists": {"modules": ["q", "k"]}}
+    found = cells(read_flow(path, tmp_path).settings, {"x_hyper": hyper}, [])
+    assert [cell.name for cell in found] == [
+        "x_hyper.r=4 x_hyper.run.nodes=1", "x_hyper.r=4 x_hyper.run.nodes=2",
+        "x_hyper.r=8 x_hyper.run.nodes=1", "x_hyper.r=8 x_hyper.run.nodes=2",
+    ]  # fmt: skip
+    assert found[2].values["x_hyper"] == {"r": 8, "run": {"nodes": 1, "port": 80}, "raw_lists": {"modules": ["q", "k"]}}
+
+
+def test_each_experiment_makes_a_product_and_numbers_go_on(options: tuple[Option, ...]) -> None:
+    experiments: list[dict[str, Any]] = [{"x_count": [1, 2]}, {"x_kind": "Pod", "x_hyper.r": 8}]
+    found = cells(options, _values(), [], experiments)
+    assert [(cell.index, cell.values["x_kind"], cell.values["x_count"]) for cell in found] == [
+        (0, "Job", 1), (1, "Job", 2), (2, "Pod", 1)
+    ]  # fmt: skip
+    assert found[2].values["x_hyper"] == {"r": 8}
+    assert found[2].name == "x_kind=Pod x_count=1 x_hyper.r=8"
+
+
+def test_an_experiment_of_settings_that_are_not_looked_at_changes_nothing(options: tuple[Option, ...]) -> None:
+    only = [option for option in options if option.name == "x_kind"]
+    assert [cell.values for cell in cells(only, _values(), [], [{"x_count": 3}, {"x_kind": "Pod"}])] == [
+        {"x_kind": "Job"},
+        {"x_kind": "Pod"},
+    ]

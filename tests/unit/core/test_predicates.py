@@ -115,6 +115,31 @@ def test_a_training_job_has_started(conditions: dict[str, str], reached: bool, h
     assert (verdict.reached, verdict.hopeless) == (reached, hopeless)
 
 
+@pytest.mark.parametrize(
+    ("deployment", "job", "started", "completed", "hopeless"),
+    [
+        ("", "", False, False, False),
+        ("Initializing", "", False, False, False),
+        ("Running", "PENDING", True, False, False),
+        # the job is over, its submitter not yet
+        ("Running", "SUCCEEDED", True, False, False),
+        ("Complete", "SUCCEEDED", True, True, False),
+        # it failed after it had started: whoever waits for its end hears of it
+        ("Running", "FAILED", True, False, True),
+        ("Complete", "STOPPED", True, False, True),
+        ("Failed", "", False, False, True),
+    ],
+)
+def test_a_ray_job_is_as_far_as_its_two_states_say(
+    deployment: str, job: str, started: bool, completed: bool, hopeless: bool
+) -> None:
+    obj = {"status": {"jobDeploymentStatus": deployment, "jobStatus": job, "message": "why"}}
+    found = predicate_for("RayJob", "completed")(obj)
+    assert (found.reached, found.hopeless) == (completed, hopeless)
+    assert ("why" in found.note) == hopeless
+    assert predicate_for("RayJob", "started")(obj).reached == started
+
+
 def test_a_pod_that_waits_for_a_node_says_so_and_may_get_one() -> None:
     conditions = [{"type": "PodScheduled", "status": "False", "message": "0/4 nodes are available"}]
     pod = {"metadata": {"name": "x"}, "status": {"phase": "Pending", "conditions": conditions}}
@@ -132,3 +157,81 @@ def test_a_failed_pod_says_how_its_containers_ended() -> None:
     verdict = predicate_for("Pod", "completed")(pod)
     assert verdict.note == "the pod failed: container main: OOMKilled (exit code 137)"
     assert verdict.hopeless
+
+
+def _gpu_node(labels: dict[str, str], allocatable: dict[str, str]) -> dict[str, Any]:
+    named = {f"nvidia.com/gpu.{name}": value for name, value in labels.items()}
+    return {"metadata": {"name": "n", "labels": named}, "status": {"allocatable": allocatable}}
+
+
+@pytest.mark.parametrize(
+    ("labels", "allocatable", "reached"),
+    [
+        ({}, {"nvidia.com/gpu": "8"}, False),
+        ({"count": "8"}, {}, False),
+        ({"count": "0"}, {}, False),
+        ({"count": "8"}, {"nvidia.com/gpu": "8"}, True),
+        ({"count": "8", "replicas": "1"}, {"nvidia.com/gpu": "8"}, True),
+        ({"count": "8", "replicas": "4"}, {"nvidia.com/gpu": "8"}, False),
+        ({"count": "8", "replicas": "4"}, {"nvidia.com/gpu": "32"}, True),
+        ({"count": "8", "replicas": "4"}, {"nvidia.com/gpu.shared": "32"}, True),
+    ],
+)
+def test_gpus_are_allocatable_as_often_as_they_are_shared(
+    labels: dict[str, str], allocatable: dict[str, str], reached: bool
+) -> None:
+    assert predicate_for("Node", "nvidia_gpus_allocatable")(_gpu_node(labels, allocatable)).reached is reached
+
+
+def test_a_daemon_set_says_that_its_pods_must_be_deleted_to_be_updated() -> None:
+    status = {"observedGeneration": 2, "desiredNumberScheduled": 4, "numberReady": 4, "updatedNumberScheduled": 1}
+    verdict = predicate_for("DaemonSet", "ready")(_workload({"updateStrategy": {"type": "OnDelete"}}, status))
+    assert not verdict.reached
+    assert verdict.note == "4 of 4 nodes ready, 1 updated: its pods are updated only when they are deleted"
+
+
+@pytest.mark.parametrize(
+    ("desired", "ready", "observed", "reached"),
+    [(4, 4, 2, True), (4, 3, 2, False), (0, 0, 2, True), (0, 0, 1, False)],
+)
+def test_a_daemon_set_that_no_node_wants_is_rolled_out(desired: int, ready: int, observed: int, reached: bool) -> None:
+    status = {
+        "observedGeneration": observed,
+        "desiredNumberScheduled": desired,
+        "numberReady": ready,
+        "updatedNumberScheduled": ready,
+    }
+    assert predicate_for("DaemonSet", "rolled_out")(_workload({}, status)).reached is reached
+    assert not predicate_for("DaemonSet", "rolled_out")(_workload({}, {}, generation=0)).reached
+
+
+@pytest.mark.parametrize(
+    ("status", "reached", "hopeless", "note"),
+    [
+        ({}, False, False, "state None"),
+        ({"state": "ready"}, True, False, "state ready"),
+        ({"state": "ready", "Ready": ("True", "Reconciled", "")}, True, False, "state ready"),
+        # ready, since there is nothing to do
+        ({"state": "ready", "Ready": ("True", "NoGPUNodes", "No GPU node")}, False, False, "NoGPUNodes: No GPU node"),
+        ({"state": "ready", "Ready": ("True", "NFDLabelsMissing", "")}, False, False, "NFDLabelsMissing"),
+        (
+            {"state": "notReady", "Error": ("True", "OperandNotReady", "states not ready: [state-driver]")},
+            False,
+            False,
+            "state notReady, states not ready: [state-driver]",
+        ),
+        ({"state": "notReady", "Error": ("False", "Ready", "of old")}, False, False, "state notReady"),
+        ({"state": "ignored"}, False, True, "the operator ignores it: another ClusterPolicy is in force"),
+    ],
+)
+def test_a_cluster_policy_is_ready_when_there_is_a_node_for_it(
+    status: dict[str, Any], reached: bool, hopeless: bool, note: str
+) -> None:
+    rows = [
+        {"type": kind, "status": status[kind][0], "reason": status[kind][1], "message": status[kind][2]}
+        for kind in ("Ready", "Error")
+        if kind in status
+    ]
+    policy = {"metadata": {"name": "p"}, "status": {"state": status.get("state"), "conditions": rows}}
+    verdict = predicate_for("ClusterPolicy", "ready")(policy)
+    assert (verdict.reached, verdict.hopeless, verdict.note) == (reached, hopeless, note)

@@ -96,3 +96,16 @@ def test_the_pods_of_a_training_job_bear_its_name() -> None:
     assert stuck_pod(cluster, training) == "pod redis-1: container redis: ErrImagePull as it is"
     selector = "training.kubeflow.org/job-name=granite"
     assert cluster.asked == [Query("v1", "Pod", namespace="x", label_selector=selector)]
+
+
+def test_an_operator_is_stuck_when_a_pod_of_its_deployments_is() -> None:
+    version: Manifest = {
+        "kind": "ClusterServiceVersion",
+        "metadata": {"name": "redis.v2", "namespace": "x"},
+        "spec": {"install": {"spec": {"deployments": [{"name": "redis", "spec": DEPLOYMENT["spec"]}]}}},
+    }
+    cluster = Cluster(pod("ErrImagePull"))
+    assert stuck_pod(cluster, version) == "pod redis-1: container redis: ErrImagePull as it is"
+    assert cluster.asked == [Query("v1", "Pod", namespace="x", label_selector="app=redis,tier=a")]
+    # a copy describes none
+    assert stuck_pod(cluster, {**version, "spec": {}}) == ""

@@ -27,6 +27,8 @@ ARGUMENTS = {
     "timeout": "5s",
     "count": None,
     "give_up_on": [],
+    "patience": "0",
+    "stable_for": "0",
 }
 
 

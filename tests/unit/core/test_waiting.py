@@ -91,6 +91,35 @@ def test_what_cannot_recover_ends_the_wait_at_once_with_the_last_objects() -> No
     assert caught.value.result["objects"][0]["metadata"]["name"] == "a"
 
 
+class _Recovering(_Playback):
+    """Tells what changes only after the first state was judged."""
+
+    def __init__(self, lists: list[list[Manifest] | ClusterError], events: list[tuple[str, Manifest]]) -> None:
+        super().__init__(lists, events)
+        self.judged = threading.Event()
+
+    def watch(self, query: Query, resource_version: str, timeout_s: int) -> Iterator[tuple[str, Manifest]]:
+        self.judged.wait()
+        yield from super().watch(query, resource_version, timeout_s)
+
+
+def test_with_patience_what_recovers_by_itself_is_waited_for() -> None:
+    source = _Recovering([[_pod("a", "Pending", "ImagePullBackOff")]], [("MODIFIED", _pod("a", "Running"))])
+    seen: list[Progress] = []
+
+    def report(progress: Progress) -> None:
+        seen.append(progress)
+        source.judged.set()
+
+    assert wait_for(source, _goal(patience_s=600.0), lambda: None, report).done
+    assert seen[0].hopeless
+
+
+def test_patience_ends() -> None:
+    with pytest.raises(NotReachedError, match="will not be: a: container main: ImagePullBackOff"):
+        _wait(_Playback([[_pod("a", "Pending", "ImagePullBackOff")]], []), _goal(timeout_s=600.0, patience_s=0.2))
+
+
 def test_reasons_of_ones_own_end_it_too() -> None:
     with pytest.raises(NotReachedError, match="will not be: a: Unschedulable"):
         _wait(_Playback([[_pod("a", "Pending", "Unschedulable")]], []), _goal(give_up_on=("Unschedulable",)))
@@ -138,9 +167,16 @@ class _Broken(_Playback):
     """Answers with what nobody expects."""
 
     def list(self, query: Query) -> tuple[list[Manifest], str]:
-        return [{"metadata": {"name": "an object without a uid"}}], "1"
+        return [{"metadata": {"namespace": "of an object without a name"}}], "1"
+
+
+def test_what_an_aggregated_api_computes_has_no_uid_and_is_awaited_all_the_same() -> None:
+    packages: list[Manifest] = [{"metadata": {"name": name, "namespace": "marketplace"}} for name in ("nfd", "odh")]
+    there = predicate_for("PackageManifest", "present")
+    progress, _seen = _wait(_Playback([packages], []), _goal(states=(there,)))
+    assert [item["metadata"]["name"] for item in progress.objects] == ["nfd", "odh"]
 
 
 def test_an_error_nobody_expects_ends_the_wait_rather_than_the_looking() -> None:
-    with pytest.raises(KeyError, match="uid"):
+    with pytest.raises(KeyError, match="name"):
         _wait(_Broken([[]], []), _goal(timeout_s=600.0))

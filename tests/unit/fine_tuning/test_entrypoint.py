@@ -168,6 +168,21 @@ def test_ilab_prepares_its_data_then_meets_the_other_pods(
     assert not (folders["storage"] / "output").exists(), "only the main pod keeps results"
 
 
+def test_ray_runs_the_program_of_its_workload_with_and_without_data(
+    program: ModuleType, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = Runs(network=3)
+    monkeypatch.setattr(program, "run", runs)
+    monkeypatch.setattr(program, "APP", tmp_path / "app")
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app/finetune.py").touch()
+    assert program.main(**place(tmp_path, "ray", {})) == 0
+    assert (tmp_path / "output/dataset.json").resolve() == source
+    (tmp_path / "app/finetune.py").rename(tmp_path / "app/network.py")
+    assert program.main(**place(tmp_path, "ray", {}, name="")) == 3
+    assert [Path(words[-1]).name for words in runs.words] == ["finetune.py", "network.py"]
+
+
 def test_training_is_not_tried_with_data_that_could_not_be_prepared(
     program: ModuleType, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

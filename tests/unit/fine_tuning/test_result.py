@@ -136,3 +136,44 @@ def test_a_job_whose_main_pod_never_was_has_no_times() -> None:
     told = document(ASKED, observed())
     jsonschema.validate(told, SCHEMA)
     assert (told["started_s"], told["ended_s"], told["exit_code"], told["logs"]) == (None, None, None, [])
+
+
+def ray_job(deployment: str, status: str, **more: str) -> dict[str, Any]:
+    """A RayJob, which has no conditions."""
+    found = {"jobDeploymentStatus": deployment, "jobStatus": status, **more}
+    return {**job(), "kind": "RayJob", "status": found}
+
+
+@pytest.mark.parametrize(
+    ("deployment", "status", "message", "expected"),
+    [
+        ("Complete", "SUCCEEDED", "", ("completed", None)),
+        ("Failed", "FAILED", "exit code 1", ("failed", "FAILED: AppFailed exit code 1")),
+        ("Failed", "", "too late", ("failed", "Failed: AppFailed too late")),
+    ],
+)
+def test_a_ray_jobs_end_is_in_its_status(
+    deployment: str, status: str, message: str, expected: tuple[str, str | None]
+) -> None:
+    reason = {"reason": "AppFailed", "message": message} if message else {}
+    assert outcome_of(replace(observed(), job=ray_job(deployment, status, **reason))) == expected
+
+
+def test_a_ray_job_whose_submitter_failed_tells_its_exit_code() -> None:
+    failed = pod("j-master-0", "Failed", 1, "Error")
+    seen = replace(observed(failed), job=ray_job("Failed", "FAILED"))
+    assert outcome_of(seen) == ("failed", "j-master-0: Error (exit code 1)")
+
+
+def test_a_lost_node_is_the_reason_of_what_came_of_it() -> None:
+    lost = {"j-worker-0": "its node n1 is gone"}
+    killed = pod("j-worker-0", "Failed", 137, "Error")
+    seen = replace(observed(pod("j-master-0", "Running"), killed, conditions=FAILED), lost=lost)
+    assert outcome_of(seen) == ("failed", "j-worker-0: its node n1 is gone")
+    unfinished = replace(observed(pod("j-master-0", "Running")), lost=lost)
+    assert outcome_of(unfinished) == ("failed", "j-worker-0: its node n1 is gone")
+
+
+def test_a_node_that_is_lost_after_the_end_takes_nothing_away() -> None:
+    done = observed(pod("j-master-0", "Succeeded", 0), conditions=SUCCEEDED)
+    assert outcome_of(replace(done, lost={"j-worker-0": "its node n1 is gone"})) == ("completed", None)

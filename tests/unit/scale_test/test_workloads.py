@@ -145,6 +145,12 @@ def test_a_pod_is_one_pod_and_ends_as_the_lab_is_told() -> None:
     assert pod["metadata"]["annotations"] == {"lab.psap.perf/duration": "30s"}
 
 
+def test_how_long_a_trainer_runs_on_a_lab_is_not_for_the_submission_to_say() -> None:
+    labels = "{lab.psap.perf/trainer: fms}"
+    made = workloads(f"{{apiVersion: v1, kind: Pod, metadata: {{labels: {labels}}}, spec: {{containers: []}}}}")
+    assert "annotations" not in made.manifest(0)["metadata"]
+
+
 def test_a_pod_of_several_pods_is_refused() -> None:
     with pytest.raises(UsageError, match="pods is 3, but a workload of kind Pod is one pod"):
         workloads("{apiVersion: v1, kind: Pod, spec: {containers: []}}", plan_pods=3)

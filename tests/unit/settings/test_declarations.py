@@ -14,8 +14,9 @@ FILES = {
     f"{ROLE}/meta/argument_specs.yml": (
         "argument_specs:\n  main:\n    short_description: Probe\n    options:\n"
         "      repo_probe_size: {type: int, default: 3, description: Size.}\n"
+        "      repo_probe_limit: {type: int, description: Limit; none if not given.}\n"
     ),
-    f"{ROLE}/defaults/main.yml": "repo_probe_size: 3\n",
+    f"{ROLE}/defaults/main.yml": "repo_probe_size: 3\nrepo_probe_limit:\n",
     "presets/big.yml": "preset_big:\n  tune_gpus: 8\n  repo_probe_size: 5\n",
 }
 
@@ -143,3 +144,24 @@ def test_a_former_name_says_the_new_one(tmp_path: Path) -> None:
     )
 
     assert found == ["presets/old.yml:1: tune_cards is now called tune_gpus; use that name"]
+
+
+def test_a_former_name_with_dots_says_the_new_one_with_the_leaf_below_it(tmp_path: Path) -> None:
+    renamed = "collections/ansible_collections/psap/perf/meta/renamed.yml"
+    old = "preset_old: {tests.cards: 1, tests.options.rank: 4, tests.other: 1}\n"
+
+    found = findings(
+        tmp_path, {renamed: "settings: {tests.cards: tune_gpus, tests.options: tune_hyper}\n", "presets/old.yml": old}
+    )
+
+    assert found == [
+        "presets/old.yml:1: tests.cards is now called tune_gpus; use that name",
+        "presets/old.yml:1: tests.options.rank is now called tune_hyper.rank; use that name",
+        "presets/old.yml:1: there is no setting or argument tests; perfdrv settings show lists the settings of a flow",
+    ]
+
+
+def test_every_former_name_leads_to_a_setting_of_today() -> None:
+    project = Project(Path(__file__).resolve().parents[3])
+    assert project.renamed
+    assert [name for name in project.renamed.values() if project.setting(name) is None] == []

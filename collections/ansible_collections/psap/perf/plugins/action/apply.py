@@ -15,7 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.applying import (
     delete_all,
 )
 from ansible_collections.psap.perf.plugins.module_utils.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Manifest, Query
 from ansible_collections.psap.perf.plugins.module_utils.documents import dump_yaml, plain, write_text
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.manifests import (
@@ -27,6 +27,7 @@ from ansible_collections.psap.perf.plugins.module_utils.manifests import (
     with_secrets,
 )
 from ansible_collections.psap.perf.plugins.module_utils.patching import patched
+from ansible_collections.psap.perf.plugins.module_utils.user_ids import assigned
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.modules.apply import DOCUMENTATION
@@ -64,11 +65,20 @@ class ActionModule(PerfAction):
             return checked(plain(definition), "definition")
         path = Path(self._find_needle("templates", template))
         searched = [str(path.parent), *(context.variables.get("ansible_search_path") or [])]
-        surroundings = {**self._templar.available_variables, "openshift": context.cluster().is_openshift()}
+        surroundings = {**self._templar.available_variables, **_facts(context.cluster(), context.args["namespace"])}
         templar = self._templar.copy_with_new_env(searchpath=searched, available_variables=surroundings)
         rendered = templar.template(trust_as_template(path.read_text(encoding="utf-8")))
         # a template that renders to nothing is None
         return parse_manifests(str(rendered or ""), path.name)
+
+
+def _facts(cluster: Cluster, namespace: str | None) -> dict[str, bool]:
+    """What templates see of the cluster."""
+    openshift = cluster.is_openshift()
+    if not openshift or namespace is None:
+        return {"openshift": openshift, "assigns_user_ids": openshift}
+    present = cluster.get(Query("v1", "Namespace", name=namespace))
+    return {"openshift": True, "assigns_user_ids": assigned(namespace, present)}
 
 
 def _patched(manifests: list[Manifest], patches: Mapping[str, Any]) -> list[Manifest]:

@@ -29,7 +29,10 @@ class ActionModule(PerfAction):
             for option in spanning
             if option.name in context.variables
         }
-        found = cells(spanning, values, plain(context.variables.get("matrix_skip_if") or []))
+        skip_if, experiments = (
+            plain(context.variables.get(f"matrix_{name}") or []) for name in ("skip_if", "experiments")
+        )
+        found = cells(spanning, values, skip_if, experiments)
         only = context.variables.get("perf_cells")
         chosen = [cell for cell in found if only is None or cell.index in {int(index) for index in only}]
         return VerbResult(values={"cells": [asdict(cell) for cell in chosen]})

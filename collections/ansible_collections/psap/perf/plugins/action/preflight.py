@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
@@ -18,11 +20,9 @@ class ActionModule(PerfAction):
         """Reach the cluster, and check what it serves."""
         cluster = context.cluster()
         needed = [(wanted["api_version"], wanted["kind"]) for wanted in context.args["requires"]]
-        missing = [f"{kind} ({version})" for version, kind in needed if not cluster.serves(version, kind)]
+        missing = [(version, kind) for version, kind in needed if not cluster.serves(version, kind)]
         if missing:
-            raise ClusterError(
-                f"the cluster at {cluster.server} serves no {', no '.join(missing)}; install what defines it"
-            )
+            raise ClusterError(lacking(cluster.server, missing, is_openshift=cluster.is_openshift()))
         lab = cluster.lab() or {}
         facts = {
             "cluster": {"uid": cluster.uid(), "version": cluster.version(), "server": cluster.server},
@@ -30,7 +30,15 @@ class ActionModule(PerfAction):
             "simulated": _names(lab, "simulated"),
             "emulated": _names(lab, "emulated"),
         }
-        return VerbResult(values={"run_facts": facts})
+        return VerbResult(values={"run_facts": facts, "openshift": cluster.is_openshift()})
+
+
+def lacking(server: str, missing: Sequence[tuple[str, str]], *, is_openshift: bool) -> str:
+    """Which kinds, by API version, the cluster does not serve, and what to do about it."""
+    kinds = ", no ".join(f"{kind} ({version})" for version, kind in missing)
+    openshifts = all(version.partition("/")[0].endswith(".openshift.io") for version, _kind in missing)
+    advice = "it is no OpenShift, which this needs" if openshifts and not is_openshift else "install what defines it"
+    return f"the cluster at {server} serves no {kinds}; {advice}"
 
 
 def _names(lab: dict[str, str], key: str) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.documents import plain, read_yaml, write_json
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.configuration import merged
+from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.description import checked, config_maps
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.modules.training_configuration import DOCUMENTATION
@@ -20,7 +21,16 @@ class ActionModule(PerfAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Merge and keep it."""
         args = context.args
+        job = checked(plain(args["job"]))
         base = read_yaml(Path(self._find_needle("files", args["base"])))
         configuration = merged(base, plain(args["hyper_parameters"]), plain(args["decided"]))
         write_json(context.directory / "src" / "config.json", configuration)
-        return VerbResult(values={"configuration": configuration})
+        made = config_maps(job, configuration, self._programs(args["programs"]))
+        return VerbResult(values={"configuration": configuration, "config_maps": made})
+
+    def _programs(self, files: dict[str, list[str]]) -> dict[str, dict[str, str]]:
+        """The text of each file of the role."""
+        return {
+            part: {name: Path(self._find_needle("files", name)).read_text(encoding="utf-8") for name in names}
+            for part, names in files.items()
+        }

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Manifest, Query
 from ansible_collections.psap.perf.plugins.module_utils.documents import plain, write_json
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.result import FILE, Observed, document
+from ansible_collections.psap.perf.plugins.module_utils.lost_nodes import lost_pods
 from ansible_collections.psap.perf.plugins.module_utils.run_directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.modules.training_result import DOCUMENTATION
 
 _PRODUCT_LABEL = "nvidia.com/gpu.product"
+_GPU = "nvidia.com/gpu"
 
 
 class ActionModule(PerfAction):
@@ -41,10 +44,11 @@ class ActionModule(PerfAction):
             job=job,
             main=main,
             pods=pods,
-            gpu_product=_gpu_product(cluster, node) if args["asked"]["gpus_per_pod"] else None,
+            gpu_product=_gpu_product(cluster, main, pods),
             simulated=_words(lab.get("simulated", "")),
             emulated=_words(lab.get("emulated", "")),
             interrupted=(context.run_directory / STOP_FILE).exists(),
+            lost=lost_pods(cluster, pods, datetime.now(UTC)),
         )
         asked = {"job": args["name"], "namespace": args["namespace"], **plain(args["asked"])}
         told = document(asked, observed)
@@ -66,10 +70,18 @@ def _pods(cluster: Cluster, args: Mapping[str, Any]) -> tuple[list[Manifest], Ma
     return pods, main[0] if main else None
 
 
-def _gpu_product(cluster: Cluster, node: str | None) -> str | None:
+def _gpu_product(cluster: Cluster, main: Manifest | None, pods: Sequence[Manifest]) -> str | None:
+    """What the node of the main pod has, or, when that has no GPU, the node of the first pod that has."""
+    with_gpus = (pod for pod in ([main] if main else []) + list(pods) if _has_gpus(pod))
+    node = next(with_gpus, {}).get("spec", {}).get("nodeName")
     found = cluster.get(Query("v1", "Node", name=node)) if node else None
     product = (found or {}).get("metadata", {}).get("labels", {}).get(_PRODUCT_LABEL)
     return str(product) if product else None
+
+
+def _has_gpus(pod: Manifest) -> bool:
+    limits = ((each.get("resources") or {}).get("limits") or {} for each in pod["spec"]["containers"])
+    return any(_GPU in each for each in limits)
 
 
 def _words(text: str) -> list[str]:

@@ -10,11 +10,14 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.clock import seconds, utc_now
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
 from ansible_collections.psap.perf.plugins.module_utils.documents import dump_yaml, write_json, write_text
+from ansible_collections.psap.perf.plugins.module_utils.machines.stuck import failed_machine
 from ansible_collections.psap.perf.plugins.module_utils.manifests import readable
+from ansible_collections.psap.perf.plugins.module_utils.openshift_states import unchanged_for
 from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for
 from ansible_collections.psap.perf.plugins.module_utils.stuck_pods import stuck_pod
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.module_utils.verdicts import Predicate
 from ansible_collections.psap.perf.plugins.module_utils.waiting import (
     Goal,
     NotReachedError,
@@ -24,6 +27,8 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting import (
 from ansible_collections.psap.perf.plugins.modules.wait import DOCUMENTATION
 
 _MANY = 20
+# where else to look for what keeps an object from getting there: at its pods, unless it has others
+_SURRENDERS = {"MachineSet": failed_machine}
 
 
 class ActionModule(PerfAction):
@@ -64,16 +69,24 @@ def _goal(args: Any) -> Goal:
         field_selector=args["field_selector"],
     )
     absent = args["until"] == ["absent"]
+    stable_s = seconds(args["stable_for"])
+    lasting = f" for {stable_s:g} s" if stable_s else ""
     return Goal(
         query=query,
-        described=f"{query}: {' and '.join(args['until'])}",
-        states=() if absent else tuple(predicate_for(query.kind, until) for until in args["until"]),
+        described=f"{query}: {' and '.join(args['until'])}{lasting}",
+        states=() if absent else _states(query.kind, args["until"], stable_s),
         timeout_s=seconds(args["timeout"]),
         count=args["count"],
         absent=absent,
         give_up_on=tuple(args["give_up_on"]),
-        surrender=None if absent else stuck_pod,
+        patience_s=seconds(args["patience"]),
+        surrender=None if absent else _SURRENDERS.get(query.kind, stuck_pod),
     )
+
+
+def _states(kind: str, until: list[str], stable_s: float) -> tuple[Predicate, ...]:
+    lasting = [unchanged_for(stable_s)] if stable_s else []
+    return (*(predicate_for(kind, state) for state in until), *lasting)
 
 
 class _Reporter:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import kubernetes
 import kubernetes.client
-import kubernetes.config
 import kubernetes.dynamic
 import kubernetes.dynamic.exceptions
-import urllib3
 import urllib3.exceptions
-import yaml
+from ansible_collections.psap.perf.plugins.module_utils.access import Access, load_configuration, short
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.kinds_by_version import KindsByVersion
 
@@ -27,27 +23,6 @@ _REQUEST_TIMEOUT_S = (10, 60)
 _CHUNK_BYTES = 1 << 16
 
 Manifest = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """How to reach a cluster; each None falls back as kubectl's would."""
-
-    kubeconfig: str | None = None
-    context: str | None = None
-    proxy: str | None = None
-
-    @classmethod
-    def from_variables(cls, variables: Mapping[str, Any]) -> Access:
-        """From a host's ``perf_kubeconfig``, ``perf_kube_context`` and ``perf_kube_proxy``, else the environment."""
-        environment = os.environ
-        return cls(
-            kubeconfig=_text(variables.get("perf_kubeconfig"))
-            or environment.get("K8S_AUTH_KUBECONFIG")
-            or environment.get("KUBECONFIG"),
-            context=_text(variables.get("perf_kube_context")) or environment.get("K8S_AUTH_CONTEXT"),
-            proxy=_text(variables.get("perf_kube_proxy")) or environment.get("K8S_AUTH_PROXY"),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +155,21 @@ class Cluster:
             **({"dry_run": "All"} if dry_run else {}),
         )
 
+    def create(self, manifest: Manifest) -> Manifest:
+        """Create what cannot be applied, such as a ProjectRequest; returns what the server makes of it."""
+        namespace = manifest["metadata"].get("namespace")
+        return self._call(manifest["apiVersion"], manifest["kind"], "create", body=manifest, namespace=namespace)
+
+    def approve(self, request: Manifest, condition: Manifest) -> None:
+        """Approve a CertificateSigningRequest with this *condition*."""
+        name, status = request["metadata"]["name"], request.get("status", {})
+        approved = {**request, "status": {**status, "conditions": [*(status.get("conditions") or []), condition]}}
+        with self._reported(f"approving {name}"):
+            certificates = kubernetes.client.CertificatesV1Api(self._api)
+            certificates.replace_certificate_signing_request_approval(
+                name, approved, _request_timeout=_REQUEST_TIMEOUT_S
+            )
+
     def delete(self, query: Query, *, propagation: str = "Background") -> bool:
         """Delete the object that *query* names; False when there was none."""
         try:
@@ -210,9 +200,12 @@ class Cluster:
     def watch(self, query: Query, resource_version: str, timeout_s: int) -> Iterator[tuple[str, Manifest]]:
         """Events ``(ADDED|MODIFIED|DELETED, object)`` after *resource_version*, for *timeout_s* seconds.
 
-        Ends early when the server says that the version is too old; the caller lists again.
+        Ends early when the server says that the version is too old, and at once where it offers no watch of the kind,
+        such as of PackageManifests; the caller lists again.
         """
         resource = self._resource(query.api_version, query.kind)
+        if "watch" not in resource.verbs:
+            return
         with self._reported(f"watching {query}"):
             response = resource.get(
                 namespace=query.namespace,
@@ -259,6 +252,18 @@ class Cluster:
             )
             yield from answer.stream(_CHUNK_BYTES)
 
+    def service_account_token(self, namespace: str, name: str, lasting_s: int) -> str:
+        """A token of a service account, good for so long; whoever asks for it hides it."""
+        with self._reported(f"asking for a token of service account {namespace}/{name}"):
+            request = kubernetes.client.AuthenticationV1TokenRequest(
+                spec=kubernetes.client.V1TokenRequestSpec(audiences=[], expiration_seconds=lasting_s)
+            )
+            core = kubernetes.client.CoreV1Api(self._api)
+            answer = core.create_namespaced_service_account_token(
+                name, namespace, request, _request_timeout=_REQUEST_TIMEOUT_S
+            )
+            return str(answer.status.token)
+
     def close(self) -> None:
         """Close the connections."""
         self._api.close()
@@ -291,7 +296,7 @@ class Cluster:
         except (urllib3.exceptions.HTTPError, OSError) as error:
             cause = getattr(error, "reason", None) or error
             raise ClusterError(
-                f"cannot reach the cluster at {self.server} while {doing}: {_short(cause)}; is it up, and "
+                f"cannot reach the cluster at {self.server} while {doing}: {short(cause)}; is it up, and "
                 f"is {self.access.kubeconfig or 'the default kubeconfig'} the right kubeconfig?"
             ) from error
 
@@ -315,59 +320,3 @@ def _refused(server: str, doing: str, error: Any) -> ClusterError:
     except (TypeError, ValueError, KeyError):
         message = error.reason or "no reason given"
     return kind(f"{server} refused {doing} with {error.status}: {message}")
-
-
-def _short(cause: object) -> str:
-    """The end of urllib3's nested message, which is the part that says something."""
-    return str(cause).rpartition(": ")[2] or type(cause).__name__
-
-
-def _text(value: object) -> str | None:
-    return str(value) if value else None
-
-
-def load_configuration(access: Access) -> Any:
-    """The kubernetes client's configuration for *access*: a kubeconfig, a bearer token as AWX gives, or the pod's own.
-
-    :raises ClusterError: when none can be found or read.
-    """
-    configuration = kubernetes.client.Configuration()
-    host = os.environ.get("K8S_AUTH_HOST")
-    try:
-        if access.kubeconfig is None and host:
-            configuration.host = host
-            configuration.api_key = {"authorization": f"Bearer {os.environ.get('K8S_AUTH_API_KEY', '')}"}
-            configuration.verify_ssl = os.environ.get("K8S_AUTH_VERIFY_SSL", "true").lower() not in (
-                "false",
-                "no",
-                "0",
-            )
-            configuration.ssl_ca_cert = os.environ.get("K8S_AUTH_SSL_CA_CERT")
-        elif access.kubeconfig is None and os.environ.get("KUBERNETES_SERVICE_HOST"):
-            kubernetes.config.load_incluster_config(client_configuration=configuration)
-        else:
-            path = Path(access.kubeconfig).expanduser() if access.kubeconfig else None
-            if path is not None and not path.exists():
-                raise ClusterError(f"the kubeconfig {path} does not exist; start the lab, or set perf_kubeconfig")
-            _load_kubeconfig(configuration, path, access.context)
-    except (kubernetes.config.ConfigException, yaml.YAMLError) as error:
-        raise ClusterError(
-            f"no usable kubeconfig ({access.kubeconfig or 'the default one'}): {_short(error)}; "
-            "set KUBECONFIG, or perf_kubeconfig for the host"
-        ) from error
-    if access.proxy:
-        configuration.proxy = access.proxy
-    # A server that does not answer is tried twice: whoever waits for it decides how long. One that says when to come
-    # again (429 and 503 with Retry-After, as after a CRD was installed) is believed for a while.
-    configuration.retries = urllib3.Retry(total=10, connect=1, read=1, status=8)
-    return configuration
-
-
-def _load_kubeconfig(configuration: Any, path: Path | None, context: str | None) -> None:
-    try:
-        kubernetes.config.load_kube_config(
-            config_file=str(path) if path else None, context=context, client_configuration=configuration
-        )
-    except (OSError, TypeError, AttributeError, ValueError) as error:
-        # the client looks into whatever the file holds as if it were a kubeconfig
-        raise kubernetes.config.ConfigException(f"it cannot be read as one: {error}") from error

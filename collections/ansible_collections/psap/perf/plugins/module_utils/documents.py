@@ -14,8 +14,19 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
 
 # libyaml's dumper is ten times faster, where it is there
-_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_FastDumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Dumper(_FastDumper):  # type: ignore[misc]  # which of the two is known when it runs
+    """Writes texts of several lines, such as the files in a ConfigMap, as lines."""
+
+
+def _text(dumper: Any, text: str) -> Any:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _text)
 
 
 @contextlib.contextmanager

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.predicates import Object, condition
 from ansible_collections.psap.perf.plugins.module_utils.quantities import format_quantity, parse_quantity
+from ansible_collections.psap.perf.plugins.module_utils.verdicts import Object, condition
 
 Amounts = dict[str, Fraction]
 _TERMINAL = ("Succeeded", "Failed")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import jinja2
 import jinja2.sandbox
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.specs import Option
+from ansible_collections.psap.perf.plugins.module_utils.specs import EVERY_LEAF, Option
+
+RAW_LISTS = "raw_lists"
+"""Key of an open dictionary below which a list is a value, and not several values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,32 +44,103 @@ class _Dimension:
         return f"{self.setting}.{self.leaf}" if self.leaf else self.setting
 
 
-def cells(options: Sequence[Option], values: Mapping[str, Any], skip_if: Sequence[str]) -> tuple[Cell, ...]:
+@dataclass(frozen=True, slots=True)
+class _Combination:
+    """A cell before it has a number: its values, and by label what of it may differ from another cell."""
+
+    values: dict[str, Any]
+    chosen: dict[str, Any]
+
+
+def cells(
+    options: Sequence[Option],
+    values: Mapping[str, Any],
+    skip_if: Sequence[str],
+    experiments: Sequence[Mapping[str, Any]] = (),
+) -> tuple[Cell, ...]:
     """All cells, in the order of the product, the last dimension varying fastest.
 
     :param options: the flow's settings; those with a dimension span the matrix.
     :param values: the settings' values.
     :param skip_if: Jinja expressions over a cell's values; a cell for which one is true is left out.
+    :param experiments: settings, or dotted leaves of them, put over *values*: each makes a product of its own, one
+        after the other. Those that are not among *options* are passed over.
     :raises UsageError: for a dimension without values, or an expression that cannot be evaluated.
     """
-    spanning = [option for option in options if option.dimension and option.name in values]
-    dimensions = [dimension for option in spanning for dimension in _dimensions(option, values[option.name])]
-    varied = [dimension for dimension in dimensions if len(dimension.values) > 1]
+    spanning = {option.name: option for option in options if option.dimension and option.name in values}
     skipped = [(text, _compiled(text)) for text in skip_if]
-    found: list[Cell] = []
-    for index, combination in enumerate(itertools.product(*(dimension.values for dimension in dimensions))):
+    every = [
+        combination
+        for experiment in experiments or ({},)
+        for combination in _product(spanning, _overlaid(values, experiment, spanning))
+    ]
+    varied = _varied(every)
+    return tuple(
+        Cell(index, one.values, " ".join(f"{label}={one.chosen[label]}" for label in varied if label in one.chosen))
+        for index, one in enumerate(every)
+        if not any(_true(text, expression, one.values) for text, expression in skipped)
+    )
+
+
+def _product(spanning: Mapping[str, Option], values: Mapping[str, Any]) -> Iterator[_Combination]:
+    dimensions = [one for name, option in spanning.items() for one in _dimensions(option, values[name])]
+    for combination in itertools.product(*(dimension.values for dimension in dimensions)):
         chosen = dict(zip((dimension.label for dimension in dimensions), combination, strict=True))
-        cell = {option.name: copy.deepcopy(values[option.name]) for option in spanning}
+        cell = {name: copy.deepcopy(values[name]) for name in spanning}
         for dimension in dimensions:
             _set(cell, dimension, chosen[dimension.label])
-        if not any(_true(text, expression, cell) for text, expression in skipped):
-            name = " ".join(f"{dimension.label}={chosen[dimension.label]}" for dimension in varied)
-            found.append(Cell(index, cell, name))
-    return tuple(found)
+        yield _Combination(cell, chosen)
+
+
+def _overlaid(
+    values: Mapping[str, Any], experiment: Mapping[str, Any], spanning: Mapping[str, Option]
+) -> dict[str, Any]:
+    """*values* with those of an experiment over them, whose keys may name a leaf."""
+    overlaid = {name: copy.deepcopy(values[name]) for name in spanning}
+    for key, value in experiment.items():
+        setting, *path = key.split(".")
+        if setting not in spanning:
+            continue
+        *parents, last = [setting, *path]
+        place = overlaid
+        for parent in parents:
+            if not isinstance(place.get(parent), dict):
+                place[parent] = {}
+            place = place[parent]
+        place[last] = copy.deepcopy(value)
+    return overlaid
+
+
+def _varied(combinations: Sequence[_Combination]) -> list[str]:
+    """The labels by which cells differ, in the order in which they are met."""
+    seen: dict[str, list[Any]] = {}
+    for one in combinations:
+        for label, value in one.chosen.items():
+            told = seen.setdefault(label, [])
+            if value not in told:
+                told.append(value)
+    everywhere = len(combinations)
+    return [
+        label
+        for label, told in seen.items()
+        if len(told) > 1 or sum(label in one.chosen for one in combinations) < everywhere
+    ]
 
 
 def _dimensions(option: Option, value: Any) -> list[_Dimension]:
-    return [_Dimension(option.name, leaf, _values(option.name, leaf, value)) for leaf in option.dimension]
+    leaves = [leaf for named in option.dimension for leaf in (_leaves(value) if named == EVERY_LEAF else (named,))]
+    return [_Dimension(option.name, leaf, _values(option.name, leaf, value)) for leaf in leaves]
+
+
+def _leaves(value: Any, above: str = "") -> Iterator[str]:
+    """The dotted leaves of an open dictionary; what stands below ``raw_lists`` is taken as it is."""
+    for key, item in value.items() if isinstance(value, Mapping) else ():
+        if key == RAW_LISTS:
+            continue
+        if isinstance(item, Mapping):
+            yield from _leaves(item, f"{above}{key}.")
+        else:
+            yield f"{above}{key}"
 
 
 def _values(setting: str, leaf: str, value: Any) -> tuple[Any, ...]:

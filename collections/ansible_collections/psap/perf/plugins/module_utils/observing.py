@@ -30,7 +30,7 @@ class Source(Protocol):
 def observe(
     source: Source, query: Query, stopped: Callable[[], bool]
 ) -> Iterator[dict[str, Manifest] | ClusterError | None]:
-    """Yield the objects by uid at first and after changes, and at least every half second.
+    """Yield the objects by what identifies them at first and after changes, and at least every half second.
 
     Until the first answer None is yielded, so that whoever waits can be interrupted even then. A cluster that does not
     answer is yielded as its error, and tried again: whoever waits decides how long. Any other error is raised.
@@ -63,7 +63,7 @@ class _Latest:
     def listed(self, items: list[Manifest]) -> None:
         """All objects are known anew."""
         with self._guard:
-            self._objects = {item["metadata"]["uid"]: item for item in items}
+            self._objects = {_identity(item): item for item in items}
             self._error = None
             self._tell()
 
@@ -72,9 +72,9 @@ class _Latest:
         with self._guard:
             objects = self._objects if self._objects is not None else {}
             if event == "DELETED":
-                objects.pop(item["metadata"]["uid"], None)
+                objects.pop(_identity(item), None)
             else:
-                objects[item["metadata"]["uid"]] = item
+                objects[_identity(item)] = item
             self._tell()
 
     def failed(self, error: Exception) -> None:
@@ -96,6 +96,12 @@ class _Latest:
     def _tell(self) -> None:
         self._changed = True
         self._guard.notify()
+
+
+def _identity(item: Manifest) -> str:
+    """The uid; the name of what an aggregated API computes, such as PackageManifests, which have no uid."""
+    metadata = item["metadata"]
+    return str(metadata.get("uid") or f"{metadata.get('namespace', '')}/{metadata['name']}")
 
 
 def _follow(source: Source, query: Query, latest: _Latest, ended: threading.Event) -> None:

@@ -5,15 +5,26 @@ The rules follow what ``kubectl rollout status`` and ``kubectl wait`` look at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 import jmespath
 import jmespath.exceptions
+from ansible_collections.psap.perf.plugins.module_utils.data_science import data_science_ready
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-
-Object = Mapping[str, Any]
+from ansible_collections.psap.perf.plugins.module_utils.olm_states import (
+    catalog_ready,
+    csv_succeeded,
+    install_plan_completed,
+    subscription_resolved,
+)
+from ansible_collections.psap.perf.plugins.module_utils.openshift_states import cluster_operator_ready
+from ansible_collections.psap.perf.plugins.module_utils.verdicts import (
+    Object,
+    Predicate,
+    Verdict,
+    condition,
+    condition_true,
+)
 
 _FEATURES = "feature.node.kubernetes.io"
 # Node Feature Discovery names a PCI device by its vendor, or by class and vendor: 0302 a 3D controller, 0300 a VGA one.
@@ -25,42 +36,6 @@ HOPELESS_REASONS = frozenset(
     ("ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "CreateContainerConfigError",
      "CreateContainerError", "CrashLoopBackOff", "RunContainerError")
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """``reached``, or why not yet, or why never (``hopeless``)."""
-
-    reached: bool
-    note: str = ""
-    hopeless: bool = False
-
-
-Predicate = Callable[[Object], Verdict]
-
-
-def condition(obj: Object, kind: str) -> Object | None:
-    """The entry of ``status.conditions`` of that type."""
-    conditions = obj.get("status", {}).get("conditions") or []
-    return next((entry for entry in conditions if entry.get("type") == kind), None)
-
-
-def condition_true(kind: str, hopeless: tuple[str, ...] = ()) -> Predicate:
-    """Condition *kind* is True; any condition of *hopeless* being True means that it never will be."""
-
-    def predicate(obj: Object) -> Verdict:
-        found = condition(obj, kind)
-        if found is not None and found.get("status") == "True":
-            return Verdict(True)
-        for bad in hopeless:
-            entry = condition(obj, bad)
-            if entry is not None and entry.get("status") == "True":
-                return Verdict(False, f"{bad}: {entry.get('reason', '')} {entry.get('message', '')}".strip(), True)
-        if found is None:
-            return Verdict(False, f"no condition {kind} yet")
-        return Verdict(False, f"{kind} is {found.get('status')}: {found.get('reason', '')}")
-
-    return predicate
 
 
 def deployment_ready(obj: Object) -> Verdict:
@@ -95,7 +70,29 @@ def daemon_set_ready(obj: Object) -> Verdict:
         return Verdict(False, "the controller has not seen the newest generation yet")
     wanted, ready = status.get("desiredNumberScheduled", 0), status.get("numberReady", 0)
     updated = status.get("updatedNumberScheduled", 0)
-    return Verdict(wanted > 0 and ready == wanted == updated, f"{ready} of {wanted} nodes ready, {updated} updated")
+    note = f"{ready} of {wanted} nodes ready, {updated} updated"
+    if updated < wanted and obj.get("spec", {}).get("updateStrategy", {}).get("type") == "OnDelete":
+        note += ": its pods are updated only when they are deleted"
+    return Verdict(wanted > 0 and ready == wanted == updated, note)
+
+
+def machine_set_ready(obj: Object) -> Verdict:
+    """There are as many machines as it asks for, and each is a node that is Ready."""
+    wanted = obj.get("spec", {}).get("replicas", 1)
+    status = obj.get("status", {})
+    if status.get("observedGeneration", 0) < obj["metadata"].get("generation", 0):
+        return Verdict(False, "the controller has not seen the newest generation yet")
+    present, available = status.get("replicas", 0), status.get("availableReplicas", 0)
+    return Verdict(present == available == wanted, f"{available} of {wanted} machines available, {present} there")
+
+
+def daemon_set_rolled_out(obj: Object) -> Verdict:
+    """A pod is ready on every node that should have one; no node need be such."""
+    verdict = daemon_set_ready(obj)
+    status = obj.get("status", {})
+    nowhere = "desiredNumberScheduled" in status and not status["desiredNumberScheduled"]
+    observed = status.get("observedGeneration", 0) >= obj["metadata"].get("generation", 0)
+    return Verdict(verdict.reached or (nowhere and observed), verdict.note)
 
 
 def pod_ready(obj: Object) -> Verdict:
@@ -162,6 +159,28 @@ def training_started(obj: Object) -> Verdict:
     return condition_true("Succeeded", hopeless=("Failed",))(obj)
 
 
+# what of a RayJob's status tells that it is over, and not well
+_RAY_JOB_OVER = frozenset(("FAILED", "STOPPED"))
+
+
+def ray_job_completed(obj: Object) -> Verdict:
+    """The job succeeded, and its submitter with it; one that failed, by itself or by its cluster, never will."""
+    status = obj.get("status", {})
+    deployment, job = status.get("jobDeploymentStatus", ""), status.get("jobStatus", "")
+    if deployment == "Complete" and job == "SUCCEEDED":
+        return Verdict(True)
+    if deployment == "Failed" or job in _RAY_JOB_OVER:
+        words = (status.get("reason", ""), status.get("message", ""))
+        return Verdict(False, f"{job or deployment}: {' '.join(filter(None, words))}".rstrip(": "), True)
+    return Verdict(False, f"{deployment or 'its controller has not seen it'}{job and f', job {job}'}")
+
+
+def ray_job_started(obj: Object) -> Verdict:
+    """The job was submitted to its cluster; one that was over at once has been, too."""
+    deployment = obj.get("status", {}).get("jobDeploymentStatus", "")
+    return Verdict(True) if deployment in ("Running", "Complete") else ray_job_completed(obj)
+
+
 def claim_bound(obj: Object) -> Verdict:
     """The PersistentVolumeClaim is Bound; a lost one never will be."""
     phase = obj.get("status", {}).get("phase", "Pending")
@@ -181,6 +200,30 @@ def features_found(obj: Object) -> Verdict:
     return Verdict(found, f"there is no label {_SYSTEM_LABEL}")
 
 
+def nvidia_gpus_allocatable(obj: Object) -> Verdict:
+    """As many NVIDIA GPUs can be allocated as the node's labels announce: its GPUs, each as often as it is shared."""
+    labels = obj["metadata"].get("labels") or {}
+    count = labels.get("nvidia.com/gpu.count")
+    if count is None:
+        return Verdict(False, "there is no label nvidia.com/gpu.count")
+    announced = int(count) * int(labels.get("nvidia.com/gpu.replicas", 1))
+    resources = obj.get("status", {}).get("allocatable") or {}
+    found = sum(int(resources.get(name, 0)) for name in ("nvidia.com/gpu", "nvidia.com/gpu.shared"))
+    return Verdict(0 < announced == found, f"{found} of {announced} GPUs allocatable")
+
+
+def cluster_policy_ready(obj: Object) -> Verdict:
+    """The GPU operator's operands are ready, and there is a node to run them on: without one, all of them are."""
+    state = obj.get("status", {}).get("state")
+    if state == "ignored":
+        return Verdict(False, "the operator ignores it: another ClusterPolicy is in force", True)
+    ready, error = condition(obj, "Ready") or {}, condition(obj, "Error") or {}
+    if state == "ready" and ready.get("reason") in ("NFDLabelsMissing", "NoGPUNodes"):
+        return Verdict(False, f"{ready['reason']}: {ready.get('message', '')}".rstrip(": "))
+    message = error.get("message", "") if error.get("status") == "True" else ""
+    return Verdict(state == "ready", f"state {state}{f', {message}' if message else ''}")
+
+
 def present(_obj: Object) -> Verdict:
     """The object exists."""
     return Verdict(True)
@@ -190,15 +233,29 @@ _BY_KIND: Mapping[tuple[str, str], Predicate] = {
     ("Deployment", "ready"): deployment_ready,
     ("StatefulSet", "ready"): stateful_set_ready,
     ("DaemonSet", "ready"): daemon_set_ready,
+    ("DaemonSet", "rolled_out"): daemon_set_rolled_out,
+    ("MachineSet", "ready"): machine_set_ready,
     ("Pod", "ready"): pod_ready,
     ("Pod", "completed"): pod_completed,
     ("Job", "completed"): condition_true("Complete", hopeless=("Failed",)),
     ("Job", "finished"): job_finished,
     ("PyTorchJob", "completed"): condition_true("Succeeded", hopeless=("Failed",)),
     ("PyTorchJob", "started"): training_started,
+    ("RayJob", "completed"): ray_job_completed,
+    ("RayJob", "started"): ray_job_started,
     ("PersistentVolumeClaim", "ready"): claim_bound,
+    ("DSCInitialization", "ready"): data_science_ready,
+    ("DataScienceCluster", "ready"): data_science_ready,
     ("Node", "nvidia_gpu_found"): nvidia_gpu_found,
+    ("Node", "nvidia_gpus_allocatable"): nvidia_gpus_allocatable,
     ("Node", "features_found"): features_found,
+    ("ClusterOperator", "ready"): cluster_operator_ready,
+    ("APIService", "ready"): condition_true("Available"),
+    ("ClusterPolicy", "ready"): cluster_policy_ready,
+    ("CatalogSource", "ready"): catalog_ready,
+    ("Subscription", "resolved"): subscription_resolved,
+    ("InstallPlan", "completed"): install_plan_completed,
+    ("ClusterServiceVersion", "ready"): csv_succeeded,
     ("Namespace", "ready"): lambda obj: Verdict(obj.get("status", {}).get("phase") == "Active"),
 }
 _ANY_KIND: Mapping[str, Predicate] = {"ready": condition_true("Ready"), "present": present}

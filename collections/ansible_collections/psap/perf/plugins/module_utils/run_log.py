@@ -90,8 +90,14 @@ class RunLog:
         # a full disk may keep it out of the file; a run in which something failed does not end well for that
         self._failed_first = self._failed_first or failure
         append_failure(self.directory, failure)
-        if command is not None and not (command.directory / "FAILURE").exists():
-            write_text(command.directory / "FAILURE", _failure_text(failure, command))
+        for directory in self._with_those_around(command.directory) if command else ():
+            if not (directory / "FAILURE").exists():
+                write_text(directory / "FAILURE", _failure_text(failure, directory))
+
+    def _with_those_around(self, directory: Path) -> list[Path]:
+        """The directory of a command, and those of the commands that include it."""
+        around = [each for each in directory.parents if self.directory in each.parents]
+        return [directory, *(each for each in around if (each / "args.yml").exists())]
 
     def add_facts(self, facts: Mapping[str, Any]) -> None:
         """Keep what a verb learnt about the run."""
@@ -159,11 +165,11 @@ def _status(first: Failure | None) -> str:
     return "refused" if first.exit_code == 2 and first.directory is None else "failed"
 
 
-def _failure_text(failure: Failure, command: OpenCommand) -> str:
+def _failure_text(failure: Failure, directory: Path) -> str:
     return (
         f"{failure.what}\n{failure.where}\n\n{failure.why}\n\n"
-        f"Captured state: {command.directory / 'artifacts'}\n"
-        f"Run it again: sh {command.directory / 'command.txt'}\n"
+        f"Captured state: {directory / 'artifacts'}\n"
+        f"Run it again: sh {directory / 'command.txt'}\n"
     )
 
 

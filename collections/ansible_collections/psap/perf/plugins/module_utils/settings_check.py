@@ -68,7 +68,7 @@ def _check_files(project: Project) -> Iterator[Finding]:
                 yield Finding(
                     str(entry.where), f"{entry.key}: a leaf of a dictionary can stand in group_vars files only"
                 )
-            finding = unknown_name(project, entry.key.partition(".")[0], str(entry.where), must_be_ours=False)
+            finding = unknown_name(project, entry.key, str(entry.where), must_be_ours=False)
             if finding is not None:
                 yield finding
 
@@ -87,7 +87,7 @@ def _check_layer(project: Project, files: Iterable[Path]) -> Iterator[Finding]:
             yield _as_finding(error)
             continue
         for entry in entries_of(file):
-            finding = unknown_name(project, entry.key.partition(".")[0], str(entry.where), must_be_ours=False)
+            finding = unknown_name(project, entry.key, str(entry.where), must_be_ours=False)
             if finding is not None:
                 yield finding
             if entry.key in first:
@@ -127,7 +127,7 @@ def _check_entries(project: Project, preset: Preset, bindings: dict[str, Where])
         variable = entry.key.partition(".")[0]
         if variable == "extends":
             continue
-        finding = unknown_name(project, variable, str(entry.where), must_be_ours=True)
+        finding = unknown_name(project, entry.key, str(entry.where), must_be_ours=True)
         if finding is not None:
             yield finding
         if variable in bindings:

@@ -87,7 +87,12 @@ def _check_command(project: Project, command: CommandSpec) -> Iterator[Finding]:
         yield from _check_option(argument)
     path = command.path.parent.parent / "defaults" / "main.yml"
     file = project.read(path) if path.is_file() else None
-    declared = {argument.name: argument.default for argument in command.arguments if argument.default is not None}
+    # one that need not be given has none, which the role's defaults say too
+    declared = {
+        argument.name: argument.default
+        for argument in command.arguments
+        if argument.default is not None or not argument.required
+    }
     given = {} if file is None else file.data
     for name, value in given.items():
         if file is not None and (name not in declared or declared[name] != value):

@@ -38,24 +38,37 @@ class Finding:
         return f"{self.where}: {self.message}"
 
 
-def unknown_name(project: Project, name: str, where: str, *, must_be_ours: bool) -> Finding | None:
-    """The finding for the variable *name*, None where there is nothing wrong with it.
+def unknown_name(project: Project, key: str, where: str, *, must_be_ours: bool) -> Finding | None:
+    """The finding for the name of a variable, or of a leaf of one; None where there is nothing wrong with the variable.
 
+    :param key: such as ``fine_tuning_gpu`` or ``fine_tuning_hyper_parameters.r``; TOPSAIL's have more dots.
     :param must_be_ours: whether a name that nobody declares is wrong even when it resembles none of ours: true for
         presets and the command line, false for a site's files, which may have variables of their own.
     """
+    name = key.partition(".")[0]
     if name.startswith(FOREIGN):
         close = nearest(name, _OWN, _ALIKE) if name.startswith("perf_") and name not in _OWN else None
         return None if close is None else Finding(where, f"{name} means nothing; did you mean {close}?")
     if project.option(name) is not None:
         return None
-    if name in project.renamed:
-        return Finding(where, f"{name} is now called {project.renamed[name]}; use that name")
+    today = todays_name(project, key)
+    if today is not None:
+        return Finding(where, f"{key} is now called {today}; use that name")
     if must_be_ours or project.is_ours(name):
         way_out = did_you_mean(name, project.names) or "; perfdrv settings show lists the settings of a flow"
         return Finding(where, f"there is no setting or argument {name}{way_out}")
     close = nearest(name, project.names, _ALIKE)
     return None if close is None else Finding(where, f"there is no setting {name}; did you mean {close}?")
+
+
+def todays_name(project: Project, key: str) -> str | None:
+    """What a former name, or a leaf below one, is called today; None when it never was one."""
+    parts = key.split(".")
+    for count in range(len(parts), 0, -1):
+        today = project.renamed.get(".".join(parts[:count]))
+        if today is not None:
+            return ".".join((today, *parts[count:]))
+    return None
 
 
 def wrong_value(option: Option, value: Any, where: str) -> Iterator[Finding]:
@@ -83,11 +96,31 @@ def wrong_together(
 ) -> Iterator[Finding]:
     """The rules of *flow* that *values*, each of them fine by itself, break together."""
     options = project.settings_of(flow.name)
+    wrong = list(_wrong_experiments(options, values.get("matrix_experiments"), origins.get("matrix_experiments", "")))
+    if wrong:
+        # rules cannot be evaluated for values of a wrong type
+        yield from wrong
+        return
     shared = () if project.shared is None else project.shared.rules
     for rule, message in broken_rules((*flow.rules, *shared), options, values):
         places = dict.fromkeys(origins[name] for name in sorted(names_in_expression(rule.test)))
         yield Finding(", ".join(places), message)
     yield from _wrong_skips(options, values.get("matrix_skip_if"), origins.get("matrix_skip_if", ""))
+
+
+def _wrong_experiments(options: tuple[Option, ...], experiments: Any, where: str) -> Iterator[Finding]:
+    known = {option.name: option for option in options if option.dimension}
+    for experiment in experiments if isinstance(experiments, list) else []:
+        for key, value in experiment.items() if isinstance(experiment, dict) else ():
+            name, _dot, leaf = str(key).partition(".")
+            if name not in known:
+                yield Finding(
+                    where,
+                    f"matrix_experiments sets {name}, which is no dimension of the matrix{did_you_mean(name, known)}",
+                )
+            elif not leaf:
+                for finding in wrong_value(known[name], value, where):
+                    yield Finding(where, f"matrix_experiments: {finding.message}")
 
 
 def _wrong_skips(options: tuple[Option, ...], expressions: Any, where: str) -> Iterator[Finding]:

@@ -143,7 +143,7 @@ class SettingsGate:
 
     def _unknown_names(self, host: HostSettings, settled: Mapping[str, Settled]) -> Iterator[Finding]:
         strict = {
-            one.variable: str(one.where)
+            one.variable: (".".join((one.variable, *one.path)), str(one.where))
             for source in host.layers
             if source.kind in (PRESET, EXTRA)
             for one in source.assignments
@@ -151,8 +151,11 @@ class SettingsGate:
         for name in {**host.raw, **strict}:
             if name in _MAGIC or "." in name:
                 continue
-            place = strict.get(name) or _origin(host.raw[name], settled.get(name), self._project)
-            finding = unknown_name(self._project, str(name), place, must_be_ours=name in strict)
+            if name in strict:
+                key, place = strict[name]
+            else:
+                key, place = str(name), _origin(host.raw[name], settled.get(name), self._project)
+            finding = unknown_name(self._project, key, place, must_be_ours=name in strict)
             if finding is not None:
                 yield finding
 

@@ -55,12 +55,13 @@ def broken_rules(
     A rule over a value that is still a template, or null, is left out: nobody knows it yet.
     """
     declared = list(options)
+    experiments = values.get("matrix_experiments") or ()
     for rule in rules:
         used = names_in_expression(rule.test)
         known = {name: values[name] for name in used if name in values}
         if len(known) < len(used) or any(value is None or _open(value) for value in known.values()):
             continue
-        for cell in cells([option for option in declared if option.name in used], known, ()):
+        for cell in cells([option for option in declared if option.name in used], known, (), experiments):
             combined = {**known, **cell.values}
             if not holds(rule.test, combined):
                 shown = ", ".join(f"{name} is {combined[name]}" for name in sorted(used))

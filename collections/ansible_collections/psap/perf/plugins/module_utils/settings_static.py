@@ -34,6 +34,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings_files import (
     YamlFile,
     read_yaml_file,
 )
+from ansible_collections.psap.perf.plugins.module_utils.settings_findings import unknown_name
 from ansible_collections.psap.perf.plugins.module_utils.settings_nearest import did_you_mean
 from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings_sites import site_layers
@@ -232,7 +233,8 @@ def _override(project: Project, name: str, value: Any) -> Entry:
     variable, *path = name.split(".")
     option = project.option(variable)
     if option is None and not variable.startswith("perf_"):
-        raise UsageError(f"there is no setting or argument {variable}{did_you_mean(variable, project.names)}")
+        finding = unknown_name(project, name, COMMAND_LINE.label, must_be_ours=True)
+        raise UsageError(str(finding))
     if option is not None and isinstance(value, str):
         try:
             value = convert_leaf(option, tuple(path), value)

@@ -16,6 +16,8 @@ from ansible_collections.psap.perf.plugins.module_utils.settings_files import Wh
 
 TYPES = ("str", "int", "float", "bool", "list", "dict", "path", "raw")
 COMPARE = ("key", "ignore")
+EVERY_LEAF = "*"
+"""As the dimension of a dictionary: each of its leaves may be a list of values."""
 _OPTION_KEYS = frozenset(
     ("type", "description", "default", "required", "choices", "elements", "options", "dimension", "secret", "compare",
      "no_log", "version_added")
@@ -27,7 +29,8 @@ class Option:
     """One declared variable, or one key of a dictionary's ``options``.
 
     ``dimension`` holds the dotted leaves that a matrix may vary: ``("",)`` for the value itself, which then may also be
-    a list of values, ``()`` for none. ``section`` is the role, the flow, or the shared section that declares it.
+    a list of values, ``("*",)`` for all leaves of a dictionary, ``()`` for none. ``section`` is the role, the flow, or
+    the shared section that declares it.
     """
 
     name: str

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Access, Cluster
+from ansible_collections.psap.perf.plugins.module_utils.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.documents import plain
 from ansible_collections.psap.perf.plugins.module_utils.errors import Interrupted, PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.processes import die_with_parent

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, WaitTimeoutError
 from ansible_collections.psap.perf.plugins.module_utils.observing import Source, observe
-from ansible_collections.psap.perf.plugins.module_utils.predicates import Predicate, Verdict
+from ansible_collections.psap.perf.plugins.module_utils.verdicts import Predicate, Verdict
 
 # Longer than a restart of an API server; a cluster that stays away longer is not waited for.
 _PATIENCE_WITH_ERRORS_S = 30.0
@@ -26,6 +26,7 @@ class Goal:
     :param count: how many objects must; None for all that there are, and at least one.
     :param absent: that no object is left.
     :param give_up_on: reasons, as a pod's containers or conditions spell them, that end the wait at once.
+    :param patience_s: how long an object may say that it cannot get there before that is believed.
     :param surrender: looks elsewhere, from time to time, for what keeps an object from getting there; "" for nothing.
     """
 
@@ -36,6 +37,7 @@ class Goal:
     count: int | None = None
     absent: bool = False
     give_up_on: tuple[str, ...] = ()
+    patience_s: float = 0.0
     surrender: Callable[[Source, Manifest], str] | None = None
 
 
@@ -113,8 +115,8 @@ def wait_for(source: Source, goal: Goal, check: Callable[[], None], report: Call
     :raises ClusterError: when the cluster stays away.
     """
     deadline = time.monotonic() + goal.timeout_s
-    answered = looked = time.monotonic()
-    progress = Progress(0, 0, "nothing seen yet")
+    answered = looked = hoped = time.monotonic()
+    progress, stuck = Progress(0, 0, "nothing seen yet"), ""
     for seen in observe(source, goal.query, lambda: False):
         check()
         if seen is None:
@@ -128,11 +130,13 @@ def wait_for(source: Source, goal: Goal, check: Callable[[], None], report: Call
         report(progress)
         if progress.done:
             return progress
-        hopeless = progress.hopeless
-        if not hopeless and time.monotonic() - looked >= _BETWEEN_LOOKS_ELSEWHERE_S:
-            hopeless = _looked_elsewhere(source, goal, progress)
+        if time.monotonic() - looked >= _BETWEEN_LOOKS_ELSEWHERE_S:
+            stuck = _looked_elsewhere(source, goal, progress)
             looked = time.monotonic()
-        if hopeless:
+        hopeless = progress.hopeless or stuck
+        if not hopeless:
+            hoped = time.monotonic()
+        elif time.monotonic() - hoped >= goal.patience_s:
             raise NotReachedError(f"{goal.described} will not be: {hopeless}", progress.objects)
         if time.monotonic() >= deadline:
             break

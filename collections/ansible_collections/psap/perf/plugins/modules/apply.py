@@ -17,7 +17,8 @@ options:
   template:
     description:
       - A template of the role, with one or more YAML documents. Beside the host's variables it sees V(openshift),
-        whether the cluster is one.
+        whether the cluster is one, and V(assigns_user_ids), whether it gives the pods of O(namespace) their user ids,
+        as an OpenShift does but for namespaces such as V(default).
     type: str
   definition:
     description: The manifests themselves, instead of a template.

@@ -9,7 +9,7 @@ short_description: List the cells of a flow's test matrix
 version_added: 0.1.0
 description:
   - A cell is one combination of the values of the settings that are declared with C(dimension), minus those that the
-    setting C(matrix_skip_if) leaves out.
+    setting C(matrix_skip_if) leaves out; C(matrix_experiments) makes several products, one after the other.
   - The variable C(perf_cells), a list of indices, restricts them; the driver resumes and parallelizes so.
 author: The psap.perf developers
 options:

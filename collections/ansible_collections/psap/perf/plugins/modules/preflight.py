@@ -40,4 +40,8 @@ run_facts:
   description: Goes to C(run.json).
   type: dict
   returned: success
+openshift:
+  description: Whether the cluster is an OpenShift.
+  type: bool
+  returned: success
 """

@@ -40,6 +40,10 @@ options:
         description: What it does, such as V(sft).
         type: str
         required: true
+      phase:
+        description: Which pass of a test it belongs to; empty where there is one only.
+        type: str
+        default: ""
       container_image:
         description: The image it is in.
         type: str

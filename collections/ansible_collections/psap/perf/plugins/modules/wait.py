@@ -11,7 +11,8 @@ description:
   - Follows the objects by a watch, on one clock, and ends as soon as the state is reached, or cannot be any more.
   - On failure the last objects seen are written to C(artifacts/awaited.yml) of the command.
   - It gives up early when the object says that it cannot get there any more, or when a pod of a workload waits for an
-    image that cannot be pulled, a container that cannot be made, or crashes over and over.
+    image that cannot be pulled, a container that cannot be made, or crashes over and over. A MachineSet is given up
+    when one of its machines failed.
   - While it waits, C(waiting.json) of the command says for what and since when.
 author: The psap.perf developers
 extends_documentation_fragment: [psap.perf.query]
@@ -24,8 +25,11 @@ options:
       - States that each object must have reached, all of them.
       - V(ready), V(completed), V(finished), V(present), V(absent), with the meaning that fits the kind, or a JMESPath
         expression over the object that must be true.
-      - Of a PyTorchJob also V(started), its main pod runs or has run.
-      - Of a Node also V(features_found), Node Feature Discovery labelled it, and V(nvidia_gpu_found).
+      - Of a PyTorchJob also V(started), its main pod runs or has run; of a RayJob, it was submitted to its cluster.
+      - Of a Subscription V(resolved), OLM knows what to install or has installed it.
+      - Of a Node also V(features_found), Node Feature Discovery labelled it, V(nvidia_gpu_found), and
+        V(nvidia_gpus_allocatable), as many GPUs can be allocated as its labels announce.
+      - Of a DaemonSet also V(rolled_out), a pod is ready on every node that should have one, if there is such a node.
     type: list
     elements: str
     default: [ready]
@@ -41,6 +45,17 @@ options:
     type: list
     elements: str
     default: []
+  stable_for:
+    description:
+      - How long the objects must have been so, by the newest time in their conditions, as seconds or like V(5m).
+    type: str
+    default: "0"
+  patience:
+    description:
+      - How long an object may be in a state from which it cannot get there before the wait gives up, as seconds or like
+        V(2m). For what is tried again by itself, such as a ClusterServiceVersion.
+    type: str
+    default: "0"
 """
 
 EXAMPLES = r"""

@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.matrix import RAW_LISTS
 
 ENVIRONMENT = "environment"
-# below it stand values that are lists for the trainer, which a matrix would otherwise take for several values
-RAW_LISTS = "raw_lists"
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 
 Configuration = dict[str, Any]

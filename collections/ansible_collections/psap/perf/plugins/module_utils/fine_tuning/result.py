@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.capturing import LOGS, whole_log_names
 from ansible_collections.psap.perf.plugins.module_utils.clock import parse_utc
-from ansible_collections.psap.perf.plugins.module_utils.predicates import condition, stuck_containers
+from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for, stuck_containers
+from ansible_collections.psap.perf.plugins.module_utils.verdicts import Verdict, condition
 
 SCHEMA = "psap.perf/fine-tuning/1"
 FILE = "fine_tuning.json"
@@ -23,6 +24,7 @@ class Observed:
     :param main: the pod whose log and times are the training's; None when it never was.
     :param pods: all pods of the job, the main one too.
     :param interrupted: that the run was asked to stop.
+    :param lost: the pods that lost their nodes, by name, and how.
     """
 
     job: Object
@@ -32,6 +34,7 @@ class Observed:
     simulated: Sequence[str]
     emulated: Sequence[str]
     interrupted: bool
+    lost: Mapping[str, str] = field(default_factory=dict)
 
 
 def document(asked: Mapping[str, Any], observed: Observed) -> dict[str, Any]:
@@ -60,12 +63,13 @@ def outcome_of(observed: Observed) -> tuple[str, str | None]:
 
     A worker that failed after the main pod completed makes the job a failure, whatever its conditions say.
     """
-    failed = next((text for pod in _main_first(observed) for text in _failure(pod)), None)
-    if failed is None and _true(observed.job, "Succeeded"):
+    lost = "; ".join(f"{name}: {text}" for name, text in observed.lost.items())
+    failed = lost or next((text for pod in _main_first(observed) for text in _failure(pod)), None)
+    verdict = _verdict(observed.job)
+    if verdict.reached and failed in (None, lost):
         return "completed", None
-    gone_wrong = condition(observed.job, "Failed")
-    if gone_wrong is not None and gone_wrong.get("status") == "True":
-        return "failed", failed or str(gone_wrong.get("message") or gone_wrong.get("reason") or "the job failed")
+    if verdict.hopeless:
+        return "failed", failed or _words(observed.job) or verdict.note
     if failed is None and observed.interrupted:
         return "interrupted", "the run was asked to stop"
     return "failed", failed or _unfinished(observed)
@@ -114,8 +118,15 @@ def _main_container(pod: Object | None) -> Mapping[str, Any]:
     return state
 
 
-def _true(job: Object, kind: str) -> bool:
-    return (condition(job, kind) or {}).get("status") == "True"
+def _verdict(job: Object) -> Verdict:
+    """Whether the job completed, as the wait for it sees that."""
+    return predicate_for(str(job.get("kind", "PyTorchJob")), "completed")(job)
+
+
+def _words(job: Object) -> str:
+    """What the job itself says of its failure."""
+    gone_wrong = condition(job, "Failed") or {}
+    return str(gone_wrong.get("message") or gone_wrong.get("reason") or "")
 
 
 def _epoch(stamp: str | None) -> float | None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleError
+from ansible_collections.psap.perf.plugins.module_utils.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Access
 from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint, load_endpoint

@@ -11,6 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test import runai
 
 GPU = "nvidia.com/gpu"
 KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
+LAB_TRAINER = "lab.psap.perf/trainer"
 
 # kinds whose pods run until they are deleted
 _LASTING = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", runai.INTERACTIVE})
@@ -110,8 +111,10 @@ def prepare(
         runai.carry(manifest, labels, endings)
     for template in pod_templates(manifest):
         pod = template.setdefault("metadata", {})
+        # how long a trainer runs on a lab follows from what it trains
+        lasts = {} if LAB_TRAINER in (pod.get("labels") or {}) else endings
         _merge(pod, "labels", labels)
-        _merge(pod, "annotations", endings)
+        _merge(pod, "annotations", lasts)
 
 
 def _merge(metadata: Manifest, key: str, values: Mapping[str, str]) -> None:

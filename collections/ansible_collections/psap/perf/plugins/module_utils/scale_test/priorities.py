@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Priority
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import (
-    MANAGED_BY,
-    MANAGER,
-    NAMESPACE,
-    RUN,
-    SUBMISSION,
-    Submission,
-)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.belongings import Belonging, belongings, labels_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import Submission
 
 _CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
-_CONFLICT = 409
-_NOT_FOUND = 404
 # above are those of Kubernetes itself
 _HIGHEST = 1_000_000_000
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,40}[a-z0-9])?")
@@ -54,32 +45,18 @@ async def priority_classes(
 
     :raises ClusterError: when one cannot be made, or not removed although all went well.
     """
-    try:
-        for priority in priorities:
-            await _make(client, submission, namespace, priority)
+    classes = [_priority_class(submission, namespace, priority) for priority in priorities]
+    async with belongings(client, submission, classes):
         yield
-    except BaseException:
-        # the first error is the one to tell; what is left behind, the cleanup finds by its label
-        for priority in priorities:
-            await client.request("DELETE", f"{_CLASSES}/{class_name(submission, priority.name)}")
-        raise
-    for priority in priorities:
-        answer = await client.request("DELETE", f"{_CLASSES}/{class_name(submission, priority.name)}")
-        if not answer.succeeded and answer.status != _NOT_FOUND:
-            raise ClusterError(f"cannot remove the PriorityClass of {priority.name}: {answer.message()}")
 
 
-async def _make(client: ApiClient, submission: Submission, namespace: str, priority: Priority) -> None:
+def _priority_class(submission: Submission, namespace: str, priority: Priority) -> Belonging:
     name = class_name(submission, priority.name)
-    labels = {RUN: submission.run, SUBMISSION: submission.identity, NAMESPACE: namespace, MANAGED_BY: MANAGER}
     body = {
         "apiVersion": "scheduling.k8s.io/v1",
         "kind": "PriorityClass",
-        "metadata": {"name": name, "labels": labels},
+        "metadata": {"name": name, "labels": labels_of(submission, namespace)},
         "value": priority.value,
         "description": "of a scale test, which removes it",
     }
-    answer = await client.request("POST", _CLASSES, body=json.dumps(body).encode())
-    # 409 is an earlier try of ours whose answer was lost: the name holds the submission's identity
-    if not answer.succeeded and answer.status != _CONFLICT:
-        raise ClusterError(f"cannot make the PriorityClass {name}: {answer.message()}")
+    return Belonging(_CLASSES, body)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,19 +10,16 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Tenant
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import (
-    MANAGED_BY,
-    MANAGER,
-    NAMESPACE,
-    RUN,
-    SUBMISSION,
-    Submission,
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.belongings import (
+    NOT_FOUND,
+    Belonging,
+    belongings,
+    labels_of,
 )
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import Submission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.manifests import GPU
 
 _GROUP = "kueue.x-k8s.io"
-_NOT_FOUND = 404
-_CONFLICT = 409
 # what the quota is not about must not keep anything waiting, and Kueue admits nothing that its queue has no word on
 _ENOUGH = {"cpu": "1000000", "memory": "1Pi"}
 
@@ -51,45 +47,17 @@ async def queues(client: ApiClient, submission: Submission, tenants: Sequence[Te
     if not named:
         yield
         return
-    things = _Things(f"/apis/{await _version(client)}", submission, tenants[0].namespace)
+    own = _Queues(f"/apis/{await _version(client)}", submission, tenants[0].namespace)
     for tenant in named:
         if tenant.quota is None:
-            await _require(client, things, tenant)
-    made: list[_Thing] = []
-    try:
-        for thing in things.of([tenant for tenant in named if tenant.quota is not None]):
-            await _make(client, submission, thing)
-            # not before: one that was refused is another's
-            made.append(thing)
+            await _require(client, own, tenant)
+    wanted = own.of([tenant for tenant in named if tenant.quota is not None])
+    async with belongings(client, submission, wanted):
         yield
-    except BaseException:
-        # the first error is the one to tell; what is left behind, the cleanup finds by its labels
-        for thing in reversed(made):
-            await client.request("DELETE", thing.path)
-        raise
-    for thing in reversed(made):
-        answer = await client.request("DELETE", thing.path)
-        if not answer.succeeded and answer.status != _NOT_FOUND:
-            raise ClusterError(f"cannot remove {thing}: {answer.message()}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Thing:
-    """An object to make at *collection*."""
-
-    collection: str
-    body: dict[str, Any]
-
-    @property
-    def path(self) -> str:
-        return f"{self.collection}/{self.body['metadata']['name']}"
-
-    def __str__(self) -> str:
-        return f"the {self.body['kind']} {self.body['metadata']['name']}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Things:
+class _Queues:
     """What queues with a quota are made of; *namespace* is the submission's first, by which its cleanup finds them."""
 
     base: str
@@ -99,7 +67,7 @@ class _Things:
     def local_queues(self, namespace: str) -> str:
         return f"{self.base}/namespaces/{namespace}/localqueues"
 
-    def of(self, tenants: Sequence[Tenant]) -> Iterator[_Thing]:
+    def of(self, tenants: Sequence[Tenant]) -> Iterator[Belonging]:
         """A flavor for all, and for each tenant's queue a ClusterQueue with its quota and the LocalQueue."""
         if not tenants:
             return
@@ -118,12 +86,10 @@ class _Things:
             local = {"clusterQueue": f"{own}-{number}"}
             yield self._thing("LocalQueue", self.local_queues(tenant.namespace), tenant.queue, local)
 
-    def _thing(self, kind: str, collection: str, name: str, spec: dict[str, Any]) -> _Thing:
-        own = self.submission
-        labels = {RUN: own.run, SUBMISSION: own.identity, NAMESPACE: self.namespace, MANAGED_BY: MANAGER}
+    def _thing(self, kind: str, collection: str, name: str, spec: dict[str, Any]) -> Belonging:
         version = self.base.removeprefix("/apis/")
-        metadata = {"name": name, "labels": labels}
-        return _Thing(collection, {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec})
+        metadata = {"name": name, "labels": labels_of(self.submission, self.namespace)}
+        return Belonging(collection, {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec})
 
 
 async def _version(client: ApiClient) -> str:
@@ -137,22 +103,10 @@ async def _version(client: ApiClient) -> str:
     return str(preferred)
 
 
-async def _require(client: ApiClient, things: _Things, tenant: Tenant) -> None:
-    answer = await client.request("GET", f"{things.local_queues(tenant.namespace)}/{tenant.queue}")
-    if answer.status == _NOT_FOUND:
+async def _require(client: ApiClient, own: _Queues, tenant: Tenant) -> None:
+    answer = await client.request("GET", f"{own.local_queues(tenant.namespace)}/{tenant.queue}")
+    if answer.status == NOT_FOUND:
         raise ClusterError(
             f"there is no LocalQueue {tenant.queue} in namespace {tenant.namespace}: what waits in it would wait for "
             "ever; make it, or give it a quota as a tenant, for the test to make it"
         )
-
-
-async def _make(client: ApiClient, submission: Submission, thing: _Thing) -> None:
-    answer = await client.request("POST", thing.collection, body=json.dumps(thing.body).encode())
-    if answer.status == _CONFLICT:
-        # an earlier try of ours whose answer was lost, or another's
-        found = await client.request("GET", thing.path)
-        labels = (found.document().get("metadata") or {}).get("labels") or {}
-        if labels.get(SUBMISSION) == submission.identity:
-            return
-    if not answer.succeeded:
-        raise ClusterError(f"cannot make {thing}: {answer.message()}")

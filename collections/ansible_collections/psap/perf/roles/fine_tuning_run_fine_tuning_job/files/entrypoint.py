@@ -18,6 +18,7 @@ import dataset
 CONFIGURATION = Path("/mnt/config")
 STORAGE = Path("/mnt/storage")
 OUTPUT = Path("/mnt/output")
+APP = Path("/mnt/app")
 LAUNCHER = "/app/accelerate_launch.py"
 # numbers of the training, not weights
 RESULTS = ("training_logs.jsonl", "training_params_and_metrics*.jsonl", "pip-freeze.txt")
@@ -28,14 +29,15 @@ def main(configuration: Path = CONFIGURATION, storage: Path = STORAGE, output: P
     job = json.loads((configuration / "job.json").read_text(encoding="utf-8"))
     settings = json.loads((configuration / "config.json").read_text(encoding="utf-8"))
     wanted = job["dataset"]
-    source = storage / "dataset" / wanted["name"]
-    prepared = dataset.prepare(source, storage / "dataset_cache", output, wanted)
+    if wanted["name"]:
+        source = storage / "dataset" / wanted["name"]
+        prepared = dataset.prepare(source, storage / "dataset_cache", output, wanted)
+        link(output / f"dataset{source.suffix}", prepared)
     if wanted["prepare_cache_only"]:
         return 0
-    link(output / f"dataset{source.suffix}", prepared)
-    train = {"fms": train_fms, "ilab": train_ilab}[job["workload"]]
+    train = {"fms": train_fms, "ilab": train_ilab, "ray": train_ray}[job["workload"]]
     exit_code = train(settings, output)
-    if os.environ.get("RANK", "0") == "0":
+    if os.environ.get("RANK", "0") == "0" and storage.is_dir():
         keep_results(output, storage / "output" / job["name"])
     return exit_code
 
@@ -72,6 +74,11 @@ def train_ilab(settings: dict, output: Path) -> int:
         **settings.get("torchrun", {}),
     }
     return run(["torchrun", *options(meeting), "-m", "instructlab.training.main_ds", *options(trainers)])
+
+
+def train_ray(_settings: dict, _output: Path) -> int:
+    """On Ray's head, the program that drives the others reads the configuration where it is mounted."""
+    return run([sys.executable, next(APP.glob("*.py"))])
 
 
 def options(values: dict) -> list:

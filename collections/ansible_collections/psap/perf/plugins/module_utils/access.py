@@ -1,0 +1,93 @@
+"""How to reach a cluster: from a host's variables, the environment, a kubeconfig, a token as AWX gives it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import kubernetes
+import kubernetes.client
+import kubernetes.config
+import urllib3
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How to reach a cluster; each None falls back as kubectl's would."""
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    proxy: str | None = None
+
+    @classmethod
+    def from_variables(cls, variables: Mapping[str, Any]) -> Access:
+        """From a host's ``perf_kubeconfig``, ``perf_kube_context`` and ``perf_kube_proxy``, else the environment."""
+        environment = os.environ
+        return cls(
+            kubeconfig=_text(variables.get("perf_kubeconfig"))
+            or environment.get("K8S_AUTH_KUBECONFIG")
+            or environment.get("KUBECONFIG"),
+            context=_text(variables.get("perf_kube_context")) or environment.get("K8S_AUTH_CONTEXT"),
+            proxy=_text(variables.get("perf_kube_proxy")) or environment.get("K8S_AUTH_PROXY"),
+        )
+
+
+def load_configuration(access: Access) -> Any:
+    """The kubernetes client's configuration for *access*: a kubeconfig, a bearer token as AWX gives, or the pod's own.
+
+    :raises ClusterError: when none can be found or read.
+    """
+    configuration = kubernetes.client.Configuration()
+    host = os.environ.get("K8S_AUTH_HOST")
+    try:
+        if access.kubeconfig is None and host:
+            configuration.host = host
+            configuration.api_key = {"authorization": f"Bearer {os.environ.get('K8S_AUTH_API_KEY', '')}"}
+            configuration.verify_ssl = os.environ.get("K8S_AUTH_VERIFY_SSL", "true").lower() not in (
+                "false",
+                "no",
+                "0",
+            )
+            configuration.ssl_ca_cert = os.environ.get("K8S_AUTH_SSL_CA_CERT")
+        elif access.kubeconfig is None and os.environ.get("KUBERNETES_SERVICE_HOST"):
+            kubernetes.config.load_incluster_config(client_configuration=configuration)
+        else:
+            path = Path(access.kubeconfig).expanduser() if access.kubeconfig else None
+            if path is not None and not path.exists():
+                raise ClusterError(f"the kubeconfig {path} does not exist; start the lab, or set perf_kubeconfig")
+            _load_kubeconfig(configuration, path, access.context)
+    except (kubernetes.config.ConfigException, yaml.YAMLError) as error:
+        raise ClusterError(
+            f"no usable kubeconfig ({access.kubeconfig or 'the default one'}): {short(error)}; "
+            "set KUBECONFIG, or perf_kubeconfig for the host"
+        ) from error
+    if access.proxy:
+        configuration.proxy = access.proxy
+    # A server that does not answer is tried twice: whoever waits for it decides how long. One that says when to come
+    # again (429 and 503 with Retry-After, as after a CRD was installed) is believed for a while.
+    configuration.retries = urllib3.Retry(total=10, connect=1, read=1, status=8)
+    return configuration
+
+
+def _load_kubeconfig(configuration: Any, path: Path | None, context: str | None) -> None:
+    try:
+        kubernetes.config.load_kube_config(
+            config_file=str(path) if path else None, context=context, client_configuration=configuration
+        )
+    except (OSError, TypeError, AttributeError, ValueError) as error:
+        # the client looks into whatever the file holds as if it were a kubeconfig
+        raise kubernetes.config.ConfigException(f"it cannot be read as one: {error}") from error
+
+
+def _text(value: object) -> str | None:
+    return str(value) if value else None
+
+
+def short(cause: object) -> str:
+    """The end of the nested message of urllib3, which is the part that says something."""
+    return str(cause).rpartition(": ")[2] or type(cause).__name__

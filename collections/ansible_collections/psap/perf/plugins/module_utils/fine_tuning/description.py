@@ -1,0 +1,47 @@
+"""What the programs in the pods of a fine-tuning job are told, and the ConfigMaps that carry them there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+
+LABEL = "psap.perf/fine-tuning-job"
+_NAME = re.compile(r"[a-z][-a-z0-9]{0,48}[a-z0-9]")
+
+
+def checked(job: Mapping[str, Any]) -> dict[str, Any]:
+    """*job* as it is.
+
+    :raises UsageError: when its name or a number cannot be; all that is wrong is told at once.
+    """
+    problems = []
+    if not _NAME.fullmatch(job["name"]):
+        rule = "begin with a letter, use at most 50 letters, digits and dashes"
+        problems.append(f"{job['name']} is no name for a job; {rule}")
+    if job["pods"] < 1 or job["gpus_per_pod"] < 0 or job["dataset"]["replication"] <= 0:
+        problems.append("pod_count begins at 1, gpu at 0, and dataset_replication is above 0")
+    if problems:
+        raise UsageError("; ".join(problems))
+    return dict(job)
+
+
+def config_maps(
+    job: Mapping[str, Any], configuration: Mapping[str, Any], programs: Mapping[str, Mapping[str, str]]
+) -> list[Manifest]:
+    """``<job>-config`` with ``job.json`` and ``config.json``, and one for each entry of *programs*: file → text."""
+    described = {"config.json": _document(configuration), "job.json": _document(job)}
+    return [_config_map(job["name"], part, data) for part, data in {"config": described, **programs}.items()]
+
+
+def _config_map(job: str, part: str, data: Mapping[str, str]) -> Manifest:
+    metadata = {"name": f"{job}-{part}", "labels": {LABEL: job}}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": dict(data)}
+
+
+def _document(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)

@@ -1,0 +1,113 @@
+"""Where models and data sets come from: the entries of ``fine_tuning_sources``, and what a name finds in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.secrets import parse_reference
+from ansible_collections.psap.perf.plugins.module_utils.settings_nearest import did_you_mean
+
+DATASET, MODEL, REGISTRY = "dataset", "model", "model_registry"
+_KINDS = (DATASET, MODEL, REGISTRY)
+_FIELDS = ("type", "source_dir", "secret", "image", "transform", "response_template")
+_HOW = "add it to fine_tuning_sources"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One entry; *source_dir* is empty for data that are in the claim already.
+
+    :param transform: converter of each record by workload; the key ``""`` is that of all workloads.
+    """
+
+    key: str
+    kind: str
+    source_dir: str = ""
+    secret: str = ""
+    image: str = ""
+    transform: Mapping[str, str] = field(default_factory=dict)
+    response_template: str = ""
+
+    def address(self, name: str) -> str:
+        """Where *name* is; empty for nowhere to be fetched from."""
+        if not self.source_dir:
+            return ""
+        return self.source_dir + ("" if self.source_dir.endswith("/") else "/") + name
+
+    def transform_for(self, workload: str) -> str:
+        """The converter that *workload* needs; empty for none."""
+        return self.transform.get(workload, self.transform.get("", ""))
+
+
+def read_sources(declared: Mapping[str, Any]) -> dict[str, Source]:
+    """The entries by their keys.
+
+    :raises UsageError: for the first that is not well formed.
+    """
+    return {key: _source(key, body) for key, body in declared.items()}
+
+
+def find_dataset(sources: Mapping[str, Source], name: str) -> Source:
+    """The entry of the data set *name*, by its whole name or without the ending.
+
+    :raises UsageError: when there is none.
+    """
+    known = {key: source for key, source in sources.items() if source.kind == DATASET}
+    for key in (name, name.partition(".")[0]):
+        if key in known:
+            return known[key]
+    raise UsageError(f"fine_tuning_dataset_name: there is no data set {name}{did_you_mean(name, known)}; {_HOW}")
+
+
+def find_model(sources: Mapping[str, Source], name: str, registry: str) -> tuple[str, Source]:
+    """The name of a model without its registry, and the entry to fetch it by.
+
+    :param registry: for a name that has none.
+    :raises UsageError: when there is no such registry, or the name alone says nothing.
+    """
+    model, at, named = name.partition("@")
+    direct = sources.get(model)
+    if not at and direct is not None and direct.kind == MODEL:
+        return model, direct
+    wanted = named or registry
+    known = {key: source for key, source in sources.items() if source.kind == REGISTRY}
+    if not wanted:
+        raise UsageError(
+            f"fine_tuning_model_name: nobody says where {model} is; write {model}@REGISTRY with one of "
+            f"{', '.join(known) or 'no registry'}, set fine_tuning_model_registry, or {_HOW}"
+        )
+    if wanted not in known:
+        raise UsageError(
+            f"fine_tuning_model_name: {name}: there is no registry {wanted}{did_you_mean(wanted, known)}; "
+            f"fine_tuning_sources has {', '.join(known) or 'none'}"
+        )
+    return model, known[wanted]
+
+
+def _source(key: str, body: Any) -> Source:
+    place = f"fine_tuning_sources.{key}"
+    if not isinstance(body, Mapping):
+        raise UsageError(f"{place} must be a dictionary with a type and a source_dir")
+    for name in body:
+        if name not in _FIELDS:
+            raise UsageError(f"{place}.{name} is unknown{did_you_mean(str(name), _FIELDS)}")
+    given = {name: body[name] for name in _FIELDS if body.get(name) is not None}
+    kind, transform = given.pop("type", None), given.pop("transform", {})
+    if kind not in _KINDS:
+        raise UsageError(f"{place}.type must be one of {', '.join(_KINDS)}")
+    if not isinstance(transform, str | Mapping):
+        raise UsageError(f"{place}.transform must be the name of a converter, or a dictionary of them by workload")
+    for name, value in given.items():
+        if not isinstance(value, str):
+            raise UsageError(f"{place}.{name} must be a text, but is {value!r}")
+    if given.get("secret"):
+        try:
+            parse_reference(given["secret"])
+        except UsageError as error:
+            raise UsageError(f"{place}.secret {error}") from error
+    return Source(
+        key=key, kind=str(kind), transform={"": transform} if isinstance(transform, str) else dict(transform), **given
+    )

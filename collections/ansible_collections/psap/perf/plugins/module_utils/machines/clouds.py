@@ -1,0 +1,110 @@
+"""How the providers of machines write what a MachineSet's machines are: one table, told apart by a field's name."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, UsageError
+
+Value = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cloud:
+    """A provider.
+
+    :param type_field: of ``providerSpec.value``, with the instance type; no two providers have the same.
+    :param spot: the field that asks for spot instances, and its value; None where a MachineSet cannot.
+    :param disk: the path to the size of the root volume in GB; empty where a MachineSet cannot tell it.
+    """
+
+    name: str
+    type_field: str
+    spot: tuple[str, Any] | None = None
+    disk: tuple[str | int, ...] = ()
+
+    def type_of(self, value: Mapping[str, Any]) -> str:
+        """The instance type that *value* asks for."""
+        return str(value[self.type_field])
+
+    def is_spot(self, value: Mapping[str, Any]) -> bool:
+        """Whether *value* asks for spot instances."""
+        return self.spot is not None and self.spot[0] in value
+
+    def disk_gb(self, value: Mapping[str, Any]) -> int | None:
+        """The size of the root volume in GB; None when *value* leaves it to the provider."""
+        size = _walk(value, self.disk)
+        return None if size is None else int(size)
+
+    def with_type(self, value: Mapping[str, Any], instance_type: str) -> Value:
+        """A copy of *value* that asks for *instance_type*."""
+        return {**copy.deepcopy(dict(value)), self.type_field: instance_type}
+
+    def with_spot(self, value: Mapping[str, Any], wanted: bool) -> Value:
+        """A copy of *value* that asks for spot instances, or does not.
+
+        :raises UsageError: when it shall, but the provider has none.
+        """
+        result = copy.deepcopy(dict(value))
+        if self.spot is None:
+            if wanted:
+                raise UsageError(f"spot: the MachineSets of {self.name} have no spot instances; leave it out")
+            return result
+        result.pop(self.spot[0], None)
+        return {**result, self.spot[0]: self.spot[1]} if wanted else result
+
+    def with_disk(self, value: Mapping[str, Any], size_gb: int | None) -> Value:
+        """A copy of *value* with a root volume of *size_gb*; None leaves it as it is.
+
+        :raises UsageError: when the provider, or *value*, has no place for the size.
+        """
+        result = copy.deepcopy(dict(value))
+        if size_gb is None:
+            return result
+        holder = _walk(result, self.disk[:-1]) if self.disk else None
+        if not isinstance(holder, dict):
+            raise UsageError(f"disk_size: the MachineSets of {self.name} here do not say it; leave it out")
+        holder[str(self.disk[-1])] = size_gb
+        return result
+
+
+CLOUDS = (
+    Cloud("AWS", "instanceType", ("spotMarketOptions", {}), ("blockDevices", 0, "ebs", "volumeSize")),
+    Cloud("IBM Cloud", "profile"),
+    Cloud("Google Cloud", "machineType", ("preemptible", True), ("disks", 0, "sizeGb")),
+    Cloud("Azure", "vmSize", ("spotVMOptions", {}), ("osDisk", "diskSizeGB")),
+)
+
+
+def value_of(machine_set: Manifest) -> Value:
+    """What the provider reads of *machine_set*."""
+    value = machine_set["spec"]["template"]["spec"]["providerSpec"].get("value")
+    return dict(value or {})
+
+
+def cloud_of(machine_set: Manifest) -> Cloud:
+    """The provider of *machine_set*'s machines.
+
+    :raises ClusterError: when it is none that this knows.
+    """
+    value = value_of(machine_set)
+    found = next((cloud for cloud in CLOUDS if cloud.type_field in value), None)
+    if found is None:
+        name = machine_set["metadata"]["name"]
+        fields = ", ".join(f"{cloud.type_field} ({cloud.name})" for cloud in CLOUDS)
+        raise ClusterError(f"MachineSet {name} tells no instance type: its providerSpec has none of {fields}")
+    return found
+
+
+def _walk(value: Any, path: tuple[str | int, ...]) -> Any:
+    """What stands at *path* below *value*; None when there is nothing, or no path."""
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value if path else None

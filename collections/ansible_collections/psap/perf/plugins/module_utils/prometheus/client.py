@@ -1,0 +1,211 @@
+"""The HTTP API of Prometheus, typed: queries, targets, and what its administrator may do."""
+
+from __future__ import annotations
+
+import json
+import ssl
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlencode
+
+import urllib3
+import urllib3.exceptions
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, PerfError
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.answers import Answer, joined, read_answer
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.windows import MOST_POINTS, Window, halves, parts
+
+ALL_SERIES = '{__name__=~".+"}'
+_TIMEOUT = urllib3.Timeout(connect=10, read=150)  # Prometheus itself gives a query up after two minutes
+_LONGEST_URL = 2000
+_TOO_MANY = "too many samples"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a Prometheus is, and how it is asked.
+
+    :param origin: how we know of it, for the user to read.
+    :param authority: certificates, as PEM, that its own may be signed by beside those of the system.
+    :param data: the folder of its database, where it is on this machine.
+    """
+
+    url: str
+    origin: str
+    token: str | None = field(default=None, repr=False)
+    authority: str | None = field(default=None, repr=False)
+    proxy: str | None = None
+    data: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What Prometheus scrapes: its scrape pool, ``up``, ``down`` or ``unknown``, its labels, and the last error."""
+
+    pool: str
+    health: str
+    labels: Mapping[str, str]
+    error: str
+
+
+class RefusedError(PerfError):
+    """Prometheus refused what it was asked; ``kind`` is its ``errorType``."""
+
+    def __init__(self, message: str, kind: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Prometheus:
+    """A connection to one Prometheus, or to what speaks as one (Thanos).
+
+    :raises ClusterError: from every call, when it cannot be reached or does not let us in.
+    :raises RefusedError: from every call, when it refuses what it is asked.
+    """
+
+    def __init__(self, address: Address) -> None:
+        """:raises ClusterError: when the certificates cannot be used."""
+        self.address = address
+        options: dict[str, Any] = {"timeout": _TIMEOUT, "retries": urllib3.Retry(total=2, connect=1, read=0)}
+        if address.url.startswith("https:"):
+            options["ssl_context"] = _verifying(address)
+        self._headers = {"Authorization": f"Bearer {address.token}"} if address.token else {}
+        self._pool = urllib3.ProxyManager(address.proxy, **options) if address.proxy else urllib3.PoolManager(**options)
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(self, *ended: type[BaseException] | BaseException | TracebackType | None) -> None:
+        """Close the connections."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._pool.clear()
+
+    def query(self, expression: str, at_s: float | None = None) -> Answer:
+        """What *expression* is at a moment, now if not given: one sample for each series."""
+        when = {} if at_s is None else {"time": _moment(at_s)}
+        return read_answer(self._read("/api/v1/query", {"query": expression, **when}))
+
+    def query_range(self, expression: str, window: Window, step_s: float, most_points: int = MOST_POINTS) -> Answer:
+        """*expression* at every *step_s* of *window*, in as many requests as the server's limits ask for."""
+        return joined(self._range(expression, part, step_s) for part in parts(window, step_s, most_points))
+
+    def raw(self, selector: str, window: Window) -> Answer:
+        """The samples of *selector* as they were scraped in *window*, at their own times."""
+        # the range of a selector lacks its left end, which is at a millisecond
+        length_ms = round(1000 * window.length_s) + 1
+        asked = {"query": f"{selector}[{length_ms}ms]", "time": _moment(window.end_s)}
+        try:
+            return read_answer(self._read("/api/v1/query", asked))
+        except RefusedError as error:
+            divided = halves(window, 1.0)
+            if _TOO_MANY not in str(error) or divided is None:
+                raise
+            first, second = divided
+            return joined(
+                (self.raw(selector, Window(first.start_s, second.start_s - 0.001)), self.raw(selector, second))
+            )
+
+    def targets(self) -> list[Target]:
+        """What it scrapes."""
+        found = self._read("/api/v1/targets", {"state": "active"})["data"]["activeTargets"]
+        return [
+            Target(str(item["scrapePool"]), str(item["health"]), dict(item["labels"]), str(item.get("lastError") or ""))
+            for item in found
+        ]
+
+    def delete_series(self, selectors: Sequence[str] = (ALL_SERIES,)) -> None:
+        """Delete the series of *selectors*, all there are if not given. Its admin API must be on."""
+        self._call("POST", "/api/v1/admin/tsdb/delete_series", {"match[]": list(selectors)})
+
+    def clean_tombstones(self) -> None:
+        """Free the space of what was deleted."""
+        self._call("POST", "/api/v1/admin/tsdb/clean_tombstones", {})
+
+    def snapshot(self) -> str:
+        """Make a snapshot of all there is; its name, which is a folder in ``snapshots`` of the database's."""
+        return str(self._call("POST", "/api/v1/admin/tsdb/snapshot", {})["data"]["name"])
+
+    def _range(self, expression: str, window: Window, step_s: float) -> Answer:
+        asked = {
+            "query": expression,
+            "start": _moment(window.start_s),
+            "end": _moment(window.end_s),
+            "step": f"{step_s:g}",
+        }
+        try:
+            return read_answer(self._read("/api/v1/query_range", asked))
+        except RefusedError as error:
+            divided = halves(window, step_s)
+            if _TOO_MANY not in str(error) or divided is None:
+                raise
+            return joined(self._range(expression, half, step_s) for half in divided)
+
+    def _read(self, path: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """By GET, for which a right to read is enough on OpenShift; by POST what is too long for an address."""
+        return self._call("GET" if len(urlencode(asked)) <= _LONGEST_URL else "POST", path, asked)
+
+    def _call(self, method: str, path: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+        fields = urlencode(asked, doseq=True)
+        url = f"{self.address.url.rstrip('/')}{path}"
+        try:
+            if method == "GET":
+                answer = self._pool.request("GET", f"{url}?{fields}", headers=self._headers)
+            else:
+                form = {**self._headers, "Content-Type": "application/x-www-form-urlencoded"}
+                answer = self._pool.request("POST", url, headers=form, body=fields)
+        except urllib3.exceptions.HTTPError as error:
+            cause = getattr(error, "reason", None) or error
+            raise ClusterError(
+                f"cannot reach Prometheus at {self.address.url} ({self.address.origin}): {_short(cause)}"
+            ) from error
+        return self._understood(answer.status, answer.data, path)
+
+    def _understood(self, status: int, body: bytes, path: str) -> dict[str, Any]:
+        if status in (401, 403):
+            raise ClusterError(
+                f"Prometheus at {self.address.url} ({self.address.origin}) does not let us in ({status}): its service "
+                "account or token needs the cluster role cluster-monitoring-view"
+            )
+        if status == 204:
+            return {}
+        try:
+            told = json.loads(body)
+            if not isinstance(told, dict):
+                raise TypeError
+        except (ValueError, TypeError):
+            raise ClusterError(
+                f"what answers {path} at {self.address.url} ({self.address.origin}) with {status} is no Prometheus"
+            ) from None
+        if told.get("status") == "success":
+            return told
+        kind, error = str(told.get("errorType") or status), str(told.get("error") or "no reason given")
+        raise RefusedError(f"Prometheus refused: {error} ({kind})", kind)
+
+
+def _verifying(address: Address) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context()
+        if address.authority:
+            context.load_verify_locations(cadata=address.authority)
+            # what a cluster publishes may be the certificate itself, or one in the middle
+            context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    except (ssl.SSLError, ValueError) as error:
+        raise ClusterError(
+            f"the certificates for Prometheus at {address.url} ({address.origin}) cannot be used: {error}"
+        ) from error
+    return context
+
+
+def _moment(at_s: float) -> str:
+    return f"{at_s:.3f}"
+
+
+def _short(cause: object) -> str:
+    """The end of urllib3's nested message, which is the part that says something."""
+    return str(cause).rpartition(": ")[2] or type(cause).__name__

@@ -1,0 +1,162 @@
+"""Run the queries of a file over a window: a file with Prometheus' own answer for each, and one that lists them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.documents import write_text, write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.answers import Answer
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Prometheus, RefusedError
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import NamedQuery
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.windows import Window, step_for
+
+# no answer has this ending
+FILE = "prometheus_queries.yml"
+SCHEMA = "psap.perf/prometheus-queries/1"
+_BETWEEN_LOOKS_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The window as the user gives it: its ends, either of which may be missing, or its length up to the newest scrape.
+
+    Seconds, since the epoch where they are moments.
+    """
+
+    start_s: float | None = None
+    end_s: float | None = None
+    duration_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        """:raises UsageError: when both ways are used, or none."""
+        if self.duration_s < 0:
+            raise UsageError(f"duration_s is {self.duration_s:g}; it cannot be negative")
+        if self.duration_s and (self.start_s is not None or self.end_s is not None):
+            raise UsageError("duration_s excludes start_ts and end_ts; give a length, or the ends of the window")
+        if not self.duration_s and self.start_s is None:
+            raise UsageError("give the window: duration_s, or start_ts and, unless it is now, end_ts")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of the queries: names with the error of those that failed, and of those without any series."""
+
+    window: Window
+    samples: int
+    files: tuple[str, ...]
+    failed: dict[str, str]
+    empty: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def window_of(span: Span, prometheus: Prometheus, now_s: float) -> Window:
+    """The window, whose end is the newest scrape when only its length is given.
+
+    :raises ClusterError: when nothing has been scraped.
+    """
+    if span.duration_s:
+        newest = prometheus.query("max(timestamp(up))").series
+        if not newest:
+            raise ClusterError(
+                f"Prometheus at {prometheus.address.url} has scraped nothing in the last five minutes, so duration_s "
+                "has no end; give start_ts and end_ts"
+            )
+        end_s = newest[0].numbers[0]
+        return Window(end_s - span.duration_s, end_s)
+    return Window(span.start_s or 0.0, now_s if span.end_s is None else span.end_s)
+
+
+def targets_of(prometheus: Prometheus) -> int:
+    """How many targets there are, as far as they were scraped in the last minutes."""
+    counted = prometheus.query("count(up)").series
+    return int(counted[0].numbers[0]) if counted else 0
+
+
+def await_scrape(
+    prometheus: Prometheus, since_s: float, timeout_s: float, check: Callable[[], None], targets: int = 1
+) -> bool:
+    """Wait until all targets, *targets* at least, were scraped after *since_s*; False when *timeout_s* is over first.
+
+    :param check: raises when the user asked to stop.
+    """
+    deadline = time.monotonic() + timeout_s
+    while True:
+        check()
+        oldest = prometheus.query("min(timestamp(up))").series
+        if oldest and oldest[0].numbers[0] > since_s and targets_of(prometheus) >= targets:
+            return True
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(_BETWEEN_LOOKS_S)
+
+
+def run_queries(
+    prometheus: Prometheus,
+    queries: Sequence[NamedQuery],
+    window: Window,
+    step_s: float,
+    folder: Path,
+    check: Callable[[], None],
+) -> Outcome:
+    """Ask all *queries*; one that Prometheus refuses does not keep the others from being asked.
+
+    :param step_s: of what is computed; 0 for the rule. What is scraped (a bare name) keeps its own times.
+    :raises ClusterError: when Prometheus cannot be reached any more.
+    """
+    step = step_s or step_for(window)
+    told, warnings = [], dict[str, None]()
+    failed: dict[str, str] = {}
+    for query in queries:
+        check()
+        entry: dict[str, Any] = {"name": query.name, "query": query.expression}
+        try:
+            answer = _ask(prometheus, query, window, step)
+        except RefusedError as error:
+            failed[query.name] = str(error)
+            told.append({**entry, "file": None, "series": None, "samples": None, "error": str(error)})
+            continue
+        write_text(folder / query.file, json.dumps(answer.document(), separators=(",", ":")) + "\n")
+        warnings.update(dict.fromkeys(answer.warnings))
+        counts = {"series": len(answer.series), "samples": answer.samples}
+        told.append({**entry, "file": query.file, **counts, "error": None})
+    write_yaml(folder / FILE, _document(prometheus, window, step, told, list(warnings)))
+    return Outcome(
+        window=window,
+        samples=sum(entry["samples"] or 0 for entry in told),
+        files=tuple(entry["file"] for entry in told if entry["file"]),
+        failed=failed,
+        empty=tuple(entry["name"] for entry in told if entry["series"] == 0),
+        warnings=tuple(warnings),
+    )
+
+
+def _ask(prometheus: Prometheus, query: NamedQuery, window: Window, step_s: float) -> Answer:
+    if query.bare:
+        return prometheus.raw(query.expression, window)
+    return prometheus.query_range(query.expression, window, step_s)
+
+
+def _document(
+    prometheus: Prometheus, window: Window, step_s: float, queries: list[dict[str, Any]], warnings: list[str]
+) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "url": prometheus.address.url,
+        "origin": prometheus.address.origin,
+        "start_s": window.start_s,
+        "end_s": window.end_s,
+        "step_s": step_s,
+        "queries": queries,
+        "warnings": warnings,
+    }
+
+
+def late_scrape(timeout_s: float) -> str:
+    """The warning for :func:`await_scrape` having been in vain."""
+    return f"not every target of Prometheus was scraped again within {timeout_s:g} s: the last samples may be missing"

@@ -1,0 +1,1 @@
+../../fine_tuning_run_fine_tuning_job/files/convert_alpaca.py

@@ -1,0 +1,134 @@
+"""Multiplies the same matrices over and over on every GPU; a result that differs from the first is a fault.
+
+Runs in a pod, with nothing but Python and CUDA's libraries: `python3 gpu_burn.py SECONDS`. Exit code 1: a GPU is
+faulty; 2: there is none, or CUDA does not work.
+"""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import random
+import sys
+import threading
+import time
+from typing import Any
+
+SIDE = 8192
+_BYTES = 4 * SIDE * SIDE
+_PATTERN = 1 << 20
+# of the memory that is free; the libraries need some
+_SHARE = 0.9
+_TO_DEVICE = 1
+_NOT_TRANSPOSED = 0
+
+
+class CudaError(Exception):
+    """A call failed."""
+
+
+class Gpu:
+    """One GPU, used by one thread."""
+
+    def __init__(self, runtime: Any, blas: Any, index: int) -> None:
+        """*runtime* is libcudart, *blas* libcublas."""
+        self._runtime = runtime
+        self._blas = blas
+        self._call(runtime.cudaSetDevice, index)
+        self._handle = ctypes.c_void_p()
+        self._call(blas.cublasCreate_v2, ctypes.byref(self._handle))
+
+    def free_bytes(self) -> int:
+        """Memory that nobody uses."""
+        free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        self._call(self._runtime.cudaMemGetInfo, ctypes.byref(free), ctypes.byref(total))
+        return free.value
+
+    def matrix(self, content: bytes | None = None) -> ctypes.c_void_p:
+        """A new matrix; without content, of whatever was there."""
+        place = ctypes.c_void_p()
+        self._call(self._runtime.cudaMalloc, ctypes.byref(place), ctypes.c_size_t(_BYTES))
+        if content is not None:
+            self._call(self._runtime.cudaMemcpy, place, content, ctypes.c_size_t(len(content)), _TO_DEVICE)
+        return place
+
+    def multiply(self, left: ctypes.c_void_p, right: ctypes.c_void_p, result: ctypes.c_void_p) -> None:
+        """*result* becomes *left* times *right*."""
+        one, zero = ctypes.c_float(1.0), ctypes.c_float(0.0)
+        sides = [SIDE] * 3
+        operands = (ctypes.byref(one), left, SIDE, right, SIDE, ctypes.byref(zero), result, SIDE)
+        self._call(self._blas.cublasSgemm_v2, self._handle, _NOT_TRANSPOSED, _NOT_TRANSPOSED, *sides, *operands)
+
+    def difference(self, expected: ctypes.c_void_p, found: ctypes.c_void_p) -> float:
+        """The sum of what *found* differs by, 0 for not at all; *found* holds the differences then."""
+        minus, total = ctypes.c_float(-1.0), ctypes.c_float()
+        count = SIDE * SIDE
+        self._call(self._blas.cublasSaxpy_v2, self._handle, count, ctypes.byref(minus), expected, 1, found, 1)
+        self._call(self._blas.cublasSasum_v2, self._handle, count, found, 1, ctypes.byref(total))
+        return total.value
+
+    @staticmethod
+    def _call(function: Any, *arguments: Any) -> None:
+        status = function(*arguments)
+        if status:
+            raise CudaError(f"{getattr(function, '__name__', 'a call')} failed with {status}")
+
+
+def burn(gpu: Gpu, until: float, clock: Any = time.monotonic) -> tuple[int, int]:
+    """Stress *gpu* up to the moment *until*, and at least once; products, and how many of them were wrong."""
+    left, right = gpu.matrix(_content(1)), gpu.matrix(_content(2))
+    expected = gpu.matrix()
+    gpu.multiply(left, right, expected)
+    results = [gpu.matrix() for _ in range(max(1, int(gpu.free_bytes() * _SHARE) // _BYTES))]
+    products = faults = 0
+    while not products or clock() < until:
+        for result in results:
+            gpu.multiply(left, right, result)
+        for result in results:
+            # a difference that is no number is one, too
+            faults += gpu.difference(expected, result) != 0
+        products += len(results)
+    return products, faults
+
+
+def _content(seed: int) -> bytes:
+    """A matrix of numbers between -1 and 1, the same for the same *seed*; a pattern, repeated."""
+    numbers = random.Random(seed)
+    pattern = array.array("f", (numbers.uniform(-1, 1) for _ in range(_PATTERN)))
+    return pattern.tobytes() * (SIDE * SIDE // _PATTERN)
+
+
+def burn_all(runtime: Any, blas: Any, seconds: float) -> int:
+    """Stress all GPUs at once; the exit code."""
+    count = ctypes.c_int()
+    if runtime.cudaGetDeviceCount(ctypes.byref(count)) or not count.value:
+        print("there is no GPU that CUDA can use", flush=True)
+        return 2
+    codes: dict[int, int] = {}
+    threads = [
+        threading.Thread(target=_one, args=(runtime, blas, index, seconds, codes)) for index in range(count.value)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return max(codes.values())
+
+
+def _one(runtime: Any, blas: Any, index: int, seconds: float, codes: dict[int, int]) -> None:
+    codes[index] = 2
+    began = time.monotonic()
+    try:
+        products, faults = burn(Gpu(runtime, blas, index), began + seconds)
+    except CudaError as error:
+        print(f"GPU {index}: {error}", flush=True)
+        return
+    took_s = time.monotonic() - began
+    tflops = products * 2 * SIDE**3 / took_s / 1e12
+    verdict = "FAULTY" if faults else "OK"
+    print(f"GPU {index}: {verdict}, {products} products, {faults} wrong, {tflops:.1f} TFLOP/s", flush=True)
+    codes[index] = 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(burn_all(ctypes.CDLL("libcudart.so.12"), ctypes.CDLL("libcublas.so.12"), float(sys.argv[1])))

@@ -1,0 +1,72 @@
+"""When a DataScienceCluster is what it was asked to be, whatever its status still says of an earlier wish."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for
+
+MANAGED, REMOVED = {"managementState": "Managed"}, {"managementState": "Removed"}
+
+
+def cluster(components: dict[str, Any], **status: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "dsc", "generation": 2}, "spec": {"components": components}, "status": status}
+
+
+def note(obj: dict[str, Any]) -> str:
+    verdict = predicate_for("DataScienceCluster", "ready")(obj)
+    assert not verdict.reached
+    assert not verdict.hopeless
+    return verdict.note
+
+
+def test_what_was_asked_for_and_seen_is_ready() -> None:
+    installed = {"ray": True, "kueue": False, "data-science-pipelines-operator": True}
+    components = {"ray": MANAGED, "kueue": REMOVED, "datasciencepipelines": MANAGED}
+    conditions = [{"type": "RayReady", "status": "True"}, {"type": "KueueReady", "status": "False"}]
+    obj = cluster(components, phase="Ready", observedGeneration=2, installedComponents=installed, conditions=conditions)
+    assert predicate_for("DataScienceCluster", "ready")(obj).reached
+
+
+def test_ready_of_an_earlier_generation_is_not_ready() -> None:
+    assert "newest generation" in note(cluster({"ray": MANAGED}, phase="Ready", observedGeneration=1))
+
+
+@pytest.mark.parametrize(
+    ("components", "installed", "told"),
+    [
+        ({"ray": MANAGED}, {"ray": False}, "ray is not installed yet"),
+        ({"modelmeshserving": REMOVED}, {"model-mesh": True}, "modelmeshserving is still installed"),
+        ({"trustyai": MANAGED}, {}, "trustyai is not installed yet"),
+    ],
+)
+def test_operators_that_tell_no_generation_are_judged_by_what_is_installed(
+    components: dict[str, Any], installed: dict[str, bool], told: str
+) -> None:
+    assert told in note(cluster(components, phase="Ready", installedComponents=installed))
+
+
+def test_what_is_not_ready_is_told_with_the_operators_words() -> None:
+    conditions = [
+        {"type": "KserveReady", "status": "False", "message": "the service mesh is missing"},
+        {"type": "RayReady", "status": "False", "reason": "Removed"},
+        {"type": "Ready", "status": "False", "message": "Some components are not ready: kserve"},
+    ]
+    obj = cluster({"kserve": MANAGED, "ray": REMOVED}, phase="Not Ready", observedGeneration=2, conditions=conditions)
+    assert note(obj) == "phase Not Ready; KserveReady is False: the service mesh is missing"
+
+
+def test_an_initialization_tells_why_it_failed() -> None:
+    failed = [{"type": "ReconcileComplete", "status": "False", "message": "no such namespace"}]
+    obj = {"metadata": {"name": "default-dsci", "generation": 1}, "status": {"phase": "Error", "conditions": failed}}
+    verdict = predicate_for("DSCInitialization", "ready")(obj)
+    assert (verdict.reached, verdict.note) == (False, "phase Error; ReconcileComplete is False: no such namespace")
+    assert predicate_for("DSCInitialization", "ready")({**obj, "status": {"phase": "Ready"}}).reached
+
+
+def test_without_an_operator_nothing_is_told() -> None:
+    assert "does it run?" in note(cluster({"ray": MANAGED}))
+    gone = cluster({}, phase="Ready", observedGeneration=2)
+    gone["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert note(gone) == "it is being deleted"

@@ -1,0 +1,53 @@
+"""When OpenShift's operators count as ready, and since when."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.openshift_states import unchanged_for
+from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for
+
+
+def operator(changed: dict[str, str] | None = None, age_s: float = 0) -> dict[str, Any]:
+    since = (datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=age_s)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    told = {"Available": "True", "Progressing": "False", "Degraded": "False", **(changed or {})}
+    conditions = [
+        {"type": kind, "status": status, "lastTransitionTime": since, "reason": "Why", "message": "in words"}
+        for kind, status in told.items()
+    ]
+    return {"metadata": {"name": "dns"}, "status": {"conditions": conditions}}
+
+
+def test_an_operator_is_ready_when_it_is_available_and_neither_at_work_nor_degraded() -> None:
+    assert predicate_for("ClusterOperator", "ready")(operator()).reached
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [("Available", "False"), ("Progressing", "True"), ("Degraded", "True"), ("Available", "Unknown")],
+)
+def test_an_operator_that_is_not_ready_says_why(kind: str, status: str) -> None:
+    verdict = predicate_for("ClusterOperator", "ready")(operator({kind: status}))
+    assert (verdict.reached, verdict.note) == (False, f"{kind} is {status}, Why: in words")
+
+
+def test_an_operator_of_which_nothing_is_known_is_not_ready() -> None:
+    verdict = predicate_for("ClusterOperator", "ready")({"metadata": {"name": "dns"}})
+    assert (verdict.reached, verdict.note) == (False, "Available is not known yet")
+
+
+def test_an_api_service_is_ready_when_it_is_available() -> None:
+    assert predicate_for("APIService", "ready")(operator()).reached
+
+
+def test_what_changed_lately_is_not_stable_yet() -> None:
+    assert unchanged_for(300)(operator(age_s=400)).reached
+    verdict = unchanged_for(300)(operator(age_s=100))
+    assert not verdict.reached
+    assert verdict.note.endswith("of 300 s")
+
+
+def test_an_object_without_times_is_never_stable() -> None:
+    assert unchanged_for(1)({"status": {}}).note == "it tells no time of a change"

@@ -1,0 +1,117 @@
+"""Which version of an operator is chosen, and which of its examples."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.operator_packages import (
+    Choice,
+    Wish,
+    choose,
+    choose_example,
+    unsupported_mode,
+)
+
+
+def channel(name: str, *versions: str, entries: bool = True) -> dict[str, Any]:
+    """Versions newest first."""
+    modes = [{"type": "OwnNamespace", "supported": True}, {"type": "AllNamespaces", "supported": False}]
+    found: dict[str, Any] = {
+        "name": name,
+        "currentCSV": f"gpu.v{versions[0]}",
+        "currentCSVDesc": {"version": versions[0], "installModes": modes},
+    }
+    if entries:
+        found["entries"] = [{"name": f"gpu.v{version}", "version": version} for version in versions]
+    return found
+
+
+def package(*channels: dict[str, Any]) -> dict[str, Any]:
+    return {"metadata": {"name": "gpu"}, "status": {"defaultChannel": channels[0]["name"], "channels": list(channels)}}
+
+
+GPU = package(channel("v25.3", "25.3.4", "25.3.2"), channel("v24.9", "24.9.2"))
+
+
+@pytest.mark.parametrize(
+    ("wish", "choice"),
+    [
+        (Wish(), Choice("v25.3", "gpu.v25.3.4", "25.3.4")),
+        (Wish("v24.9"), Choice("v24.9", "gpu.v24.9.2", "24.9.2")),
+        (Wish("v25.3", "25.3.2"), Choice("v25.3", "gpu.v25.3.2", "25.3.2")),
+        (Wish("v25.3", "v25.3.2"), Choice("v25.3", "gpu.v25.3.2", "25.3.2")),
+        (Wish("v25.3", "25.3.2", "gpu"), Choice("v25.3", "gpu.v25.3.2", "25.3.2")),
+    ],
+    ids=["nothing", "a channel", "a version", "a version as its name has it", "the base name"],
+)
+def test_choice(wish: Wish, choice: Choice) -> None:
+    assert choose(GPU, wish) == choice
+
+
+def test_a_catalog_that_tells_the_newest_version_only_is_believed() -> None:
+    old = package(channel("stable", "2.0.0", entries=False))
+    assert choose(old, Wish("stable", "v1.9.0")).csv == "gpu.v1.9.0"
+    assert choose(old, Wish("stable", "1.9.0", "other")).csv == "other.1.9.0"
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        (Wish("?"), ["v25.3 (the default) with gpu.v25.3.4", "v24.9 with gpu.v24.9.2"]),
+        (Wish("v25.2"), ["no channel v25.2", "did you mean v25.3?", "v24.9 with"]),
+        (Wish("", "25.3.2"), ["needs a channel", "v25.3 (the default)"]),
+        (Wish("v25.3", "25.3.1"), ["channel v25.3 of gpu has no version 25.3.1", "25.3.4, 25.3.2"]),
+        (Wish("v25.3", "25.3.2", "other"), ["has no version 25.3.2"]),
+    ],
+    ids=["the list", "no such channel", "a version alone", "no such version", "another base name"],
+)
+def test_what_the_catalog_does_not_have_is_refused_with_what_it_has(wish: Wish, words: list[str]) -> None:
+    with pytest.raises(UsageError) as error:
+        choose(GPU, wish)
+    assert all(word in str(error.value) for word in words), error.value
+
+
+def test_a_mode_that_the_operator_does_not_support() -> None:
+    assert unsupported_mode(GPU, "v25.3", "OwnNamespace") == ""
+    assert unsupported_mode(GPU, "v25.3", "AllNamespaces") == (
+        "gpu of channel v25.3 does not support AllNamespaces, but OwnNamespace"
+    )
+
+
+def test_a_catalog_that_does_not_tell_the_modes_is_believed() -> None:
+    silent = {"name": "stable", "currentCSV": "gpu.v1"}
+    assert unsupported_mode(package(silent), "stable", "AllNamespaces") == ""
+
+
+EXAMPLES = [{"kind": kind, "metadata": {"name": kind.lower()}} for kind in ("Rule", "Discovery", "Discovery2")]
+CSV = {"metadata": {"name": "nfd.4", "annotations": {"alm-examples": json.dumps(EXAMPLES)}}}
+
+
+@pytest.mark.parametrize(
+    ("which", "kind"),
+    [
+        (True, "Rule"),
+        ("true", "Rule"),
+        (0, "Rule"),
+        (1, "Discovery"),
+        ("2", "Discovery2"),
+        ("Discovery", "Discovery"),
+        ("discovery", "Discovery"),
+    ],
+)
+def test_an_example_is_found_by_order_or_kind(which: object, kind: str) -> None:
+    assert choose_example(CSV, which)["kind"] == kind
+
+
+@pytest.mark.parametrize("which", [3, "Nothing"])
+def test_an_example_that_is_not_there_is_refused_with_those_that_are(which: object) -> None:
+    with pytest.raises(UsageError, match=f"nfd.4 has no example {which}; there are: 0 Rule, 1 Discovery, 2 Disc"):
+        choose_example(CSV, which)
+
+
+def test_an_operator_without_examples() -> None:
+    with pytest.raises(UsageError, match="there are: none"):
+        choose_example({"metadata": {"name": "nfd.4"}}, True)

@@ -1,0 +1,127 @@
+"""Annotations of new projects: how the template of projects changes, and trials of what it brings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils import project_trials
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, WaitTimeoutError
+from ansible_collections.psap.perf.plugins.module_utils.project_templates import (
+    OWN_NAME,
+    Change,
+    bootstrap,
+    change_for,
+    with_annotation,
+)
+from ansible_collections.psap.perf.plugins.module_utils.project_trials import try_until
+
+OWN = {"app.kubernetes.io/managed-by": "psap.perf"}
+KEY = "openshift.io/node-selector"
+
+
+def named(template: Manifest, name: str, labels: dict[str, str] | None = None) -> Manifest:
+    return {**template, "metadata": {**template["metadata"], "name": name, "labels": labels or {}}}
+
+
+def noted(change: Change) -> dict[str, str]:
+    assert change.template is not None
+    found: dict[str, str] = change.template["objects"][0]["metadata"]["annotations"]
+    return found
+
+
+def test_without_a_template_ours_is_made_of_what_openshift_does_by_itself() -> None:
+    change = change_for(None, [], KEY, "gpu=true")
+    assert (change.is_own, change.name) == (True, OWN_NAME)
+    assert noted(change) == {**noted(Change(bootstrap(), True, "")), KEY: "gpu=true"}
+
+
+def test_the_template_of_administrators_is_changed_and_stays_theirs() -> None:
+    theirs = named(with_annotation(bootstrap(), "team", "a"), "theirs")
+    change = change_for("theirs", [theirs], KEY, "gpu=true")
+    assert (change.is_own, change.name) == (False, "theirs")
+    assert noted(change)["team"] == "a"
+    assert KEY not in theirs["objects"][0]["metadata"]["annotations"]
+
+
+def test_our_template_goes_with_its_last_annotation() -> None:
+    ours = named(with_annotation(with_annotation(bootstrap(), KEY, "1"), "other", "2"), OWN_NAME, OWN)
+    without = change_for(OWN_NAME, [ours], KEY, None)
+    assert noted(without)["other"] == "2"
+    assert change_for(OWN_NAME, [named(without.template or {}, OWN_NAME, OWN)], "other", None).template is None
+
+
+def test_the_template_of_administrators_never_goes() -> None:
+    assert change_for("theirs", [named(bootstrap(), "theirs")], KEY, None).template is not None
+
+
+def test_nothing_to_remove_needs_no_template() -> None:
+    assert change_for(None, [], KEY, None) == Change(None, True, OWN_NAME)
+
+
+def test_a_configured_template_must_be_there() -> None:
+    with pytest.raises(ClusterError, match="names the Template theirs, which is not in openshift-config"):
+        change_for("theirs", [], KEY, "1")
+
+
+def test_a_template_without_a_project_is_refused() -> None:
+    with pytest.raises(ClusterError, match="makes 0 Projects instead of one"):
+        with_annotation({"metadata": {"name": "odd"}, "objects": []}, KEY, "1")
+
+
+class FakeCluster:
+    """Makes projects whose annotation has one value after the other; `late` looks pass before each is there."""
+
+    def __init__(self, values: list[str | None], late: int = 0) -> None:
+        self.values = values
+        self.late = late
+        self.made: list[str] = []
+        self.deleted: list[str | None] = []
+
+    def create(self, manifest: Manifest) -> Manifest:
+        self.made.append(manifest["metadata"]["name"])
+        return manifest
+
+    def get(self, query: Query) -> Manifest | None:
+        if self.late:
+            self.late -= 1
+            return None
+        value = self.values[len(self.made) - 1]
+        metadata: dict[str, Any] = {"name": query.name, "annotations": {KEY: value} if value is not None else None}
+        return {"metadata": metadata}
+
+    def delete(self, query: Query) -> bool:
+        self.deleted.append(query.name)
+        return True
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project_trials, "_BETWEEN_TRIALS_S", 0)
+    monkeypatch.setattr(project_trials, "_BETWEEN_LOOKS_S", 0)
+
+
+def test_projects_are_tried_until_one_is_right_and_none_stays() -> None:
+    cluster = FakeCluster([None, "old", "new"], late=2)
+    assert try_until(cluster, KEY, "new", 10, lambda: None) == 3
+    assert len(set(cluster.made)) == 3
+    assert cluster.deleted == cluster.made
+
+
+def test_an_annotation_that_is_to_be_gone_is_awaited_too() -> None:
+    assert try_until(FakeCluster(["old", None]), KEY, None, 10, lambda: None) == 2
+
+
+def test_time_is_up_with_what_was_seen_last() -> None:
+    cluster = FakeCluster(["old"])
+    with pytest.raises(WaitTimeoutError, match=rf"within 0 s: {KEY} is 'old' instead of 'new'"):
+        try_until(cluster, KEY, "new", 0, lambda: None)
+    assert cluster.deleted == cluster.made
+
+
+def test_a_project_that_does_not_appear_within_the_timeout_is_told_and_not_left() -> None:
+    cluster = FakeCluster([None], late=10**6)
+    with pytest.raises(WaitTimeoutError, match="requested is not there after 0 s: psap-perf-trial-"):
+        try_until(cluster, KEY, "new", 0, lambda: None)
+    assert cluster.deleted == cluster.made

@@ -1,0 +1,24 @@
+"""Where OpenShift gives pods their user ids."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.user_ids import assigned
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "expected"),
+    [
+        ("fine-tuning", {}, True),
+        ("fine-tuning", {"openshift.io/run-level": "2"}, True),
+        ("openshift-something", {"openshift.io/run-level": "1"}, False),
+        ("default", {}, False),
+        ("kube-system", {}, False),
+    ],
+)
+def test_pods_of_privileged_namespaces_get_no_user_id(name: str, labels: dict[str, str], expected: bool) -> None:
+    assert assigned(name, {"metadata": {"name": name, "labels": labels}}) is expected
+
+
+def test_a_namespace_that_is_yet_to_be_made_is_an_ordinary_one() -> None:
+    assert assigned("fine-tuning", None)

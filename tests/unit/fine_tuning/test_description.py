@@ -1,0 +1,54 @@
+"""What the programs in the pods are told of their job."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.description import checked, config_maps
+
+JOB: dict[str, Any] = {
+    "name": "granite-lora",
+    "workload": "fms",
+    "pods": 1,
+    "gpus_per_pod": 8,
+    "dataset": {"name": "alpaca.json", "replication": 2.5},
+}
+
+
+def test_a_job_that_can_be_is_told_as_it_is() -> None:
+    assert checked(JOB) == JOB
+    assert checked({**JOB, "name": "a" * 50, "gpus_per_pod": 0})["gpus_per_pod"] == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"name": "1-is-first"}, "1-is-first is no name for a job"),
+        ({"name": "a" * 51}, "is no name for a job"),
+        ({"name": "ends-"}, "is no name for a job"),
+        ({"pods": 0}, "pod_count begins at 1"),
+        ({"gpus_per_pod": -1}, "gpu at 0"),
+        ({"dataset": {"replication": 0}}, "dataset_replication is above 0"),
+    ],
+)
+def test_what_cannot_be_is_refused(wrong: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        checked({**JOB, **wrong})
+
+
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    with pytest.raises(UsageError, match=r"no name for a job; .*; pod_count begins at 1"):
+        checked({**JOB, "name": "Big", "pods": 0})
+
+
+def test_job_configuration_and_programs_go_into_config_maps_of_the_job() -> None:
+    made = config_maps(JOB, {"r": 4, "text": "é"}, {"entrypoint": {"a.py": "print()\n"}})
+    assert [each["metadata"]["name"] for each in made] == ["granite-lora-config", "granite-lora-entrypoint"]
+    assert {each["metadata"]["labels"]["psap.perf/fine-tuning-job"] for each in made} == {"granite-lora"}
+    described, programs = (each["data"] for each in made)
+    assert json.loads(described["job.json"]) == JOB
+    assert json.loads(described["config.json"]) == {"r": 4, "text": "é"}
+    assert programs == {"a.py": "print()\n"}

@@ -1,0 +1,167 @@
+"""What the flow fine_tuning fetches and trains, from its settings alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.plan import Plan, make_plan, without_nulls
+from ansible_collections.psap.perf.plugins.module_utils.matrix import cells
+from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings_static import effective
+
+PROJECT = Path(__file__).resolve().parents[3]
+ALPACA = "https://raw.githubusercontent.com/tatsu-lab/stanford_alpaca/main/alpaca_data.json"
+
+
+def plan(**changes: Any) -> Plan:
+    """The plan of the declared defaults with *changes*, whose names lack the flow's."""
+    options = Project(PROJECT).settings_of("fine_tuning")
+    settings = {option.name: option.default for option in options}
+    settings.update({f"fine_tuning_{name}": value for name, value in changes.items()})
+    found = cells(options, settings, [])
+    return make_plan(settings, [{"index": one.index, "name": one.name, "values": one.values} for one in found])
+
+
+# how many cells the presets make that make several
+CELLS = {
+    "dgx_single_full": 72,
+    "dgx_single_model_multi_dataset": 4,
+    "dgx_single_model_multi_gpu": 5,
+    "gating_dgx40gb_full": 3,
+    "gating_dgx40gb_lora": 3,
+    "ilab_aws": 2,
+    "ilab_scale": 3,
+    "secondary_nic": 4,
+    "secondary_nic_rdma": 4,
+}
+
+
+@pytest.mark.parametrize("preset", sorted(Project(PROJECT).presets))
+def test_every_preset_can_be_trained(preset: str) -> None:
+    project = Project(PROJECT)
+    settings = {name: one.value for name, one in effective(project, "fine_tuning", "lab", [preset]).items()}
+    found = cells(project.settings_of("fine_tuning"), settings, settings["matrix_skip_if"])
+    planned = make_plan(settings, [{"index": one.index, "name": one.name, "values": one.values} for one in found])
+    assert len(planned.cells) == CELLS.get(preset, 1)
+    assert all(cell.trainings for cell in planned.cells)
+
+
+def test_a_preset_puts_one_method_on_top_of_another() -> None:
+    settings = effective(Project(PROJECT), "fine_tuning", "lab", ["qlora"])
+    assert settings["fine_tuning_hyper_parameters"].value == {
+        "peft_method": "lora", "r": 4, "lora_alpha": 16, "fp16": True, "torch_dtype": "float16",
+        "raw_lists": {"target_modules": ["q_proj", "k_proj"], "auto_gptq": ["triton_v2"]},
+    }  # fmt: skip
+
+
+def test_the_defaults_are_one_job_and_two_downloads() -> None:
+    planned = plan()
+    ((training,),) = (cell.trainings for cell in planned.cells)
+    assert (training.name, training.phase, training.model_name) == ("fms-0", "", "bigscience/bloom-560m")
+    assert (training.dataset_transform, training.dataset_response_template) == ("", "\n### Label:")
+    assert [(one.storage_dir, one.name) for one in planned.downloads] == [
+        ("/model", "bigscience/bloom-560m"),
+        ("/dataset", "twitter_complaints_small.json"),
+    ]
+    assert planned.downloads[0].source == "hf://bigscience/bloom-560m"
+
+
+def test_cells_share_downloads_and_have_jobs_of_their_own() -> None:
+    planned = plan(gpu=[1, 2], hyper_parameters={"r": [4, 8], "fp16": None}, dataset_name="alpaca_data.json")
+    assert [cell.trainings[0].name for cell in planned.cells] == ["fms-0", "fms-1", "fms-2", "fms-3"]
+    assert [cell.trainings[0].hyper_parameters for cell in planned.cells][1:3] == [{"r": 8}, {"r": 4}]
+    assert [one.source for one in planned.downloads] == ["hf://bigscience/bloom-560m", ALPACA]
+
+
+@pytest.mark.parametrize(
+    ("workload", "transform", "template"),
+    [("fms", "convert_alpaca", "\n### Response:"), ("ilab", "convert_alpaca_to_messages", "")],
+)
+def test_converter_and_answer_follow_from_source_and_workload(workload: str, transform: str, template: str) -> None:
+    (cell,) = plan(workload=workload, dataset_name="alpaca_data.json").cells
+    (training,) = cell.trainings
+    assert (training.dataset_transform, training.dataset_response_template) == (transform, template)
+
+
+def test_models_are_found_by_registry_or_entry() -> None:
+    sources = {
+        "hf": {"type": "model_registry", "source_dir": "hf://", "secret": "env:HF_TOKEN"},
+        "own": {"type": "model", "source_dir": "s3://models", "image": "quay.io/x/aws:1"},
+        "here": {"type": "dataset"},
+    }
+    given = {"sources": sources, "dataset_name": "here.jsonl", "model_registry": "hf"}
+    planned = plan(model_name=["own", "org/a", "org/b@hf"], **given)
+    assert [(one.source, one.creds) for one in planned.downloads] == [
+        ("s3://models/own", ""), ("hf://org/a", "env:HF_TOKEN"), ("hf://org/b", "env:HF_TOKEN"),
+    ]  # fmt: skip
+    assert planned.downloads[0].image == "quay.io/x/aws:1"
+    assert planned.downloads[1].image.startswith("registry.access.redhat.com/")
+
+
+def test_secondary_networks_are_named_or_counted() -> None:
+    counted = plan(secondary_nic_prefix="port-", secondary_nic_count=[0, 2])
+    assert [cell.trainings[0].use_secondary_nic for cell in counted.cells] == [(), ("port-1", "port-2")]
+    (named,) = plan(secondary_nics=["roce"]).cells
+    assert named.trainings[0].use_secondary_nic == ("roce",)
+
+
+def test_several_models_train_alone_and_then_all_at_once() -> None:
+    models = [
+        {"name": "bigcode/gpt_bigcode-santacoder@hf", "replicas": 2},
+        {"name": "org/Very.Long_Name-of-a-model@hf"},
+    ]
+    planned = plan(mode="multi_model", multi_model=models)
+    (cell,) = planned.cells
+    assert [(one.phase, one.name) for one in cell.trainings] == [
+        ("reference", "fms-0-0-gpt-bigcode-santacod-alone"),
+        ("reference", "fms-0-1-very-long-name-of-a-alone"),
+        ("concurrent", "fms-0-0-gpt-bigcode-santacod-0"),
+        ("concurrent", "fms-0-0-gpt-bigcode-santacod-1"),
+        ("concurrent", "fms-0-1-very-long-name-of-a-0"),
+    ]
+    assert all(len(one.name) <= 50 for one in cell.trainings)
+    assert len(planned.downloads) == 3
+
+
+def test_a_load_of_many_jobs_has_a_rate() -> None:
+    (even,) = plan(mode="many_model", many_model_count=64, many_model_timespan="32s").cells
+    (at_once,) = plan(mode="many_model").cells
+    assert (even.rate, at_once.rate) == (2.0, 0.0)
+
+
+def test_nulls_leave_the_base_in_force_at_every_depth() -> None:
+    assert without_nulls({"a": None, "b": {"c": None, "d": 0}, "e": False}) == {"b": {"d": 0}, "e": False}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model_name": "org/model"}, "nobody says where org/model is; write org/model@REGISTRY with one of hf"),
+        ({"model_name": "org/model@hg"}, "there is no registry hg; fine_tuning_sources has hf"),
+        ({"dataset_name": "alpaca_dat.json"}, "fine_tuning_dataset_name: there is no data set alpaca_dat.json"),
+        ({"sources": {"x": {"type": "file"}}}, "fine_tuning_sources.x.type must be one of dataset, model"),
+        ({"sources": {"x": {"type": "model", "url": "a"}}}, "fine_tuning_sources.x.url is unknown"),
+        ({"sources": {"x": "hf://"}}, "fine_tuning_sources.x must be a dictionary"),
+        ({"sources": {"x": {"type": "dataset", "transform": 3}}}, "x.transform must be the name of a converter"),
+        ({"sources": {"x": {"type": "dataset", "source_dir": 3}}}, "x.source_dir must be a text"),
+        ({"sources": {"x": {"type": "model", "secret": "hunter2"}}}, "x.secret must name a secret, not be one"),
+        ({"mode": "multi_model"}, "mode multi_model needs models"),
+        ({"mode": "multi_model", "multi_model": [{"name": "a@hf"}], "gpu": [1, 2]}, "but the settings make 2"),
+        ({"mode": "multi_model", "multi_model": [{"name": "a@hf", "replicas": 0}]}, "replicas must be at least 1"),
+        ({"many_model_timespan": "soon"}, "soon"),
+        ({"name": "a" * 21}, "is no beginning of a job's name"),
+        ({"name": "1st"}, "is no beginning of a job's name"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        plan(**changes)
+
+
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    with pytest.raises(UsageError) as told:
+        plan(model_name=["a", "b@nowhere"], dataset_name="alpaca_data.json", name="B_d")
+    assert len(str(told.value).splitlines()) == 3

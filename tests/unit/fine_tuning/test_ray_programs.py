@@ -1,0 +1,99 @@
+"""The programs that a Ray job runs: what of them needs neither Ray nor a GPU."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import yaml
+from perfanalysis.fine_tuning.logs.reading import read_log
+
+FILES = (
+    Path(__file__).resolve().parents[3]
+    / "collections/ansible_collections/psap/perf/roles/fine_tuning_ray_fine_tuning_job/files"
+)
+
+
+def loaded(name: str) -> ModuleType:
+    location = importlib.util.spec_from_file_location(f"ray_{name}", FILES / f"{name}.py")
+    assert location is not None
+    assert location.loader is not None
+    module = importlib.util.module_from_spec(location)
+    location.loader.exec_module(module)
+    return module
+
+
+def base(name: str) -> dict[str, object]:
+    found: dict[str, object] = yaml.safe_load((FILES / f"base_{name}.yml").read_text())
+    return found
+
+
+def test_a_step_is_told_as_the_analysis_reads_it(tmp_path: Path) -> None:
+    program = loaded("finetune")
+    told = [program.told_of(0, step, 2.5 - step, 1.5, 2e-5) for step in range(2)]
+    log = tmp_path / "log"
+    log.write_text("".join(f"{program.line_of(each)}\n" for each in told))
+    steps = read_log(log, "log", "ray").steps
+    assert [(step.loss, step.step_time_s, step.epoch) for step in steps] == [(2.5, 1.5, 0.0), (1.5, 1.5, 0.0)]
+
+
+def test_deepspeed_gets_the_batch_and_what_was_given() -> None:
+    settings = {**base("finetune"), "batch_size_per_device": 4, "gradient_accumulation_steps": 2}
+    made = loaded("finetune").deepspeed_settings(settings)
+    assert made["train_micro_batch_size_per_gpu"] == 4
+    assert made["gradient_accumulation_steps"] == 2
+    assert made["zero_optimization"]["stage"] == 3
+
+
+@pytest.mark.parametrize(("pods", "gpus", "count"), [(2, 4, 8), (3, 0, 3), (1, 1, 1)])
+def test_a_process_trains_on_each_gpu(pods: int, gpus: int, count: int) -> None:
+    assert loaded("finetune").processes({"pods": pods, "gpus_per_pod": gpus}) == count
+
+
+@pytest.mark.parametrize(("took_s", "verdict", "problems"), [(400.0, "PASSED", 0), (612.5, "FAILED", 1)])
+def test_the_overhead_is_told_as_the_analysis_reads_it(
+    tmp_path: Path, took_s: float, verdict: str, problems: int
+) -> None:
+    log = tmp_path / "log"
+    log.write_text(loaded("network").report(took_s, 500))
+    assert verdict in log.read_text()
+    read = read_log(log, "log", "ray")
+    assert [(fact.name, fact.value) for fact in read.facts] == [("benchmark_time_s", took_s)]
+    assert len(read.problems) == problems
+
+
+def test_iperf_measures_as_its_settings_say() -> None:
+    words = loaded("network").client_words("10.0.0.7", {**base("network"), "streams": 8})
+    assert words[:3] == ["iperf3", "--client", "10.0.0.7"]
+    assert words[-4:] == ["--time", "10", "--parallel", "8"]
+
+
+def test_a_client_that_does_not_reach_its_server_tries_again_and_then_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = loaded("network")
+    codes = [1, 0]
+    waits: list[float] = []
+    monkeypatch.setattr(program.time, "sleep", waits.append)
+    monkeypatch.setattr(
+        program.subprocess, "run", lambda words: subprocess.CompletedProcess(words, codes.pop(0) if codes else 1)
+    )
+    program.run_client(["iperf3"])
+    assert waits == [0]
+    with pytest.raises(RuntimeError, match="did not reach"):
+        program.run_client(["iperf3"])
+
+
+def test_every_base_is_a_configuration_that_json_can_hold() -> None:
+    for name in ("finetune", "network"):
+        settings = base(name)
+        assert json.loads(json.dumps(settings)) == settings
+        assert isinstance(settings["environment"], dict)
+
+
+def test_what_both_commands_run_in_pods_stands_once() -> None:
+    for name in ("entrypoint.py", "dataset.py", "convert_alpaca.py", "convert_alpaca_to_messages.py"):
+        assert (FILES / name).is_symlink()
+        assert (FILES / name).resolve().is_file()

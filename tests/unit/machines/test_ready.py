@@ -1,0 +1,47 @@
+"""When a MachineSet has its machines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for
+
+from .sets import aws
+
+ready = predicate_for("MachineSet", "ready")
+
+
+def seen(replicas: int, status: dict[str, Any]) -> dict[str, Any]:
+    found = aws("gpus", replicas=replicas)
+    found["metadata"]["generation"] = 2
+    return {**found, "status": status}
+
+
+@pytest.mark.parametrize(
+    ("replicas", "status"),
+    [
+        (2, {"observedGeneration": 2, "replicas": 2, "readyReplicas": 2, "availableReplicas": 2}),
+        # of none, OpenShift leaves the count out
+        (0, {"observedGeneration": 2, "replicas": 0}),
+    ],
+)
+def test_each_machine_that_is_asked_for_is_available(replicas: int, status: dict[str, Any]) -> None:
+    assert ready(seen(replicas, status)).reached
+
+
+@pytest.mark.parametrize(
+    ("replicas", "status", "note"),
+    [
+        (2, {"observedGeneration": 1, "replicas": 2, "availableReplicas": 2}, "not seen the newest generation"),
+        (2, {}, "not seen the newest generation"),
+        (2, {"observedGeneration": 2, "replicas": 2, "availableReplicas": 1}, "1 of 2 machines available"),
+        (1, {"observedGeneration": 2, "replicas": 2, "availableReplicas": 1}, "1 of 1 machines available, 2 there"),
+        (0, {"observedGeneration": 2, "replicas": 1}, "0 of 0 machines available, 1 there"),
+    ],
+)
+def test_it_says_what_is_lacking(replicas: int, status: dict[str, Any], note: str) -> None:
+    verdict = ready(seen(replicas, status))
+    assert not verdict.reached
+    assert not verdict.hopeless
+    assert note in verdict.note

@@ -1,0 +1,196 @@
+"""What changes so that there are so many machines of an instance type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.machines.cloning import Shape
+from ansible_collections.psap.perf.plugins.module_utils.machines.scaling import Plan, Request, plan
+from ansible_collections.psap.perf.plugins.module_utils.machines.taints import parse_taints
+
+from .sets import SET_LABEL, aws, ibm, value
+
+GPU = "g5.2xlarge"
+
+
+def asked(scale: int, **given: Any) -> Request:
+    shape = {name: given.pop(name) for name in ("taints", "spot", "disk_gb") if name in given}
+    return Request(Shape(given.pop("type", GPU), **shape), scale, **given)
+
+
+def replicas_of(planned: Plan) -> dict[str, int]:
+    return {change.name: change.change["spec"]["replicas"] for change in planned.changes}
+
+
+def test_the_set_of_the_type_that_is_there_is_used() -> None:
+    planned = plan([aws("workers"), aws("gpus", GPU, replicas=1)], asked(3))
+    assert replicas_of(planned) == {"gpus": 3}
+    assert planned.awaited == ("gpus",)
+    assert planned.clone is None
+
+
+def test_as_many_as_asked_for_is_no_change_however_they_are_spread() -> None:
+    planned = plan([aws("a", GPU, replicas=1), aws("b", GPU, replicas=2)], asked(3))
+    assert planned == Plan(awaited=("a", "b"))
+
+
+def test_none_of_a_type_that_is_not_there_is_nothing_to_do() -> None:
+    assert plan([aws("workers")], asked(0)) == Plan()
+
+
+def test_the_first_set_takes_up_the_difference_and_others_keep_theirs() -> None:
+    sets = [aws("b", GPU, replicas=2), aws("a", GPU, replicas=1)]
+    assert replicas_of(plan(sets, asked(5))) == {"a": 3}
+    assert replicas_of(plan(sets, asked(2))) == {"a": 0}
+
+
+def test_others_are_emptied_by_force_only() -> None:
+    sets = [aws("a", GPU, replicas=1), aws("b", GPU, replicas=2)]
+    with pytest.raises(UsageError, match=r"b hold 2 machines of type .*, more than the 1 asked for"):
+        plan(sets, asked(1))
+    assert replicas_of(plan(sets, asked(1, force=True))) == {"b": 0}
+    with pytest.raises(UsageError, match="a, b all hold machines"):
+        plan(sets, asked(0))
+    assert replicas_of(plan(sets, asked(0, force=True))) == {"a": 0, "b": 0}
+
+
+def test_a_named_set_counts_alone() -> None:
+    sets = [aws("a", GPU, replicas=1), aws("b", GPU, replicas=2)]
+    planned = plan(sets, asked(1, name="b"))
+    assert replicas_of(planned) == {"b": 1}
+    assert planned.awaited == ("b",)
+
+
+def test_a_named_set_of_another_type_is_refused_and_not_replaced() -> None:
+    with pytest.raises(UsageError, match=r"the MachineSet a is of type m6i\.2xlarge, not g5\.2xlarge"):
+        plan([aws("a")], asked(1, name="a"))
+
+
+def test_the_clone_is_a_set_of_its_own() -> None:
+    made = plan([aws("workers")], asked(2, taints=parse_taints(["gpu=yes:NoSchedule"]))).clone
+    assert made is not None
+    assert made["metadata"] == {
+        "name": "workers--g5-2xlarge",
+        "namespace": "openshift-machine-api",
+        "labels": {"machine.openshift.io/cluster-api-cluster": "lab"},
+    }
+    spec = made["spec"]
+    template = spec["template"]
+    assert spec["replicas"] == 2
+    assert spec["selector"]["matchLabels"][SET_LABEL] == "workers--g5-2xlarge"
+    assert spec["selector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
+    assert template["spec"]["taints"] == [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}]
+    assert template["spec"]["metadata"]["labels"] == {"gpu": "yes"}
+    assert template["metadata"]["labels"]["gpu"] == "yes"
+    assert value(made)["instanceType"] == GPU
+    assert value(made)["subnet"] == {"id": "subnet-1"}
+    assert "status" not in made
+
+
+def test_the_clone_of_a_set_leaves_that_set_as_it_was() -> None:
+    base = aws("workers")
+    plan([base], asked(2, spot=True, disk_gb=500, taints=parse_taints(["a=b:NoExecute"])))
+    assert base == aws("workers")
+
+
+def test_a_long_name_is_cut_to_what_a_label_holds() -> None:
+    made = plan([aws("w" * 70)], asked(1)).clone
+    assert made is not None
+    assert made["metadata"]["name"] == "w" * 51 + "--g5-2xlarge"
+
+
+def test_spot_and_disk_are_asked_of_aws() -> None:
+    made = plan([aws("workers")], asked(1, spot=True, disk_gb=500)).clone
+    assert made is not None
+    assert value(made)["spotMarketOptions"] == {}
+    assert value(made)["blockDevices"] == [{"ebs": {"volumeSize": 500, "volumeType": "gp3"}}]
+
+
+def test_a_clone_of_spot_instances_is_of_ordinary_ones_unless_asked() -> None:
+    base = aws("workers")
+    value(base)["spotMarketOptions"] = {"maxPrice": "1"}
+    made = plan([base], asked(1)).clone
+    assert made is not None
+    assert "spotMarketOptions" not in value(made)
+
+
+def test_ibm_is_told_by_its_field_and_has_neither_spot_nor_disks() -> None:
+    sets = [ibm("workers")]
+    made = plan(sets, asked(1, type="gx3-16x80x1l4", ibm=True)).clone
+    assert made is not None
+    assert made["metadata"]["name"] == "workers--gx3-16x80x1l4"
+    assert value(made)["profile"] == "gx3-16x80x1l4"
+    with pytest.raises(UsageError, match="IBM Cloud have no spot instances"):
+        plan(sets, asked(1, spot=True))
+    with pytest.raises(UsageError, match="disk_size: the MachineSets of IBM Cloud"):
+        plan(sets, asked(1, disk_gb=500))
+
+
+@pytest.mark.parametrize(("sets", "said"), [([aws("a")], True), ([ibm("a")], False)])
+def test_what_the_old_argument_says_wrongly_is_refused(sets: list[Any], said: bool) -> None:
+    with pytest.raises(UsageError, match=r"^ibm: "):
+        plan(sets, asked(1, ibm=said))
+
+
+def test_the_clones_base_can_be_chosen_and_else_is_of_workers() -> None:
+    sets = [aws("control", role="master"), aws("workers"), aws("infra", role="infra")]
+    assert plan(sets, asked(1)).awaited == ("workers--g5-2xlarge",)
+    assert plan(sets, asked(1, base="infra")).awaited == ("infra--g5-2xlarge",)
+    with pytest.raises(UsageError, match="there is no MachineSet nope; there is control, infra, workers"):
+        plan(sets, asked(1, base="nope"))
+
+
+def test_without_sets_of_workers_there_is_nothing_to_clone() -> None:
+    with pytest.raises(ClusterError, match="there is no MachineSet of workers to clone"):
+        plan([], asked(1))
+
+
+def test_a_set_of_an_unknown_provider_is_in_nobodys_way() -> None:
+    strange = aws("strange", replicas=3)
+    strange["spec"]["template"]["spec"]["providerSpec"]["value"] = {"numCPUs": 4}
+    assert replicas_of(plan([strange, aws("gpus", GPU)], asked(1))) == {"gpus": 1}
+    with pytest.raises(ClusterError, match="MachineSet strange tells no instance type"):
+        plan([strange], asked(1))
+
+
+def test_what_is_there_must_be_as_asked_for() -> None:
+    taints = parse_taints(["gpu=yes:NoSchedule"])
+    with pytest.raises(UsageError, match="gpus of 1 machines is not of spot instances and has disks of 120 GB"):
+        plan([aws("gpus", GPU, replicas=1)], asked(2, spot=True, disk_gb=500))
+    with pytest.raises(UsageError, match="does not taint its nodes with gpu=yes:NoSchedule"):
+        plan([aws("gpus", GPU, replicas=1)], asked(1, taints=taints))
+
+
+def test_a_set_without_machines_is_brought_in_line_once() -> None:
+    request = asked(1, spot=True, disk_gb=500, taints=parse_taints(["gpu=yes:NoSchedule"]))
+    empty = aws("gpus", GPU)
+    change = plan([empty], request).changes[0].change
+    assert change["spec"]["replicas"] == 1
+    there = {**empty, "spec": {**empty["spec"], **change["spec"]}}
+    assert plan([there], request) == Plan(awaited=("gpus",))
+
+
+def test_sets_that_this_command_made_go_with_their_machines() -> None:
+    ours = aws("ours", GPU, replicas=2, labels={"app.kubernetes.io/managed-by": "psap.perf"})
+    planned = plan([ours], asked(0))
+    assert planned == Plan(removed=("ours",))
+    assert replicas_of(plan([ours], asked(1))) == {"ours": 1}
+
+
+def test_a_set_on_its_way_out_does_not_count_and_keeps_its_name() -> None:
+    going = aws("workers--g5-2xlarge", GPU, replicas=2)
+    going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    with pytest.raises(UsageError, match="or that is being deleted"):
+        plan([aws("workers"), going], asked(1))
+
+
+@pytest.mark.parametrize("text", ["gpu", "gpu=yes", "gpu=yes:Sometimes", "=yes:NoSchedule", "a=b:NoSchedule,"])
+def test_a_taint_is_key_value_and_effect(text: str) -> None:
+    with pytest.raises(UsageError, match="is not key=value:effect"):
+        parse_taints([text])
+
+
+def test_a_taint_may_have_no_value() -> None:
+    assert [str(taint) for taint in parse_taints(["gpu=:NoExecute", ""])] == ["gpu=:NoExecute"]

@@ -1,0 +1,72 @@
+"""A server that answers as Prometheus does: what it says is given, what it was asked is kept."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+Asked = dict[str, list[str]]
+Say = Callable[[str, Asked], tuple[int, Any]]
+
+
+@dataclass
+class FakePrometheus:
+    """`asked` has method, path and fields of each request, `headers` those of the last one."""
+
+    say: Say
+    asked: list[tuple[str, str, Asked]] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=dict)
+    url: str = ""
+
+
+@contextmanager
+def serving(say: Say) -> Iterator[FakePrometheus]:
+    """Serve until the block ends. `say` gets path and fields, and gives the status and the body."""
+    fake = FakePrometheus(say)
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def _answer(self, fields: str) -> None:
+            path = urlsplit(self.path).path
+            asked = parse_qs(fields)
+            fake.asked.append((self.command, path, asked))
+            fake.headers = dict(self.headers)
+            status, told = fake.say(path, asked)
+            body = told if isinstance(told, bytes) else json.dumps(told).encode()
+            self.send_response(status)
+            if status != 204:
+                self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if status != 204:
+                self.wfile.write(body)
+
+        def do_GET(self) -> None:
+            self._answer(urlsplit(self.path).query)
+
+        def do_POST(self) -> None:
+            self._answer(self.rfile.read(int(self.headers["Content-Length"])).decode())
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
+            """Be quiet."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    fake.url = f"http://127.0.0.1:{server.server_address[1]}"
+    yield fake
+    server.shutdown()
+    server.server_close()
+
+
+def success(result: Any, kind: str = "matrix", **more: Any) -> tuple[int, Any]:
+    """An answer with a result."""
+    return 200, {"status": "success", "data": {"resultType": kind, "result": result}, **more}
+
+
+def refused(status: int, kind: str, error: str) -> tuple[int, Any]:
+    """An answer that says no."""
+    return status, {"status": "error", "errorType": kind, "error": error}

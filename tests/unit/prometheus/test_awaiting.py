@@ -1,0 +1,67 @@
+"""Series are awaited on one clock, and what is missing is told."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, Interrupted
+from ansible_collections.psap.perf.plugins.module_utils.prometheus import awaiting
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.answers import Answer, Series
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.awaiting import (
+    Expected,
+    MissingSeriesError,
+    await_series,
+)
+
+
+class Scripted:
+    """A Prometheus that has as many series of a query as is said, one number for each time it is asked."""
+
+    def __init__(self, **counts: list[int | ClusterError]) -> None:
+        self.counts = counts
+
+    def query(self, expression: str, at_s: float | None = None) -> Answer:
+        assert at_s is None
+        left = self.counts[expression]
+        count = left.pop(0) if len(left) > 1 else left[0]
+        if isinstance(count, ClusterError):
+            raise count
+        return Answer(tuple(Series({"number": str(index)}, ((1.0, "1"),)) for index in range(count)))
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(awaiting, "_BETWEEN_QUESTIONS_S", 0.0)
+
+
+def go_on() -> None:
+    """Nobody asked to stop."""
+
+
+def test_it_ends_when_each_has_enough() -> None:
+    expected = [Expected("exporters", "exporters", 2), Expected("operator", "operator")]
+    answers = await_series(Scripted(exporters=[0, 1, 2], operator=[0, 0, 0, 1]), expected, 60, go_on)
+    assert [len(answer.series) for answer in answers] == [2, 1]
+
+
+def test_what_is_missing_is_told() -> None:
+    expected = [Expected("exporters", "exporters", 2), Expected("operator", "operator")]
+    with pytest.raises(MissingSeriesError, match=r"within 0 s: exporters: 1 of 2 \(exporters\)$") as raised:
+        await_series(Scripted(exporters=[1], operator=[1]), expected, 0, go_on)
+    assert raised.value.result == {"found": [1, 1]}
+
+
+def test_a_prometheus_that_does_not_answer_is_asked_again_as_long_as_there_is_time() -> None:
+    gone = ClusterError("gone")
+    assert await_series(Scripted(a=[gone, gone, 1]), [Expected("a", "a")], 60, go_on)
+    with pytest.raises(ClusterError, match="gone"):
+        await_series(Scripted(a=[gone]), [Expected("a", "a")], 0, go_on)
+
+
+def test_it_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(awaiting, "_BETWEEN_QUESTIONS_S", 1.0)
+
+    def stop() -> None:
+        raise Interrupted("stop")
+
+    with pytest.raises(Interrupted):
+        await_series(Scripted(a=[0]), [Expected("a", "a")], 60, stop)

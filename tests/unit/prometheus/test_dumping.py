@@ -1,0 +1,181 @@
+"""Archives of the database: from a snapshot, and out of a pod, of which only the requests are tested here."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import kubernetes.client
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.errors import (
+    ClusterError,
+    DataQualityError,
+    Interrupted,
+    PerfError,
+)
+from ansible_collections.psap.perf.plugins.module_utils.pod_exec import Executed, run_in_pod
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Address, Prometheus
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.dumping import (
+    Contents,
+    contents_of,
+    dump_pod,
+    dump_snapshot,
+)
+
+from .server import Asked, serving
+from .websocket import STDERR, STDOUT, SUCCESS, executing, failure
+
+BLOCK = "01KA2B3C4D5E6F7G8H9JKMNPQR"
+WHERE = ("openshift-monitoring", "prometheus-k8s-0", "prometheus")
+TAR = ["tar", "czf", "-", "-C", "/", "prometheus"]
+
+
+def _nothing() -> None:
+    return None
+
+
+def _archive_of(files: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
+
+
+DATABASE = _archive_of({f"prometheus/{BLOCK}/chunks/000001": b"12345", "prometheus/wal/00000000": b"123"})
+
+
+def _configuration(url: str, token: str | None = None) -> Any:
+    configuration = kubernetes.client.Configuration()
+    configuration.host = url
+    if token:
+        configuration.api_key = {"authorization": f"Bearer {token}"}
+    return configuration
+
+
+def test_the_program_of_a_pod_is_asked_for_as_the_api_has_it() -> None:
+    output = io.BytesIO()
+    with executing([STDOUT + b"one ", STDERR + b"a word", STDOUT + b"two", SUCCESS]) as fake:
+        done = run_in_pod(_configuration(fake.url, "t0ken"), WHERE, TAR, output, _nothing)
+    assert (done, output.getvalue()) == (Executed(0, "a word"), b"one two")
+    ((path, headers),) = fake.asked
+    assert urlsplit(path).path == "/api/v1/namespaces/openshift-monitoring/pods/prometheus-k8s-0/exec"
+    assert parse_qs(urlsplit(path).query) == {
+        "container": ["prometheus"],
+        "stdout": ["true"],
+        "stderr": ["true"],
+        "command": TAR,
+    }
+    assert headers["authorization"] == "Bearer t0ken"
+    assert headers["sec-websocket-protocol"] == "v4.channel.k8s.io"
+
+
+def test_a_program_that_fails_tells_its_code() -> None:
+    with executing([STDERR + b"no such file", failure(2)]) as fake:
+        assert run_in_pod(_configuration(fake.url), WHERE, TAR, io.BytesIO(), _nothing) == Executed(2, "no such file")
+
+
+def test_a_pod_that_cannot_be_entered() -> None:
+    says = r'cannot run tar in pod openshift-monitoring/prometheus-k8s-0 \(.*\): pods "prometheus-k8s-0" is forbidden'
+    with executing([], status=403) as fake, pytest.raises(ClusterError, match=says):
+        run_in_pod(_configuration(fake.url), WHERE, TAR, io.BytesIO(), _nothing)
+
+
+def test_a_connection_that_ends_before_the_program() -> None:
+    with executing([STDOUT + b"half"]) as fake, pytest.raises(ClusterError, match="was cut off"):
+        run_in_pod(_configuration(fake.url), WHERE, TAR, io.BytesIO(), _nothing)
+
+
+def test_a_program_can_be_interrupted() -> None:
+    def stop() -> None:
+        raise Interrupted("the run was asked to stop")
+
+    with executing([SUCCESS]) as fake, pytest.raises(Interrupted):
+        run_in_pod(_configuration(fake.url), WHERE, TAR, io.BytesIO(), stop)
+
+
+class _Pod:
+    """A pod whose tar says `output` and ends with `code`; `argv` is what it was asked."""
+
+    def __init__(self, output: bytes, code: int = 0, errors: str = "") -> None:
+        self._output, self._code, self._errors = output, code, errors
+        self.argv: list[str] = []
+
+    def __call__(self, argv: list[str], stream: Any) -> Executed:
+        self.argv = argv
+        stream.write(self._output)
+        return Executed(self._code, self._errors)
+
+
+def test_a_folder_of_a_pod_is_packed_there_and_read_to_its_end_here(tmp_path: Path) -> None:
+    pod, archive = _Pod(DATABASE, 1, "tar: file changed as we read it"), tmp_path / "prometheus.tar.gz"
+    contents, said = dump_pod(pod, "/prometheus", archive)
+    assert pod.argv == TAR
+    assert contents == Contents(files=2, size_bytes=8, blocks=1, log=True)
+    assert said == "tar: file changed as we read it"
+
+
+def test_a_folder_below_another_is_packed_by_its_own_name(tmp_path: Path) -> None:
+    pod = _Pod(DATABASE)
+    dump_pod(pod, "/prometheus/data", tmp_path / "x.tar.gz")
+    assert pod.argv == ["tar", "czf", "-", "-C", "/prometheus", "data"]
+
+
+@pytest.mark.parametrize(
+    ("pod", "kind", "says"),
+    [
+        (_Pod(b"", 127, "tar: not found"), PerfError, "ended with 127: tar: not found"),
+        (_Pod(DATABASE[: len(DATABASE) // 2]), DataQualityError, "cannot be read to its end"),
+        (_Pod(gzip.compress(b"no tar" * 200)), DataQualityError, "cannot be read to its end"),
+        (_Pod(_archive_of({"prometheus/readme": b"x"})), DataQualityError, "holds no database of Prometheus"),
+    ],
+)
+def test_what_is_no_whole_database_is_not_kept(tmp_path: Path, pod: _Pod, kind: type[Exception], says: str) -> None:
+    archive = tmp_path / "prometheus.tar.gz"
+    with pytest.raises(kind, match=says):
+        dump_pod(pod, "/prometheus", archive)
+    assert not archive.exists()
+
+
+def _snapshots(path: str, asked: Asked) -> tuple[int, Any]:
+    assert path == "/api/v1/admin/tsdb/snapshot"
+    return 200, {"status": "success", "data": {"name": "20260101"}}
+
+
+def test_a_snapshot_is_packed_and_removed(tmp_path: Path) -> None:
+    snapshot = tmp_path / "data/snapshots/20260101"
+    (snapshot / BLOCK).mkdir(parents=True)
+    (snapshot / BLOCK / "meta.json").write_text("{}")
+    archive = tmp_path / "prometheus.tar.gz"
+    with serving(_snapshots) as fake, Prometheus(Address(fake.url, "x", data=tmp_path / "data")) as prometheus:
+        assert dump_snapshot(prometheus, archive) == Contents(files=1, size_bytes=2, blocks=1, log=False)
+    assert not snapshot.exists()
+    with tarfile.open(archive) as packed:
+        assert "prometheus/01KA2B3C4D5E6F7G8H9JKMNPQR/meta.json" in packed.getnames()
+
+
+def test_a_snapshot_on_another_machine_is_told(tmp_path: Path) -> None:
+    archive = tmp_path / "x.tar.gz"
+    with serving(_snapshots) as fake:
+        with (
+            Prometheus(Address(fake.url, "x", data=tmp_path)) as prometheus,
+            pytest.raises(ClusterError, match="is not on this machine; use exec"),
+        ):
+            dump_snapshot(prometheus, archive)
+        with (
+            Prometheus(Address(fake.url, "x")) as prometheus,
+            pytest.raises(ClusterError, match="folder of its database is not known here"),
+        ):
+            dump_snapshot(prometheus, archive)
+    assert not archive.exists()
+
+
+def test_an_archive_that_is_not_there() -> None:
+    with pytest.raises(DataQualityError, match="cannot be read to its end"):
+        contents_of(Path("/nowhere/x.tar.gz"))

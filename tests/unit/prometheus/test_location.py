@@ -1,0 +1,111 @@
+"""Where Prometheus is found, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Address
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.location import NoPrometheusError, Wanted, find
+
+CA = {"data": {"ca-bundle.crt": "PEM of the cluster"}}
+
+
+class _Cluster:
+    """What a cluster has, and whose tokens were asked for."""
+
+    def __init__(self, lab: dict[str, str] | None = None, objects: dict[str, Any] | None = None) -> None:
+        self._lab, self._objects = lab, objects
+        self.tokens: list[tuple[str, str, int]] = []
+
+    def lab(self) -> dict[str, str] | None:
+        return self._lab
+
+    def serves(self, api_version: str, kind: str) -> bool:
+        return self._objects is not None
+
+    def get(self, query: Query) -> Manifest | None:
+        return (self._objects or {}).get(f"{query.kind} {query.namespace}/{query.name}")
+
+    def service_account_token(self, namespace: str, name: str, lasting_s: int) -> str:
+        self.tokens.append((namespace, name, lasting_s))
+        return "short-lived"
+
+
+def _route(name: str) -> dict[str, Any]:
+    return {f"Route openshift-monitoring/{name}": {"spec": {"host": f"{name}.apps.example.com"}}}
+
+
+def _never() -> _Cluster:
+    raise AssertionError("the cluster is not asked when the address is given")
+
+
+def test_a_given_address_needs_no_cluster(tmp_path: Path) -> None:
+    authority = tmp_path / "ca.pem"
+    authority.write_text("PEM")
+    wanted = Wanted("https://prom.example.com", token="t0ken", authority=str(authority), proxy="http://proxy:3128")
+    assert find(_never, wanted) == Address(
+        "https://prom.example.com", "as given", "t0ken", "PEM", "http://proxy:3128", None
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        (Wanted("prom.example.com"), "is no http"),
+        (Wanted("http://prom.example.com", token="t0ken"), "would be sent in the clear"),
+        (Wanted("https://prom.example.com", authority="/nowhere/ca.pem"), "certificates /nowhere/ca.pem"),
+    ],
+)
+def test_an_address_that_cannot_be_used(wanted: Wanted, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        find(_never, wanted)
+
+
+def test_a_lab_says_where_its_own_is() -> None:
+    cluster = _Cluster({"prometheus-url": "http://127.0.0.1:9090", "prometheus-data": "/labs/x/prometheus/data"})
+    found = find(lambda: cluster, Wanted())
+    assert found == Address("http://127.0.0.1:9090", "of the lab", data=Path("/labs/x/prometheus/data"))
+    assert not cluster.tokens
+
+
+@pytest.mark.parametrize("lab", [{"name": "mine"}, {"name": "mine", "prometheus-url": "http://10.0.0.1:9090"}])
+def test_a_lab_without_one_is_told(lab: dict[str, str]) -> None:
+    with pytest.raises(NoPrometheusError, match=r"the lab mine has no Prometheus; perflab up --profile openshift"):
+        find(lambda: _Cluster(lab), Wanted())
+
+
+def test_openshift_has_routes_tokens_and_certificates_of_its_own() -> None:
+    objects = {
+        **_route("thanos-querier"),
+        **_route("prometheus-k8s"),
+        "ConfigMap openshift-config-managed/default-ingress-cert": CA,
+    }
+    cluster = _Cluster(objects=objects)
+    assert find(lambda: cluster, Wanted(proxy="http://proxy:3128")) == Address(
+        "https://thanos-querier.apps.example.com",
+        "route openshift-monitoring/thanos-querier",
+        "short-lived",
+        "PEM of the cluster",
+        "http://proxy:3128",
+    )
+    assert cluster.tokens == [("openshift-monitoring", "prometheus-k8s", 3600)]
+
+
+def test_the_second_route_and_another_account() -> None:
+    cluster = _Cluster(objects=_route("prometheus-k8s"))
+    found = find(lambda: cluster, Wanted(service_account="tuning/reader"))
+    assert (found.url, found.authority) == ("https://prometheus-k8s.apps.example.com", None)
+    assert cluster.tokens == [("tuning", "reader", 3600)]
+    with pytest.raises(UsageError, match="write namespace/name"):
+        find(lambda: cluster, Wanted(service_account="reader"))
+
+
+def test_nowhere_to_be_found() -> None:
+    with pytest.raises(NoPrometheusError, match="has none of the routes thanos-querier, prometheus-k8s"):
+        find(lambda: _Cluster(objects={}), Wanted())
+    with pytest.raises(NoPrometheusError, match="neither a lab nor an OpenShift; give its url"):
+        find(lambda: _Cluster(), Wanted())

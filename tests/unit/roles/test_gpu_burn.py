@@ -1,0 +1,123 @@
+"""What stresses GPUs, against libraries that keep account instead of calculating."""
+# ruff: noqa: N802 - the names are those of CUDA
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+PROGRAM = (
+    Path(__file__).resolve().parents[3]
+    / "collections/ansible_collections/psap/perf/roles/gpu_operator_run_gpu_burn/files/gpu_burn.py"
+)
+OUT_OF_MEMORY = 2
+
+
+@pytest.fixture
+def program(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    location = importlib.util.spec_from_file_location("gpu_burn", PROGRAM)
+    assert location is not None
+    assert location.loader is not None
+    module = importlib.util.module_from_spec(location)
+    location.loader.exec_module(module)
+    # 16 numbers are enough to count
+    monkeypatch.setattr(module, "SIDE", 4)
+    monkeypatch.setattr(module, "_BYTES", 64)
+    monkeypatch.setattr(module, "_PATTERN", 4)
+    return module
+
+
+class Cuda:
+    """libcudart and libcublas in one: a matrix is a name, a product is always the same, unless it is to be wrong."""
+
+    def __init__(self, gpus: int, free: int = 1000, wrong_at: int | None = None, sum_of_wrong: float = 1.0) -> None:
+        self.gpus, self.free = gpus, free
+        self.wrong_at, self.sum_of_wrong = wrong_at, sum_of_wrong
+        self.allocated = self.products = 0
+        self.contents: list[bytes] = []
+        self.wrong: set[int] = set()
+
+    def cudaGetDeviceCount(self, count: Any) -> int:
+        count._obj.value = self.gpus
+        return 0
+
+    def cudaSetDevice(self, _index: int) -> int:
+        return 0
+
+    def cublasCreate_v2(self, _handle: Any) -> int:
+        return 0
+
+    def cudaMemGetInfo(self, free: Any, _total: Any) -> int:
+        free._obj.value = self.free
+        return 0
+
+    def cudaMalloc(self, place: Any, size: ctypes.c_size_t) -> int:
+        assert size.value == 64
+        self.allocated += 1
+        place._obj.value = self.allocated
+        return 0
+
+    def cudaMemcpy(self, _place: Any, content: bytes, size: ctypes.c_size_t, _kind: int) -> int:
+        assert len(content) == size.value == 64
+        self.contents.append(content)
+        return 0
+
+    def cublasSgemm_v2(self, *arguments: Any) -> int:
+        result = arguments[-2].value
+        self.wrong.discard(result)
+        if self.products == self.wrong_at:
+            self.wrong.add(result)
+        self.products += 1
+        return 0
+
+    def cublasSaxpy_v2(self, *_arguments: Any) -> int:
+        return 0
+
+    def cublasSasum_v2(self, _handle: Any, _count: int, found: Any, _step: int, total: Any) -> int:
+        total._obj.value = self.sum_of_wrong if found.value in self.wrong else 0.0
+        return 0
+
+
+def test_all_memory_is_used_and_nothing_is_wrong(program: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    cuda = Cuda(gpus=1)
+    assert program.burn_all(cuda, cuda, 0) == 0
+    # two factors, what is expected, and as many results as 90 % of 1000 bytes hold
+    assert cuda.allocated == 3 + 14
+    assert cuda.products == 1 + 14
+    assert len(set(cuda.contents)) == 2
+    assert "GPU 0: OK, 14 products, 0 wrong" in capsys.readouterr().out
+
+
+def test_it_goes_on_until_its_time_is_up(program: ModuleType) -> None:
+    moments = iter([0.0, 1.0, 2.0, 3.0])
+    cuda = Cuda(gpus=1, free=0)
+    assert program.burn(program.Gpu(cuda, cuda, 0), 2.0, lambda: next(moments)) == (3, 0)
+
+
+@pytest.mark.parametrize("sum_of_wrong", [1.0, float("nan")])
+def test_one_wrong_product_is_a_fault(
+    program: ModuleType, capsys: pytest.CaptureFixture[str], sum_of_wrong: float
+) -> None:
+    cuda = Cuda(gpus=1, wrong_at=5, sum_of_wrong=sum_of_wrong)
+    assert program.burn_all(cuda, cuda, 0) == 1
+    assert "GPU 0: FAULTY, 14 products, 1 wrong" in capsys.readouterr().out
+
+
+def test_no_gpu_is_an_error(program: ModuleType) -> None:
+    cuda = Cuda(gpus=0)
+    assert program.burn_all(cuda, cuda, 0) == 2
+
+
+def test_a_call_that_fails_is_told(program: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    class Full(Cuda):
+        def cudaMalloc(self, _place: Any, _size: Any) -> int:
+            return OUT_OF_MEMORY
+
+    cuda = Full(gpus=2)
+    assert program.burn_all(cuda, cuda, 0) == 2
+    assert "GPU 1: cudaMalloc failed with 2" in capsys.readouterr().out
