@@ -4,8 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime-stamp
 DEV := $(VENV)/.dev-stamp
+# the scenarios that run on a lab of the profile openshift; all others run on one of the profile kubernetes
+OPENSHIFT_SCENARIOS := cluster gpu_operator nfd_operator rhods
+SCENARIOS := $(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))
+ON_OPENSHIFT = $(addprefix --scenario-name ,$(filter $(OPENSHIFT_SCENARIOS),$(SCENARIOS)))
+ON_KUBERNETES = $(addprefix --scenario-name ,$(filter-out $(OPENSHIFT_SCENARIOS),$(SCENARIOS)))
 
-.PHONY: help run test check env lint types unit integration molecule browser bench clean
+.PHONY: help run test check env lint types unit integration molecule molecule-kubernetes molecule-openshift browser bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -31,14 +36,16 @@ env: $(DEV) ## make the development environment
 run: $(RUNTIME) ## measure the embedded lab: 300 one-GPU workloads on 100 simulated nodes
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/main_job.sh
 
-check: lint types unit ## the quick part of make test
+check: $(DEV) ## the quick part of make test
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types
+	@$(MAKE) --no-print-directory unit
 
 lint: $(DEV)
 	@echo "== lint"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@PATH="$(CURDIR)/$(BIN):$$PATH" yamllint --strict .
-	@PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint --offline -q
+	@PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint --offline -q --exclude molecule/
 
 types: $(DEV)
 	@echo "== types"
@@ -51,12 +58,19 @@ unit: $(DEV)
 
 integration: $(DEV) ## settings, commands, driver, lab and scale test against real processes
 	@echo "== integration tests"
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/perflab build
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/perflab build --profile openshift
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest --quiet --durations=10 tests/integration
 
-molecule: $(DEV) ## every command twice, on the lab
+molecule: $(DEV) ## every command twice, on a lab of each kind
 	@echo "== molecule"
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/on_lab.sh molecule 4 molecule test --all --report
+	@PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint --offline -q molecule/
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target molecule-kubernetes molecule-openshift
+
+molecule-kubernetes: $(DEV)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/on_lab.sh molecule "--nodes 4 --emulate kueue --emulate ray" molecule test --report $(ON_KUBERNETES)
+
+molecule-openshift: $(DEV)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/on_lab.sh molecule-openshift "--nodes 4 --profile openshift" molecule test --report $(ON_OPENSHIFT)
 
 browser: $(DEV) ## the report in Chromium
 	@echo "== browser tests"

@@ -1,4 +1,4 @@
-"""A lab for the tests that need one: one for the whole session, and nothing of it left behind."""
+"""Labs for the tests that need one: one of each kind for the whole session, and nothing of them left behind."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,8 +39,20 @@ def perflab(*words: str) -> str:
 
 @pytest.fixture(scope="session", name="shared_lab")
 def _shared_lab() -> Iterator[Lab]:
-    name = f"tests-{os.getpid()}"
-    perflab("up", "--name", name, "--nodes", "8")
+    with _running(f"tests-{os.getpid()}", "--nodes", "8") as lab:
+        yield lab
+
+
+@pytest.fixture(scope="session")
+def openshift_lab() -> Iterator[Lab]:
+    """A lab of the profile openshift, 4 nodes; a test leaves it as it found it."""
+    with _running(f"tests-openshift-{os.getpid()}", "--profile", "openshift", "--nodes", "4") as lab:
+        yield lab
+
+
+@contextmanager
+def _running(name: str, *options: str) -> Iterator[Lab]:
+    perflab("up", "--name", name, *options)
     try:
         yield Lab(name, Path(perflab("kubeconfig", "--name", name)))
     finally:

@@ -258,6 +258,17 @@ def test_the_item_that_failed_is_the_reason_of_a_looped_task(project: TemporaryP
     assert (reason["kind"], reason["exit_code"]) == ("UsageError", 2)
 
 
+def test_a_failure_of_a_command_is_told_by_the_commands_around_it_too(project: TemporaryProject) -> None:
+    project.command("nfd_bad", [_fail("the reason")])
+    project.command("nfd_outer", [_include("nfd_bad")])
+    project.playbook([{"tasks": [_include("nfd_outer")]}])
+    outer = project.run().directory / "001__nfd__outer"
+    for directory in (outer, outer / "001__nfd__bad"):
+        text = (directory / "FAILURE").read_text()
+        assert text.startswith("nfd_bad: Fail\n")
+        assert f"Run it again: sh {directory}/command.txt" in text
+
+
 def test_an_argument_of_the_wrong_type_fails_in_the_commands_own_directory(project: TemporaryProject) -> None:
     project.command("nfd_typed", [SUCCEED], {"nfd_typed_x": {"type": "int", "description": "X"}})
     project.playbook([{"tasks": [_include("nfd_typed", vars={"nfd_typed_x": "many"})]}])

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Access, Cluster
+from ansible_collections.psap.perf.plugins.module_utils.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster
 
 from tests.integration.conftest import PROGRAMS, PROJECT, Lab
 

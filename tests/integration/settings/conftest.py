@@ -23,6 +23,7 @@ FILES = {
 short_description: Shared
 options:
   matrix_skip_if: {type: list, elements: str, default: [], description: Cells to leave out.}
+  matrix_experiments: {type: list, elements: dict, default: [], description: What each experiment sets.}
 """,
     "playbooks/tiny/settings.yml": """\
 short_description: A tiny flow

@@ -185,6 +185,21 @@ CASES = [
         {"presets/bad.yml": "preset_bad:\n  matrix_skip_if: ['tiny_cout > 1']\n"},
         PRESET,
     ),
+    Bad(
+        "experiment-over-nothing",
+        (
+            "presets/bad.yml:2:",
+            "matrix_experiments sets tiny_cout, which is no dimension of the matrix; did you mean tiny_count?",
+        ),
+        {"presets/bad.yml": "preset_bad:\n  matrix_experiments: [{tiny_cout: 1}]\n"},
+        PRESET,
+    ),
+    Bad(
+        "experiment-of-another-type",
+        ("presets/bad.yml:2:", "matrix_experiments: tiny_count must be an int, but is the text 'x'"),
+        {"presets/bad.yml": "preset_bad:\n  matrix_experiments: [{tiny_count: [1, x]}]\n"},
+        PRESET,
+    ),
 ]
 
 

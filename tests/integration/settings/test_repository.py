@@ -20,26 +20,26 @@ SETTINGS_ONLY = """\
   tasks:
     - name: Check
       psap.perf.settings:
-        flow: scale_test
+        flow: FLOW
 """
 
 
-@pytest.mark.parametrize("preset", ["lab", "matrix"])
-def test_ansible_and_the_driver_agree_on_every_setting(project: Any, preset: str) -> None:
+@pytest.mark.parametrize(("flow", "preset"), [("scale_test", "lab"), ("scale_test", "matrix"), ("fine_tuning", "dgx")])
+def test_ansible_and_the_driver_agree_on_every_setting(project: Any, flow: str, preset: str) -> None:
     for name in ("group_vars", "presets", "inventories", "roles"):
         subprocess.run(["rm", "-r", str(project.root / name)], check=True)
     for name in ("group_vars", "presets", "inventories"):
         (project.root / name).symlink_to(REPOSITORY / name)
     (project.root / "roles").symlink_to(REPOSITORY / "collections/ansible_collections/psap/perf/roles")
-    for flow in ("scale_test", "shared"):
-        text = (REPOSITORY / "playbooks" / flow / "settings.yml").read_text()
-        project.write(f"playbooks/{flow}/settings.yml", text)
-    project.write("playbooks/scale_test.yml", SETTINGS_ONLY)
+    for path in REPOSITORY.glob("playbooks/*/settings.yml"):
+        project.write(f"playbooks/{path.parent.name}/settings.yml", path.read_text())
+        if path.parent.name != "shared":
+            project.write(f"playbooks/{path.parent.name}.yml", SETTINGS_ONLY.replace("FLOW", path.parent.name))
 
     outcome = project.run(
-        "-e", json.dumps({"perf_presets": [preset]}), playbook="playbooks/scale_test.yml", site="inventories/lab"
+        "-e", json.dumps({"perf_presets": [preset]}), playbook=f"playbooks/{flow}.yml", site="inventories/lab"
     )  # fmt: skip
-    known = effective(Project(REPOSITORY), "scale_test", "lab", [preset], host="sutest")
+    known = effective(Project(REPOSITORY), flow, "lab", [preset], host="sutest")
 
     recorded = outcome.document["all"]
     assert {name: entry["value"] for name, entry in recorded.items()} == {name: known[name].value for name in recorded}

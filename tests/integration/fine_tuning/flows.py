@@ -1,0 +1,89 @@
+"""The flow fine_tuning as its users run it, on a lab."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.integration.conftest import PROGRAMS, PROJECT, Lab
+
+RECAP = re.compile(r"^\S+\s+: ok=\d+\s+changed=(\d+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Played:
+    """A run that has ended."""
+
+    code: int
+    said: str
+    directory: Path
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Its run.json."""
+        document: dict[str, Any] = json.loads((self.directory / "run.json").read_text())
+        return document
+
+    @property
+    def changed(self) -> int:
+        """How many tasks changed something, on all hosts."""
+        return sum(int(count) for count in RECAP.findall(self.said))
+
+    def documents(self, name: str) -> list[dict[str, Any]]:
+        """All documents called *name*, in the order of their directories."""
+        return [json.loads(path.read_text()) for path in sorted(self.directory.rglob(name))]
+
+    def commands(self) -> list[dict[str, str]]:
+        """The rows of the timeline that are commands."""
+        with (self.directory / "timeline.csv").open(newline="") as file:
+            return [row for row in csv.DictReader(file) if row["kind"] == "command"]
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Runs the flow on *lab*; runs go below *runs*."""
+
+    lab: Lab
+    runs: Path
+
+    def play(self, *words: str, presets: tuple[str, ...] = ("lab",), **settings: Any) -> Played:
+        """By ansible-playbook."""
+        named = [word for preset in presets for word in ("-e", f"@presets/{preset}.yml")]
+        command = ["ansible-playbook", "playbooks/fine_tuning.yml", "-i", "inventories/lab", *named]
+        return self._ended([*command, "-e", json.dumps(settings), *words])
+
+    def drive(self, *words: str) -> Played:
+        """By perfdrv."""
+        return self._ended(["perfdrv", "run", *words])
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Begin to run it by perfdrv."""
+        return subprocess.Popen(
+            [str(PROGRAMS / "perfdrv"), "run", *words],
+            cwd=PROJECT,
+            env=self.lab.environment(self.runs),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def _ended(self, command: list[str]) -> Played:
+        done = subprocess.run(
+            [str(PROGRAMS / command[0]), *command[1:]],
+            cwd=PROJECT,
+            env=self.lab.environment(self.runs),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return Played(done.returncode, done.stdout + done.stderr, max(self.runs.iterdir(), key=_begun))
+
+
+def _begun(directory: Path) -> str:
+    """When the run's last attempt began: also a run that goes on is the last one."""
+    return str(json.loads((directory / "run.json").read_text())["attempts"][-1]["started"])

@@ -1,0 +1,148 @@
+"""The flow on a lab of plain Kubernetes: cells, models, what is refused, what is resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.integration.conftest import Lab
+from tests.integration.fine_tuning.flows import Flow, Played
+
+DEADLINE_S = 120
+# trainings of a few seconds, whatever the model and the data set
+LONG = {"lab.psap.perf/duration": "15s"}
+
+
+@pytest.fixture(name="flow")
+def _flow(shared_lab: Lab, tmp_path: Path) -> Flow:
+    return Flow(shared_lab, tmp_path)
+
+
+def annotated(annotations: dict[str, str]) -> dict[str, Any]:
+    """A patch that tells the lab what becomes of the main pod."""
+    return {"spec": {"pytorchReplicaSpecs": {"Master": {"template": {"metadata": {"annotations": annotations}}}}}}
+
+
+def configurations(played: Played) -> list[dict[str, Any]]:
+    """What the trainers got, in the order of the cells."""
+    return [document["configuration"] for document in played.documents("fine_tuning.json")]
+
+
+def test_each_combination_of_lists_is_a_cell_and_each_experiment_a_matrix(flow: Flow) -> None:
+    experiments = [{"fine_tuning_hyper_parameters.r": [4, 8]}, {"fine_tuning_gpu": 2, "fine_tuning_memory": 20}]
+    played = flow.play(presets=("lora", "lab"), matrix_experiments=experiments)
+    assert played.code == 0, played.said
+    cells = played.documents("cell.json")
+    assert [cell["status"] for cell in cells] == ["ok"] * 3
+    assert [one["r"] for one in configurations(played)] == [4, 8, 4]
+    assert [one["target_modules"] for one in configurations(played)] == [["q_proj", "k_proj"]] * 3
+    assert [one["gpus_per_pod"] for one in played.documents("fine_tuning.json")] == [1, 1, 2]
+    recorded = yaml.safe_load((played.directory / "settings.yml").read_text())
+    assert "presets/lora.yml:5" in recorded["all"]["fine_tuning_hyper_parameters"]["origin"]
+
+
+def test_the_driver_trains_cells_side_by_side(flow: Flow) -> None:
+    patch = json.dumps(annotated(LONG))
+    played = flow.drive(
+        "fine_tuning", "-i", "lab", "-p", "lab", "--jobs", "2",
+        "-s", "fine_tuning_gpu=[1, 2]", "-s", f"fine_tuning_patch={patch}",
+    )  # fmt: skip
+    assert played.code == 0, played.said
+    trained = played.documents("fine_tuning.json")
+    assert sorted((one["gpus_per_pod"], one["outcome"]) for one in trained) == [(1, "completed"), (2, "completed")]
+    assert max(one["started_s"] for one in trained) < min(one["ended_s"] for one in trained)
+    assert (played.directory / "report" / "compared.scaling.png").is_file()
+
+
+def test_several_models_train_alone_and_then_at_once(flow: Flow) -> None:
+    models = [{"name": "org/first@hf", "replicas": 2}, {"name": "org/second@hf"}]
+    played = flow.play(
+        presets=("multi_model", "lab"), fine_tuning_multi_model=models, fine_tuning_patch=annotated(LONG)
+    )
+    assert played.code == 0, played.said
+    told = played.documents("fine_tuning.json")
+    assert sorted((one["phase"], one["model"]) for one in told) == [
+        ("concurrent", "org/first"), ("concurrent", "org/first"), ("concurrent", "org/second"),
+        ("reference", "org/first"), ("reference", "org/second"),
+    ]  # fmt: skip
+    alone = sorted((one["started_s"], one["ended_s"]) for one in told if one["phase"] == "reference")
+    assert alone[0][1] <= alone[1][0]
+    together = [one for one in told if one["phase"] == "concurrent"]
+    assert max(one["started_s"] for one in together) < min(one["ended_s"] for one in together)
+    (cell,) = played.documents("cell.json")
+    assert cell["status"] == "ok"
+
+
+def test_a_model_that_fails_alone_is_not_trained_with_others(flow: Flow) -> None:
+    failing = annotated({"lab.psap.perf/exit-code": "3"})
+    played = flow.play(presets=("multi_model", "lab"), fine_tuning_patch=failing)
+    assert played.code == 2
+    assert played.document["exit_code"] == 1
+    (told,) = played.documents("fine_tuning.json")
+    assert (told["outcome"], told["exit_code"]) == ("failed", 3)
+    (cell,) = played.documents("cell.json")
+    assert cell["status"] == "failed"
+    assert "fms-0-0-bloom-560m-alone" in cell["error"]
+
+
+def test_a_flow_killed_in_the_middle_of_its_matrix_is_resumed(flow: Flow) -> None:
+    # the first cell ends at once, the second is at work when all is killed
+    experiments = json.dumps([{"fine_tuning_gpu": 1}, {"fine_tuning_gpu": 2}, {"fine_tuning_gpu": 4}])
+    patch = json.dumps(annotated({"lab.psap.perf/duration": "4s"}))
+    process = flow.start(
+        "fine_tuning", "-i", "lab", "-p", "lab",
+        "-s", f"matrix_experiments={experiments}", "-s", f"fine_tuning_patch={patch}",
+    )  # fmt: skip
+    try:
+        running = wait_for_cell(flow.runs, 1)
+        os.kill(process.pid, signal.SIGKILL)
+    finally:
+        process.kill()
+        process.communicate()
+    assert running["name"].startswith("fine_tuning_gpu=2")
+    resumed = flow.drive("--resume", "latest")
+    assert resumed.code == 0, resumed.said
+    assert [one["status"] for one in resumed.document["attempts"]] == ["interrupted", "ok"]
+    cells = [(cell["index"], cell["attempt"], cell["status"]) for cell in resumed.documents("cell.json")]
+    assert sorted(cells) == [(0, 1, "ok"), (1, 1, "running"), (1, 2, "ok"), (2, 2, "ok")]
+    outcomes = [one["outcome"] for one in resumed.documents("fine_tuning.json")]
+    assert outcomes.count("completed") == 3
+
+
+def wait_for_cell(runs: Path, index: int) -> dict[str, Any]:
+    """The cell *index* once it runs a job."""
+    deadline = time.monotonic() + DEADLINE_S
+    while time.monotonic() < deadline:
+        for path in runs.glob("*/*__cell__*/cell.json"):
+            cell: dict[str, Any] = json.loads(path.read_text())
+            if cell["index"] == index and list(path.parent.glob("*/waiting.json")):
+                return cell
+        time.sleep(0.05)
+    raise AssertionError(f"cell {index} did not begin within {DEADLINE_S} s")
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"fine_tuning_model_name": "org/model@nowhere"}, "there is no registry nowhere; fine_tuning_sources has hf"),
+        ({"fine_tuning_dataset_name": "nothing.json"}, "fine_tuning_dataset_name: there is no data set nothing.json"),
+        ({"fine_tuning_pod_count": [1, 2]}, "the workload fms trains in one pod"),
+        ({"fine_tuning_workload": "both"}, "must be one of fms, ilab, ray, but is"),
+        ({"fine_tuning_sources.hf.secret": "env:NOWHERE"}, "the secret env:NOWHERE is missing"),
+        ({"fine_tuning_mode": "multi_model", "fine_tuning_multi_model": [{"name": "a@hf", "replicas": 99}]}, "99 jobs"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_before_anything(flow: Flow, settings: dict[str, Any], why: str) -> None:
+    played = flow.play(presets=(), **settings)
+    assert played.code == 2
+    document = played.document
+    assert (document["status"], document["exit_code"]) == ("refused", 2)
+    assert why in document["reason"]["why"]
+    assert list(played.directory.glob("*__*")) == []

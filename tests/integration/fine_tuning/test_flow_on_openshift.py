@@ -1,0 +1,115 @@
+"""The flow on a lab of the profile openshift, where everything it stands on is absent at first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import Lab, perflab
+from tests.integration.fine_tuning.flows import Flow, Played
+from tests.integration.fine_tuning.objects import Document, Name, objects_of
+
+# what the cleanup of everything leaves, and why
+KINDS_OF_PRODUCTS = "OLM never removes the kinds of an operator: their objects would go with them"
+STAYS = {
+    "CustomResourceDefinition": KINDS_OF_PRODUCTS,
+    "APIService": KINDS_OF_PRODUCTS,
+}
+
+# what a test tells the lab by `perflab step`
+OURS = Name("ConfigMap", "kube-system", "perflab-steps")
+
+
+@pytest.fixture(name="flow")
+def _flow(openshift_lab: Lab, tmp_path: Path) -> Flow:
+    return Flow(openshift_lab, tmp_path)
+
+
+@pytest.fixture(name="found", scope="module")
+def _found(openshift_lab: Lab) -> dict[Name, Document]:
+    """What the lab held before this module's tests."""
+    return objects_of(openshift_lab.kubeconfig)
+
+
+@pytest.fixture(name="steps")
+def _steps(openshift_lab: Lab) -> Iterator[None]:
+    """Steps may be set; they go with the test."""
+    yield
+    perflab("step", "--name", openshift_lab.name, "--clear")
+
+
+def differences(before: dict[Name, Document], after: dict[Name, Document]) -> dict[Name, str]:
+    """What came, went or became different, but for what stays for a reason."""
+    came = {name: "came" for name in after if name not in before and name.kind not in STAYS and name != OURS}
+    went = {name: "went" for name in before if name not in after}
+    other = {name: "became different" for name in before if before[name] != after.get(name, before[name])}
+    other.pop(OURS, None)
+    return {**came, **went, **other}
+
+
+def lanes(played: Played, group: str) -> dict[str, tuple[str, str]]:
+    """From when to when the commands of each lane of a parallel region were at work."""
+    found: dict[str, tuple[str, str]] = {}
+    for row in played.commands():
+        if f"__{group}/" in row["directory"] and row["lane"]:
+            start, end = found.get(row["lane"], (row["start"], row["end"]))
+            found[row["lane"]] = (min(start, row["start"]), max(end, row["end"]))
+    return found
+
+
+def test_check_mode_on_an_empty_lab_succeeds_and_changes_nothing(flow: Flow, found: dict[Name, Document]) -> None:
+    played = flow.play("--check", presets=("dgx", "lab"))
+    assert played.code == 0, played.said
+    assert played.document["check"] is True
+    assert differences(found, objects_of(flow.lab.kubeconfig)) == {}
+
+
+def test_prepared_twice_trained_and_cleaned_up_the_lab_is_as_it_was(flow: Flow, found: dict[Name, Document]) -> None:
+    presets = ("gating_smoke", "lab")
+    first = flow.play("--tags", "prepare", presets=presets)
+    assert first.code == 0, first.said
+    assert first.changed > 0
+    second = flow.play("--tags", "prepare", presets=presets)
+    assert (second.code, second.changed) == (0, 0), second.said
+    whole = flow.play("--skip-tags", "prepare", presets=(*presets, "cleanup"))
+    assert whole.code == 0, whole.said
+    (told,) = whole.documents("fine_tuning.json")
+    assert (told["outcome"], told["gpu_product"]) == ("completed", "Tesla-T4")
+    assert differences(found, objects_of(flow.lab.kubeconfig)) == {}
+    # each lane of the second region begins before the other ends
+    regions = lanes(first, "prepare_test")
+    assert set(regions) == {"gpus", "namespace"}
+    assert max(start for start, _end in regions.values()) < min(end for _start, end in regions.values())
+
+
+@pytest.mark.usefixtures("steps")
+def test_an_operator_that_never_installs_fails_the_run_by_its_name(flow: Flow, found: dict[Name, Document]) -> None:
+    perflab("step", "--name", flow.lab.name, "olm.csv=never")
+    presets = ("dgx", "lab", "cleanup")
+    played = flow.play(presets=presets, rhoai_timeout="20s")
+    assert played.code == 2
+    document = played.document
+    assert (document["status"], document["exit_code"]) == ("failed", 1)
+    assert document["reason"]["what"] == "cluster_deploy_operator: Wait until the operator is installed"
+    assert "ClusterServiceVersion rhods-operator" in document["reason"]["why"]
+    where = played.directory / document["reason"]["directory"]
+    assert list(where.rglob("clusterserviceversion*")), document["reason"]
+    # nothing was trained on a cluster that is not ready, and what was begun is taken back
+    assert played.documents("fine_tuning.json") == []
+    assert differences(found, objects_of(flow.lab.kubeconfig)) == {}
+
+
+def test_many_jobs_go_through_a_queue_that_is_made_for_them(flow: Flow, found: dict[Name, Document]) -> None:
+    played = flow.play(
+        presets=("many_model", "lab", "cleanup"),
+        rhoai_prepare=False,
+        fine_tuning_gpu=0,
+        fine_tuning_many_model_count=6,
+        fine_tuning_many_model_timespan="1s",
+    )
+    assert played.code == 0, played.said
+    (accounting,) = played.documents("accounting.json")
+    assert (accounting["asked"], accounting["completed"]) == (6, 6)
+    assert differences(found, objects_of(flow.lab.kubeconfig)) == {}

@@ -1,0 +1,136 @@
+"""What flows do to have GPUs that pods can use, and its inverse, on an OpenShift to rehearse on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.awaiting import Expected, await_series
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Address, Prometheus
+
+from tests.integration.task_sets import TaskSets
+
+NAMESPACE = "nvidia-gpu-operator"
+POLICY = ("nvidia.com/v1", "ClusterPolicy")
+WISHES: dict[str, Any] = {
+    "clusters_sutest_compute_dedicated": True,
+    "gpu_operator_time_sharing_replicas": 2,
+    "gpu_operator_well_known_metrics": True,
+    "gpu_operator_wait_metrics": True,
+    "gpu_operator_timeout": "3m",
+}
+
+
+def objects(sets: TaskSets, api_version: str, kind: str, **selected: Any) -> list[Manifest]:
+    if not sets.cluster.serves(api_version, kind):
+        return []
+    return sets.cluster.list(Query(api_version, kind, **selected))[0]
+
+
+def traces(sets: TaskSets) -> dict[str, Any]:
+    """All that a GPU operator and Node Feature Discovery can leave."""
+    nodes = objects(sets, "v1", "Node")
+    foreign = ("nvidia.com/", "feature.node.kubernetes.io/", "nfd.node.kubernetes.io/")
+    definitions = objects(sets, "apiextensions.k8s.io/v1", "CustomResourceDefinition")
+    return {
+        "nodes": {
+            node["metadata"]["name"]: sorted(
+                name
+                for names in (node["metadata"]["labels"], node["metadata"]["annotations"], node["status"]["capacity"])
+                for name in names
+                if name.startswith(foreign)
+            )
+            for node in nodes
+        },
+        "namespaces": sorted(each["metadata"]["name"] for each in objects(sets, "v1", "Namespace")),
+        "kinds": sorted(each["metadata"]["name"] for each in definitions),
+        "operators": [
+            each["metadata"]["name"] for each in objects(sets, "operators.coreos.com/v1alpha1", "Subscription")
+        ],
+    }
+
+
+def gpus(sets: TaskSets) -> set[str]:
+    return {node["status"]["allocatable"].get("nvidia.com/gpu", "none") for node in objects(sets, "v1", "Node")}
+
+
+def prometheus(sets: TaskSets) -> Prometheus:
+    lab = sets.cluster.lab()
+    assert lab is not None
+    return Prometheus(Address(lab["prometheus-url"], "of the lab"))
+
+
+def go_on() -> None:
+    """Nobody asks to stop."""
+
+
+def busy_pod(name: str, told: dict[str, Any]) -> Manifest:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "namespace": "default",
+            "annotations": {"lab.psap.perf/training": json.dumps(told)},
+        },
+        "spec": {
+            "containers": [{"name": "main", "image": "none", "resources": {"limits": {"nvidia.com/gpu": "1"}}}],
+        },
+    }
+
+
+def test_nodes_that_have_gpus_without_olm_stay_as_they_are(on_kubernetes: TaskSets) -> None:
+    done = on_kubernetes.play("prepare_gpu_operator", **WISHES)
+    assert done.exit_code == 0, done.output
+    assert (done.changed, done.commands) == (0, [])
+
+
+def test_in_check_mode_nothing_is_touched(on_openshift: TaskSets) -> None:
+    before = traces(on_openshift)
+    done = on_openshift.play("prepare_gpu_operator", "--check", **WISHES)
+    assert done.exit_code == 0, done.output
+    assert traces(on_openshift) == before
+
+
+def test_it_is_prepared_once_and_removed_without_a_trace(on_openshift: TaskSets) -> None:
+    before = traces(on_openshift)
+    assert gpus(on_openshift) == {"none"}
+    first = on_openshift.play("prepare_gpu_operator", **WISHES)
+    assert first.exit_code == 0, first.output
+    assert "gpu_operator__enable_time_sharing" in first.commands
+    assert gpus(on_openshift) == {"16"}
+    (policy,) = objects(on_openshift, *POLICY)
+    assert {each["key"] for each in policy["spec"]["daemonsets"]["tolerations"]} == {
+        "nvidia.com/gpu",
+        "only-workload-pods",
+    }
+
+    second = on_openshift.play("prepare_gpu_operator", **WISHES)
+    assert second.exit_code == 0, second.output
+    assert second.changed == 0
+
+    kept = on_openshift.play("remove_gpu_operator")
+    assert kept.exit_code == 0, kept.output
+    assert (kept.changed, kept.commands) == (0, [])
+
+    removed = on_openshift.play("remove_gpu_operator", gpu_operator_remove=True)
+    assert removed.exit_code == 0, removed.output
+    assert traces(on_openshift) == before
+
+
+def test_the_use_of_gpus_follows_the_pods_that_hold_them(on_openshift: TaskSets) -> None:
+    done = on_openshift.play("prepare_gpu_operator", gpu_operator_wait_metrics=True)
+    assert done.exit_code == 0, done.output
+    told = {"gpu_utilization": 0.25, "gpu_memory_bytes": 8 << 30}
+    on_openshift.cluster.apply(busy_pod("trains", told))
+    try:
+        with prometheus(on_openshift) as asked:
+            expected = [
+                Expected("use", 'DCGM_FI_DEV_GPU_UTIL{exported_pod="trains", exported_namespace="default"} == 25'),
+                Expected("memory", 'DCGM_FI_DEV_FB_USED{exported_pod="trains", exported_container="main"} == 8192'),
+                Expected("idle", "DCGM_FI_DEV_GPU_UTIL == 0", 4 * 8 - 1),
+            ]
+            await_series(asked, expected, 60, go_on)
+    finally:
+        on_openshift.cluster.delete(Query("v1", "Pod", "default", "trains"))

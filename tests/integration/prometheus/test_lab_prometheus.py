@@ -1,0 +1,113 @@
+"""The real Prometheus of a lab: asked in parts, emptied, kept, and opened again from what was kept."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Prometheus, RefusedError
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.dumping import dump_snapshot
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.location import Wanted, find
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import read_queries
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.querying import (
+    await_scrape,
+    run_queries,
+    targets_of,
+)
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.windows import Window
+from perfanalysis.discover import Place
+from perfanalysis.prometheus.ranges import parse, ranges_of
+from perfanalysis.workload_type import Source
+
+from tests.integration.conftest import PROJECT, Lab
+from tests.schemas import check_file
+
+SHIPPED = PROJECT / "collections/ansible_collections/psap/perf/roles/cluster_query_prometheus_db/files/metrics.txt"
+JOBS = {"apiserver", "etcd", "kube-controller-manager", "scheduler"}
+
+
+def _never() -> None:
+    return None
+
+
+@pytest.fixture(name="prometheus")
+def _prometheus(openshift_lab: Lab) -> Iterator[Prometheus]:
+    cluster = Cluster(Access(kubeconfig=str(openshift_lab.kubeconfig)))
+    address = find(lambda: cluster, Wanted())
+    cluster.close()
+    with Prometheus(address) as prometheus:
+        assert await_scrape(prometheus, time.time(), 60.0, _never)
+        yield prometheus
+
+
+def test_what_is_asked_in_parts_is_what_is_asked_at_once(prometheus: Prometheus) -> None:
+    now = float(int(time.time()))
+    window = Window(now - 20, now)
+    at_once = prometheus.query_range("up", window, 1.0)
+    in_parts = prometheus.query_range("up", window, 1.0, most_points=4)
+    by_labels = {tuple(sorted(one.labels.items())): one.samples for one in at_once.series}
+    assert {tuple(sorted(one.labels.items())): one.samples for one in in_parts.series} == by_labels
+    assert {one.labels["job"] for one in at_once.series} >= JOBS
+
+
+def test_more_points_than_one_answer_has_are_given_all_the_same(prometheus: Prometheus) -> None:
+    now = float(int(time.time()))
+    answer = prometheus.query_range("vector(1)", Window(now - 30_000, now), 1.0)
+    assert answer.samples == 30_001
+
+
+def test_what_was_scraped_has_its_own_times(prometheus: Prometheus) -> None:
+    answer = prometheus.raw('up{job="etcd"}', Window(time.time() - 30, time.time()))
+    times = [at for at, _value in answer.series[0].samples]
+    told = prometheus.query_range('timestamp(up{job="etcd"})', Window(times[0], times[-1] + 1), 1.0)
+    assert sorted({round(at, 3) for at in told.series[0].numbers}) == [round(at, 3) for at in times]
+
+
+def test_every_shipped_query_is_understood_and_read_by_the_analysis(prometheus: Prometheus, tmp_path: Path) -> None:
+    window = Window(time.time() - 10, time.time())
+    queries = read_queries(SHIPPED, "")
+    outcome = run_queries(prometheus, queries, window, 0, tmp_path, _never)
+    assert outcome.failed == {}
+    check_file(tmp_path / "prometheus_queries.yml")
+    place = Place(tmp_path, "x", "prometheus_queries.yml", None)
+    source = Source(place)
+    ranges = ranges_of(place, parse(source))
+    assert source.findings == ()
+    assert len(ranges.samples) == outcome.samples
+    told = set(ranges.samples["query"].astype("str"))
+    assert {"apiserver_requests_in_flight", "control_plane_memory_used_bytes", "etcd_database_size_bytes"} <= told
+
+
+def test_a_query_that_is_none_is_refused_in_its_own_words(prometheus: Prometheus) -> None:
+    with pytest.raises(RefusedError, match=r"parse error.*\(bad_data\)"):
+        prometheus.query("sum((")
+
+
+def test_emptied_it_knows_nothing_of_before_and_goes_on(prometheus: Prometheus) -> None:
+    began = time.time()
+    targets = targets_of(prometheus)
+    prometheus.delete_series()
+    prometheus.clean_tombstones()
+    assert await_scrape(prometheus, time.time(), 60.0, _never, targets)
+    samples = prometheus.raw("up", Window(began - 600, time.time())).series
+    assert len(samples) == targets
+    assert {one.labels["job"] for one in samples} >= JOBS
+    assert min(at for one in samples for at, _value in one.samples) >= began - 2
+
+
+def test_a_snapshot_holds_what_was_scraped_and_nothing_of_it_stays(prometheus: Prometheus, tmp_path: Path) -> None:
+    archive = tmp_path / "prometheus.tar.gz"
+    contents = dump_snapshot(prometheus, archive)
+    assert contents.blocks >= 1
+    with tarfile.open(archive) as packed:
+        metas = [name for name in packed.getnames() if name.endswith("/meta.json")]
+        told = [json.load(file) for name in metas if (file := packed.extractfile(name)) is not None]
+    assert all(one["stats"]["numSamples"] > 0 for one in told)
+    assert prometheus.address.data is not None
+    assert list((prometheus.address.data / "snapshots").iterdir()) == []

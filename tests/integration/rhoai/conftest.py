@@ -1,0 +1,59 @@
+"""The task sets of OpenShift AI on the labs of the tests, which are left as they were."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
+
+from tests.integration.conftest import Lab
+from tests.integration.task_sets import TaskSets, task_sets
+
+SECRET = {"quay.io/rhoai": {"auth": "bW9sZWN1bGU6c2VjcmV0"}}
+# removed by nobody: OLM leaves the kinds that it installs, and the operator those of components
+KINDS_LEFT = {
+    "datascienceclusters.datasciencecluster.opendatahub.io",
+    "dscinitializations.dscinitialization.opendatahub.io",
+    "inferenceservices.serving.kserve.io",
+    "servingruntimes.serving.kserve.io",
+}
+_DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+
+
+def names(sets: TaskSets, api_version: str, kind: str, namespace: str | None = None) -> set[str]:
+    """The names of what there is of a kind."""
+    if not sets.cluster.serves(api_version, kind):
+        return set()
+    found, _version = sets.cluster.list(Query(api_version, kind, namespace=namespace))
+    return {item["metadata"]["name"] for item in found}
+
+
+def get(sets: TaskSets, api_version: str, kind: str, name: str, namespace: str) -> Manifest:
+    """One object, which must be there."""
+    found = sets.cluster.get(Query(api_version, kind, namespace=namespace, name=name))
+    assert found is not None, f"{kind} {name}"
+    return found
+
+
+def kinds(sets: TaskSets) -> set[str]:
+    """What the cluster defines, by name."""
+    return names(sets, *_DEFINITION)
+
+
+@pytest.fixture(name="on_kubernetes")
+def _on_kubernetes(tmp_path: Path, shared_lab: Lab) -> Iterator[TaskSets]:
+    with task_sets(tmp_path, shared_lab) as sets:
+        yield sets
+
+
+@pytest.fixture(name="on_openshift")
+def _on_openshift(tmp_path: Path, openshift_lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Iterator[TaskSets]:
+    monkeypatch.setenv("RHOAI_PULL_SECRET", json.dumps({"auths": SECRET}))
+    with task_sets(tmp_path, openshift_lab) as sets:
+        yield sets
+        for name in KINDS_LEFT & kinds(sets):
+            sets.cluster.delete(Query(*_DEFINITION, name=name))
+        sets.cluster.delete(Query("v1", "Secret", namespace="openshift-config", name="pull-secret"))
