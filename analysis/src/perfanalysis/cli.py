@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from perfanalysis.comparing.commands import compare_command
+from perfanalysis.foreign.commands import import_group
 from perfanalysis.history.commands import history_group
 from perfanalysis.judging.commands import judge_command, measures_command
 from perfanalysis.regressing.commands import regress_command
-from perfanalysis.scale_test_tool.commands import import_group, times_csv_command
+from perfanalysis.scale_test_tool.commands import times_csv_command
 
 RUN = click.argument("run", type=click.Path(path_type=Path))
 OUTPUT = click.option(

@@ -20,14 +20,16 @@ LAYOUT = click.option(
 )
 
 
-@click.group("import")
-def import_group() -> None:
-    """Make run directories of what other tools wrote."""
-
-
-@import_group.command("scale-test-tool")
+@click.command("scale-test-tool")
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--output", type=click.Path(path_type=Path), metavar="RUN", help="The run directory to make.")
+@click.option(
+    "--into",
+    "--output",
+    "output",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="The run directory to make; by default one below PERF_RUNS_DIR, or ./runs.",
+)
 @click.option(
     "--workload-kind",
     type=click.Choice(["TrainingWorkload", "DistributedWorkload", "InteractiveWorkload"]),
@@ -39,8 +41,7 @@ def import_group() -> None:
 def import_scale_test_tool(directory: Path, output: Path | None, workload_kind: str, csv_layout: str) -> None:
     """Make a run directory of DIRECTORY, the working directory of the scale-test-tool.
 
-    By default it is made in PERF_RUNS_DIR, or ./runs. A times.csv is written beside its recording. Exit code 5 when a
-    file is damaged.
+    A times.csv is written beside its recording. Exit code 5 when a file is damaged.
     """
     from perfanalysis.scale_test_tool.reading import read_working_directory
     from perfanalysis.scale_test_tool.run_directory import PLACE, run_id, write_run_directory

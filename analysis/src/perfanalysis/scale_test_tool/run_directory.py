@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from perfanalysis.documents import write_json, write_text
-from perfanalysis.errors import UsageError
+from perfanalysis.foreign.run_directory import Setting, iso, new_place, run_document, settings_document
 from perfanalysis.scale_test_tool.reading import WorkingDirectory
 from perfanalysis.scale_test_tool.records import Record
 
 PLACE = "000__imported__scale_test_tool"
 STAMP_RESOLUTION_S = 1.0
-ORIGIN = "imported from the scale-test-tool"
+TOOL = "scale-test-tool"
 JOB_KIND = "RunaiJob"
 FIRST_POD, LAST_POD = "first", "last"
 OBJECT_TRANSITIONS = (
@@ -44,13 +44,7 @@ def write_run_directory(found: WorkingDirectory, output: Path, workload_kind: st
 
     Raises UsageError when there is something already, or the place cannot be written.
     """
-    if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise UsageError(f"{output} is there already; give another place with --output, or remove it")
-    artifacts = output / PLACE / "artifacts"
-    try:
-        artifacts.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{output} cannot be made ({error}); give another place with --output") from error
+    artifacts = new_place(output) / PLACE / "artifacts"
     write_json(output / "run.json", _run_document(found))
     write_json(output / "settings.yml", _settings_document(found, workload_kind))
     write_text(output / "timeline.csv", _timeline(found))
@@ -70,53 +64,23 @@ def _span(found: WorkingDirectory) -> tuple[float, float]:
     return (min(sent or seen), max([*sent, *seen])) if sent or seen else (0.0, 0.0)
 
 
-def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def _run_document(found: WorkingDirectory) -> dict[str, Any]:
-    began, ended = (_iso(moment) for moment in _span(found))
-    imported = {"from": "scale-test-tool", "directory": found.directory.name, "files": dict(found.files)}
-    return {
-        "schema": "psap.perf/run/1",
-        "id": run_id(found),
-        "parent": None,
-        "flow": "scale_test",
-        "status": "ok",
-        "exit_code": 0,
-        "reason": None,
-        "started": began,
-        "ended": ended,
-        "attempts": [],
-        "tags": {"run": [], "skip": []},
-        "presets": [],
-        "site": None,
-        "cluster": None,
-        "versions": {},
-        "git": {"commit": None, "dirty": False},
-        "simulated": [],
-        "emulated": [],
-        "lab": None,
-        "imported": imported,
-    }
+    origin = {"from": TOOL, "directory": found.directory.name, "files": dict(found.files)}
+    return run_document(run_id(found), "scale_test", *_span(found), origin)
 
 
 def _settings_document(found: WorkingDirectory, workload_kind: str) -> dict[str, Any]:
-    """What the files say of the test's settings. JSON is YAML too, and needs no other writer."""
     namespaces = sorted({record.namespace for record in found.records})
-    values = {
-        "scale_test_workload_kind": (workload_kind, "key"),
-        "scale_test_count": (len(found.submissions), "key"),
-        "scale_test_namespace": (", ".join(namespaces), "ignore"),
+    settings = {
+        "scale_test_workload_kind": Setting(workload_kind),
+        "scale_test_count": Setting(len(found.submissions)),
+        "scale_test_namespace": Setting(", ".join(namespaces), key=False),
     }
-    entries = {
-        name: {"value": value, "origin": ORIGIN, "compare": compare} for name, (value, compare) in values.items()
-    }
-    return {"schema": "psap.perf/settings/1", "all": entries, "hosts": {}}
+    return settings_document(settings, f"the {TOOL}")
 
 
 def _timeline(found: WorkingDirectory) -> str:
-    began, ended = (_iso(moment) for moment in _span(found))
+    began, ended = (iso(moment) for moment in _span(found))
     return f"start,end,host,lane,kind,name,directory,status\n{began},{ended},,,flow,scale_test,,ok\n"
 
 

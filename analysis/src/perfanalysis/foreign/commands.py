@@ -1,0 +1,15 @@
+"""The group `import`: a command for each format that other tools write."""
+
+from __future__ import annotations
+
+import click
+
+from perfanalysis.scale_test_tool.commands import import_scale_test_tool
+
+
+@click.group("import")
+def import_group() -> None:
+    """Take in what other tools wrote: as run directories, or into a history."""
+
+
+import_group.add_command(import_scale_test_tool)
