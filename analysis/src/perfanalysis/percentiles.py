@@ -1,6 +1,8 @@
 """Percentiles with bootstrap intervals, refused where the sample is too small to carry them.
 
-Percentile: linear interpolation between order statistics (numpy's default, type 7 of Hyndman and Fan).
+Percentile, by one of two methods: `linear` interpolates between order statistics (numpy's default, type 7 of Hyndman
+and Fan); `kube-burner` is what that tool reports, Percentile of montanaflynn/stats 0.7.1: of n values in order and
+i = share·n, the i-th where i is whole, else the mean of the two around it.
 Interval: the percentile bootstrap. A resample's r-th order statistic is the sample's value at rank ceil(n·U), with U
 distributed Beta(r, n + 1 - r); so the resamples need not be made, their percentile is drawn directly, which gives the
 same distribution at a cost that does not grow with n.
@@ -10,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 SHARES: dict[str, float] = {"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99}
 STATISTICS = (*SHARES, "max")
+Method = Literal["linear", "kube-burner"]
+METHODS: tuple[Method, ...] = get_args(Method)
 CONFIDENCE = 0.95
 DRAWS = 4000
 
@@ -45,13 +49,40 @@ def smallest_interval_sample(share: float) -> int:
     return math.ceil(math.log((1 - CONFIDENCE) / 2) / math.log(share))
 
 
-def estimates(values: NDArray[np.float64]) -> tuple[Estimate, ...]:
+def percentile(ordered: NDArray[np.float64], share: float, method: Method = "linear") -> float:
+    """A percentile of a sorted sample, whatever its size; `share` is 0.99 for p99.
+
+    Raises ValueError for an empty sample, and where kube-burner's method has no answer: below the first value.
+    """
+    if not len(ordered):
+        raise ValueError("a percentile needs at least one value")
+    if method == "linear":
+        return float(np.quantile(ordered, share))
+    rank, part = _place(len(ordered), share, method)
+    lower = float(ordered[rank - 1])
+    return lower if not part else (lower + float(ordered[rank])) / 2
+
+
+def _place(count: int, share: float, method: Method) -> tuple[int, float]:
+    """Where a percentile lies: the rank of the order statistic below it, and the part of the way to the next."""
+    if method == "linear":
+        position = (count - 1) * share
+        return math.floor(position) + 1, position - math.floor(position)
+    if count == 1:
+        return 1, 0.0
+    index = share * count
+    if index < 1:
+        raise ValueError(f"kube-burner has no percentile {100 * share:g} of {count} values")
+    return math.floor(index), 0.0 if index == math.floor(index) else 0.5
+
+
+def estimates(values: NDArray[np.float64], method: Method = "linear") -> tuple[Estimate, ...]:
     """All statistics of the finite values, in the order of STATISTICS."""
     ordered = np.sort(values[np.isfinite(values)])
-    return tuple(_estimate(ordered, statistic) for statistic in STATISTICS)
+    return tuple(_estimate(ordered, statistic, method) for statistic in STATISTICS)
 
 
-def _estimate(ordered: NDArray[np.float64], statistic: str) -> Estimate:
+def _estimate(ordered: NDArray[np.float64], statistic: str, method: Method) -> Estimate:
     count = len(ordered)
     if count == 0:
         return Estimate(statistic, None, None, None, 0, "no values")
@@ -61,17 +92,17 @@ def _estimate(ordered: NDArray[np.float64], statistic: str) -> Estimate:
     needed = smallest_sample(share)
     if count < needed:
         return Estimate(statistic, None, None, None, count, f"needs {needed} values, has {count}")
-    value = float(np.quantile(ordered, share))
+    value = percentile(ordered, share, method)
     needed = smallest_interval_sample(share)
     if count < needed:
         return Estimate(statistic, value, None, None, count, f"an interval needs {needed} values, has {count}")
-    low, high = bootstrap_interval(ordered, share)
+    low, high = bootstrap_interval(ordered, share, method)
     return Estimate(statistic, value, low, high, count, None)
 
 
-def bootstrap_interval(ordered: NDArray[np.float64], share: float) -> tuple[float, float]:
+def bootstrap_interval(ordered: NDArray[np.float64], share: float, method: Method = "linear") -> tuple[float, float]:
     """The 95 % percentile-bootstrap interval of a percentile of a sorted sample; same seed, same answer."""
-    return interval_of(bootstrap_draws(ordered, share, np.random.default_rng(20_240_229)))
+    return interval_of(bootstrap_draws(ordered, share, np.random.default_rng(20_240_229), method))
 
 
 def interval_of(draws: NDArray[np.float64]) -> tuple[float, float]:
@@ -81,15 +112,16 @@ def interval_of(draws: NDArray[np.float64]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def bootstrap_draws(ordered: NDArray[np.float64], share: float, random: np.random.Generator) -> NDArray[np.float64]:
+def bootstrap_draws(
+    ordered: NDArray[np.float64], share: float, random: np.random.Generator, method: Method = "linear"
+) -> NDArray[np.float64]:
     """DRAWS values of a percentile, each as a resample of the sorted sample would give it."""
     count = len(ordered)
-    position = (count - 1) * share
-    rank = math.floor(position) + 1
+    rank, part = _place(count, share, method)
     lower = random.beta(rank, count + 1 - rank, DRAWS)
     # The next order statistic, given this one: the smallest of count - rank uniform values above it.
     above_it = random.random(DRAWS) ** (1 / (count - rank)) if rank < count else 1.0
     upper = 1 - (1 - lower) * above_it
     below, above = (ordered[np.clip(np.ceil(count * u).astype(int), 1, count) - 1] for u in (lower, upper))
-    drawn: NDArray[np.float64] = below + (position - math.floor(position)) * (above - below)
+    drawn: NDArray[np.float64] = below + part * (above - below)
     return drawn

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from perfanalysis.percentiles import (
+    SHARES,
+    Method,
     bootstrap_interval,
     estimates,
+    percentile,
     smallest_interval_sample,
     smallest_sample,
 )
@@ -21,6 +25,54 @@ def test_linear_interpolation_between_order_statistics() -> None:
     # position (4 - 1) * 0.5 = 1.5: halfway between the second and third value
     median = estimates(np.array([10.0, 40.0, 20.0, 30.0]))[0]
     assert median.value == 25.0
+
+
+def _spread(count: int) -> NDArray[np.float64]:
+    """Whole numbers in no order, the same ones every time."""
+    return np.array([(number * number * 7 + number * 13) % 1009 for number in range(count)], dtype=float)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([7.0], (7.0, 7.0, 7.0, 7.0)),
+        ([1.0, 2.0], (1.0, 1.5, 1.5, 1.5)),
+        ([3.0, 1.0, 2.0], (1.5, 2.5, 2.5, 2.5)),
+        ([10.0, 40.0, 20.0, 30.0], (20.0, 35.0, 35.0, 35.0)),
+        (np.arange(1.0, 11.0), (5.0, 9.0, 9.5, 9.5)),
+        (_spread(19), (336.5, 910.0, 990.5, 990.5)),
+        (_spread(20), (343.0, 830.0, 990.0, 990.5)),
+        (_spread(99), (498.0, 955.0, 989.5, 1003.0)),
+        (_spread(100), (484.0, 952.0, 989.0, 999.0)),
+    ],
+)
+def test_kube_burners_percentiles_are_those_of_its_library(
+    values: list[float] | NDArray[np.float64], expected: tuple[float, ...]
+) -> None:
+    """The expected numbers were printed by a Go program that calls Percentile of montanaflynn/stats v0.7.1."""
+    ordered = np.sort(np.asarray(values, dtype=float))
+    assert tuple(percentile(ordered, share, "kube-burner") for share in SHARES.values()) == expected
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 10, 19, 20, 99, 100])
+def test_linear_percentiles_are_numpys(count: int) -> None:
+    ordered = np.sort(_spread(count))
+    assert [percentile(ordered, share) for share in SHARES.values()] == np.quantile(
+        ordered, list(SHARES.values())
+    ).tolist()
+
+
+def test_percentiles_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least one value"):
+        percentile(np.array([]), 0.5)
+    with pytest.raises(ValueError, match="no percentile 10 of 5 values"):
+        percentile(np.arange(5.0), 0.1, "kube-burner")
+
+
+def test_estimates_by_kube_burners_method_are_refused_below_the_same_samples() -> None:
+    found = {estimate.statistic: estimate for estimate in estimates(_spread(99), "kube-burner")}
+    assert (found["p50"].value, found["p95"].value) == (498.0, 989.5)
+    assert (found["p99"].value, found["p99"].reason) == (None, "needs 100 values, has 99")
 
 
 def test_smallest_samples() -> None:
@@ -49,14 +101,15 @@ def test_missing_values_do_not_count() -> None:
     assert [estimate.reason for estimate in estimates(np.array([np.nan]))] == ["no values"] * 5
 
 
+@pytest.mark.parametrize("method", ["linear", "kube-burner"])
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.99])
-def test_interval_equals_that_of_resampling(share: float) -> None:
+def test_interval_equals_that_of_resampling(share: float, method: Method) -> None:
     random = np.random.default_rng(3)
-    ordered = np.sort(random.lognormal(0.0, 1.0, 500))
-    resampled = np.quantile(random.choice(ordered, (6000, 500)), share, axis=1)
-    expected = np.quantile(resampled, [0.025, 0.975])
+    ordered = np.sort(random.lognormal(0.0, 1.0, 501))
+    resamples = np.sort(random.choice(ordered, (6000, 501)), axis=1)
+    expected = np.quantile([percentile(resample, share, method) for resample in resamples], [0.025, 0.975])
     # Both are Monte Carlo estimates: they agree within a few order statistics.
-    assert bootstrap_interval(ordered, share) == pytest.approx(expected, rel=0.03)
+    assert bootstrap_interval(ordered, share, method) == pytest.approx(expected, rel=0.03)
 
 
 def test_intervals_are_the_same_every_time() -> None:
