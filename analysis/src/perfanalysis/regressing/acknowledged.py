@@ -17,19 +17,24 @@ KNOWN = frozenset(("kpi", "run", "keys", "expires", "reason"))
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """The change of *kpi* that began with *run* is accepted up to and with the day *expires*."""
+    """The change of *kpi* that began with *run* is accepted up to and with the day *expires* (None: without an end)."""
 
     kpi: str
     run: str
     keys: Mapping[str, Any]
     """Only of recordings with these keys; empty for all."""
-    expires: datetime.date
+    expires: datetime.date | None
     reason: str
 
     def covers(self, kpi: str, first: Entry) -> bool:
         """Whether it is about the change of *kpi* whose new level began with *first*."""
         same = all(first.value(name) == value for name, value in self.keys.items())
         return self.kpi == kpi and self.run == first.run and same
+
+    @property
+    def sentence(self) -> str:
+        """`until 2027-01-31: audit log is on now`."""
+        return f"{'without an end' if self.expires is None else f'until {self.expires}'}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,10 @@ class Acknowledged:
 
     valid: tuple[Acknowledgement, ...] = ()
     expired: tuple[Acknowledgement, ...] = ()
+
+    def __add__(self, other: Acknowledged) -> Acknowledged:
+        """Those of two files."""
+        return Acknowledged(self.valid + other.valid, self.expired + other.expired)
 
     def find(self, kpi: str, first: Entry) -> Acknowledgement | None:
         """The one that covers a change, or None."""
@@ -58,8 +67,9 @@ def read_acknowledged(path: Path, today: datetime.date) -> Acknowledged:
     if not isinstance(loaded, list):
         raise UsageError(f"{path} must be a list of entries with kpi, run, expires and reason")
     read = [_entry(entry, f"{path}: entry {number}") for number, entry in enumerate(listing(loaded), start=1)]
-    valid = tuple(entry for entry in read if entry.expires >= today)
-    return Acknowledged(valid, tuple(entry for entry in read if entry.expires < today))
+    over = [entry.expires is not None and entry.expires < today for entry in read]
+    valid = tuple(entry for entry, past in zip(read, over, strict=True) if not past)
+    return Acknowledged(valid, tuple(entry for entry, past in zip(read, over, strict=True) if past))
 
 
 def _entry(entry: object, where: str) -> Acknowledgement:
@@ -69,6 +79,8 @@ def _entry(entry: object, where: str) -> Acknowledgement:
     if unknown or missing:
         raise UsageError(f"{where}: {'unknown: ' + unknown if unknown else 'missing: ' + missing}")
     expires = given["expires"]
+    if isinstance(expires, datetime.datetime):
+        expires = expires.date()
     if not isinstance(expires, datetime.date):
         raise UsageError(f"{where}: expires must be a date such as 2027-01-31, not {expires!r}")
     return Acknowledgement(

@@ -29,7 +29,7 @@ def regression_document(regression: Regression) -> Document:
             {
                 "recording": each.entry.recording,
                 "keys": dict(each.entry.keys),
-                "earlier_runs": each.earlier,
+                "earlier_runs": len(each.earlier),
                 "kpis": [_kpi(kpi) for kpi in each.kpis],
             }
             for each in regression.recordings
@@ -41,7 +41,7 @@ def _kpi(verdict: KpiVerdict) -> Document:
     return {
         "name": verdict.kpi.name,
         "unit": verdict.kpi.unit,
-        "direction": verdict.kpi.direction,
+        "direction": verdict.watch.direction or verdict.kpi.direction,
         "value": verdict.kpi.number,
         "earlier_values": verdict.count,
         "verdict": verdict.word,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from perfanalysis.errors import UsageError
 from perfanalysis.history.entries import Entry, KpiPoint
 from perfanalysis.versions import version_key
 
@@ -13,16 +16,33 @@ MISSING = object()
 
 @dataclass(frozen=True)
 class Selection:
-    """How entries are chosen: keys that may differ, and what they are ordered by before their time."""
+    """How entries are chosen, and what they are ordered by before their time."""
 
     compared: frozenset[str] = frozenset()
+    """Keys whose values may differ, and are told."""
     ignored: frozenset[str] = frozenset()
+    """Keys whose values may differ and are of no interest."""
     sorted_by: tuple[str, ...] = ()
+    """Keys or facts, the first before the second; each is read as a version."""
+    same: frozenset[str] = frozenset()
+    """Facts that must be equal although they are no keys."""
+    skipped: tuple[tuple[str, str], ...] = ()
+    """Entries with such a value, as text, of a key or fact are left out."""
 
     @property
     def free(self) -> frozenset[str]:
         """The keys whose values may differ."""
         return self.compared | self.ignored
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every key and fact that it names."""
+        skipped = (name for name, _ in self.skipped)
+        return tuple(dict.fromkeys((*sorted(self.free), *self.sorted_by, *sorted(self.same), *skipped)))
+
+    def skips(self, entry: Entry) -> bool:
+        """Whether an entry is left out whatever else is true of it."""
+        return any(entry.value(name) is not None and str(entry.value(name)) == value for name, value in self.skipped)
 
 
 @dataclass(frozen=True)
@@ -38,6 +58,16 @@ class Series:
         return tuple(entry.kpis[self.kpi.name].number for entry in self.entries)
 
 
+def check_names(selection: Selection, entries: Sequence[Entry]) -> None:
+    """Raise UsageError for a key or fact that no entry has, with the name that was probably meant."""
+    known = {name for entry in entries for name in (*entry.keys, *entry.facts)}
+    for name in selection.names if known else ():
+        if name not in known:
+            near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.5)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise UsageError(f"no run of the history has a key or fact {name}{hint}")
+
+
 def alike(current: Entry, history: Sequence[Entry], selection: Selection) -> tuple[Entry, ...]:
     """The entries that *current* may be compared with, ordered, without those of its own run.
 
@@ -51,21 +81,25 @@ def alike(current: Entry, history: Sequence[Entry], selection: Selection) -> tup
         and entry.status == "ok"
         and (entry.flow, entry.kind, entry.marks) == (current.flow, current.kind, current.marks)
         and _same(current.keys, entry.keys, selection.free)
+        and all(entry.value(name) == current.value(name) for name in selection.same)
+        and not selection.skips(entry)
     ]
-    placed = sorted((_place(entry, selection), number) for number, entry in enumerate(candidates))
-    return tuple(candidates[number] for place, number in placed if place <= _place(current, selection))
+    placed = sorted((place_of(entry, selection.sorted_by), number) for number, entry in enumerate(candidates))
+    return tuple(candidates[number] for place, number in placed if place <= place_of(current, selection.sorted_by))
 
 
 def all_series(current: Entry, earlier: Sequence[Entry]) -> tuple[Series, ...]:
     """A series for each KPI that *current* has, of the entries that have it in the same unit."""
     return tuple(
-        Series(kpi, (*(entry for entry in earlier if _has(entry, kpi)), current)) for kpi in current.kpis.values()
+        Series(kpi, (*(entry for entry in earlier if _has(entry, kpi)), current))
+        for kpi in current.kpis.values()
+        if math.isfinite(kpi.number)
     )
 
 
 def _has(entry: Entry, kpi: KpiPoint) -> bool:
     there = entry.kpis.get(kpi.name)
-    return there is not None and there.unit == kpi.unit
+    return there is not None and there.unit == kpi.unit and math.isfinite(there.number)
 
 
 def _same(first: Mapping[str, object], second: Mapping[str, object], free: frozenset[str]) -> bool:
@@ -76,5 +110,6 @@ def _same(first: Mapping[str, object], second: Mapping[str, object], free: froze
 Place = tuple[tuple[tuple[tuple[int, int, str], ...], ...], float, str]
 
 
-def _place(entry: Entry, selection: Selection) -> Place:
-    return (tuple(version_key(entry.value(name)) for name in selection.sorted_by), entry.started_s, entry.run)
+def place_of(entry: Entry, sorted_by: Sequence[str]) -> Place:
+    """Where an entry stands in the order: by each key as a version, then by time, then by its run's id."""
+    return (tuple(version_key(entry.value(name)) for name in sorted_by), entry.started_s, entry.run)

@@ -16,7 +16,8 @@ from perfanalysis.regressing.change_points import ALPHA, Effect, change_points, 
 from perfanalysis.regressing.corrected import corrected
 from perfanalysis.regressing.methods import FEWEST, Method
 from perfanalysis.regressing.outliers import by_rank, by_score
-from perfanalysis.regressing.series import Selection, Series, alike, all_series
+from perfanalysis.regressing.series import Selection, Series, alike, all_series, check_names
+from perfanalysis.regressing.watched import EVERYTHING, Watch, unseen, watch_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,6 +39,8 @@ class Options:
     recent: int = 5
     """A change that began at most so many runs ago, the judged one included, is the run's; an older one is history."""
     selection: Selection = field(default_factory=Selection)
+    watched: tuple[Watch, ...] = ()
+    """Only these KPIs are judged, as each says; empty: all, as they declare."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,13 @@ class KpiVerdict:
     """The runs with which earlier changes began."""
     reason: str = ""
     series: Series | None = None
+    watch: Watch = EVERYTHING
+
+    @property
+    def changed_with(self) -> tuple[str, ...]:
+        """The runs with which this KPI's levels began, where that is sure enough."""
+        sure = self.change is not None and self.change.q <= FALSE_DISCOVERIES
+        return (*self.older, self.change.first.run) if sure and self.change is not None else self.older
 
 
 @dataclass(frozen=True)
@@ -73,8 +83,18 @@ class RecordingVerdict:
     """One recording of the run."""
 
     entry: Entry
-    earlier: int
+    earlier: tuple[Entry, ...]
+    """What it was compared with, in order."""
     kpis: tuple[KpiVerdict, ...]
+
+    def confirms(self, kpi: KpiVerdict) -> bool:
+        """Whether the KPI that must confirm a change, if one must, changed near the run with which it began."""
+        if kpi.watch.confirmed_by is None or kpi.change is None:
+            return True
+        places = {entry.run: place for place, entry in enumerate((*self.earlier, self.entry))}
+        other = next((each for each in self.kpis if each.kpi.name == kpi.watch.confirmed_by), None)
+        changed = () if other is None else other.changed_with
+        return any(abs(places[run] - places[kpi.change.first.run]) <= kpi.watch.within for run in changed)
 
 
 @dataclass(frozen=True)
@@ -109,19 +129,25 @@ def regress(
     current: Sequence[Entry], history: Sequence[Entry], options: Options, acknowledged: Acknowledged
 ) -> Regression:
     """Judge the recordings of one run by a history, which may hold the run itself."""
-    found = []
-    for entry in current:
-        earlier = alike(entry, history, options.selection)
-        series = all_series(entry, earlier)
-        found.append(RecordingVerdict(entry, len(earlier), tuple(_look(each, options) for each in series)))
+    check_names(options.selection, (*current, *history))
+    found = [_recording(entry, alike(entry, history, options.selection), options) for entry in current]
     judged = _with_words(_with_corrected(found), options, acknowledged)
     notes = tuple(
         f"the acknowledgement of {each.kpi} since {each.run} expired on {each.expires}: {each.reason}"
         for each in acknowledged.expired
     )
     keyless = {entry.recording for entry in current if not entry.keys}
-    notes += tuple(f"{name} has no settings marked as keys: it is compared with all of its kind" for name in keyless)
+    notes += tuple(
+        f"{name} has no settings marked as keys: it is compared with all of its kind" for name in sorted(keyless)
+    )
+    notes += unseen(options.watched, current)
     return Regression(current[0].run if current else "", options, judged, notes)
+
+
+def _recording(entry: Entry, earlier: Sequence[Entry], options: Options) -> RecordingVerdict:
+    watched = ((series, watch_of(options.watched, series.kpi.name, entry)) for series in all_series(entry, earlier))
+    kpis = tuple(replace(_look(series, options), watch=watch) for series, watch in watched if watch is not None)
+    return RecordingVerdict(entry, tuple(earlier), kpis)
 
 
 def _look(series: Series, options: Options) -> KpiVerdict:
@@ -180,25 +206,37 @@ def _with_corrected(recordings: Sequence[RecordingVerdict]) -> tuple[RecordingVe
 def _with_words(
     recordings: Sequence[RecordingVerdict], options: Options, acknowledged: Acknowledged
 ) -> tuple[RecordingVerdict, ...]:
-    def with_word(kpi: KpiVerdict) -> KpiVerdict:
-        if kpi.change is None or kpi.word == "too little history":
-            return kpi
-        accepted = acknowledged.find(kpi.kpi.name, kpi.change.first)
-        word = word_of(kpi.kpi, kpi.change, options.margin)
-        if word != "same" and accepted is not None:
-            return replace(kpi, word="acknowledged", reason=f"until {accepted.expires}: {accepted.reason}")
-        return replace(kpi, word=word)
-
-    return tuple(replace(each, kpis=tuple(map(with_word, each.kpis))) for each in recordings)
+    return tuple(
+        replace(each, kpis=tuple(_with_word(kpi, each, options, acknowledged) for kpi in each.kpis))
+        for each in recordings
+    )
 
 
-def word_of(kpi: KpiPoint, change: Change, margin: float) -> Word:
+def _with_word(
+    kpi: KpiVerdict, recording: RecordingVerdict, options: Options, acknowledged: Acknowledged
+) -> KpiVerdict:
+    if kpi.change is None or kpi.word == "too little history":
+        return kpi
+    word = word_of(kpi.kpi, kpi.change, options.margin, kpi.watch)
+    if word == "same":
+        return kpi
+    if not recording.confirms(kpi):
+        return replace(kpi, reason=f"{kpi.watch.confirmed_by} did not change within {kpi.watch.within} runs of it")
+    accepted = acknowledged.find(kpi.kpi.name, kpi.change.first)
+    return replace(kpi, word=word) if accepted is None else replace(kpi, word="acknowledged", reason=accepted.sentence)
+
+
+def word_of(kpi: KpiPoint, change: Change, margin: float, watch: Watch = EVERYTHING) -> Word:
     """What a change means: sure enough over all KPIs, no smaller than the margin, and in which direction."""
     moved = change.effect.after - change.effect.before
+    least = margin if watch.margin is None else watch.margin
     # a change from 0 is no share of anything: any counts
-    small = change.effect.change is not None and abs(change.effect.change) < margin
+    small = change.effect.change is not None and abs(change.effect.change) < least
     if change.q > FALSE_DISCOVERIES or small or moved == 0:
         return "same"
-    if kpi.direction == "neither":
+    direction = watch.direction or kpi.direction
+    if direction == "neither":
         return "different"
-    return "better" if (moved > 0) == (kpi.direction == "higher") else "worse"
+    if direction == "either":
+        return "worse"
+    return "better" if (moved > 0) == (direction == "higher") else "worse"
