@@ -18,6 +18,7 @@ from perfdrv.views import Activity, Scene, View
 from perfdrv.worker import AnsibleEvent
 
 STOPPING = "stopping: finalizers run; Ctrl-C again to stop at once"
+_DIFFERENCE = "runner_on_file_diff"
 _REDRAW_SECONDS = 0.5
 _REAP_SECONDS = 5.0
 
@@ -47,13 +48,14 @@ class Follower:
         self._active.add(request.run_directory)
 
     def event(self, request: RunRequest, event: AnsibleEvent) -> None:
-        """Note what Ansible does; show what it prints, when asked to."""
+        """Note what Ansible does; show the differences that it tells, and all else that it prints when asked to."""
         name = request.run_directory.name
         if event.name == "playbook_on_play_start":
             self.scene.activities[name] = Activity(event.play)
         elif event.name in ("playbook_on_task_start", "playbook_on_handler_task_start"):
             self.scene.activities[name] = Activity(event.play, event.task)
-        if self._verbosity and event.stdout.strip():
+        # Ansible tells differences only where --diff or --check asks for them
+        if (self._verbosity or event.name == _DIFFERENCE) and event.stdout.strip():
             self._view.say(event.stdout.replace("\r", "").strip("\n"))
 
     def tick(self) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from .conftest import Driver
+from .conftest import DEMO, Driver
 
 
 def settings(run: Path) -> dict[str, object]:
@@ -62,18 +62,39 @@ def test_settings_that_ansible_refuses_are_exit_code_2(words: list[str], sentenc
     assert driver.steps() == {}
 
 
-def test_a_broken_playbook_is_refused_with_file_and_line(driver: Driver, tmp_path: Path) -> None:
+def project_of(tmp_path: Path, playbook: str) -> Driver:
+    """The driver on a project of its own, whose flow is *playbook*."""
     project = tmp_path / "project"
     project.mkdir()
     for name in ("ansible.cfg", "collections", "presets", "inventories", "group_vars"):
-        (project / name).symlink_to(driver.project / name)
+        (project / name).symlink_to(DEMO / name)
     (project / "playbooks" / "demo").mkdir(parents=True)
-    (project / "playbooks" / "demo" / "settings.yml").write_text("short_description: Broken\n", encoding="utf-8")
-    (project / "playbooks" / "demo.yml").write_text("- hosts: [\n", encoding="utf-8")
-    ended = Driver(tmp_path, project)("run", "demo")
+    (project / "playbooks" / "demo" / "settings.yml").write_text("short_description: Own\n", encoding="utf-8")
+    (project / "playbooks" / "demo.yml").write_text(playbook, encoding="utf-8")
+    return Driver(tmp_path, project)
+
+
+def test_a_broken_playbook_is_refused_with_file_and_line(tmp_path: Path) -> None:
+    driver = project_of(tmp_path, "- hosts: [\n")
+    ended = driver("run", "demo")
     assert ended.code == 2
     assert "playbooks/demo.yml:" in ended.err
     assert driver.document()["status"] == "refused"
+
+
+@pytest.mark.parametrize(
+    ("words", "shown", "made"), [(["--check"], True, False), (["--diff"], True, True), ([], False, True)]
+)
+def test_check_mode_shows_the_differences_that_it_does_not_make(
+    tmp_path: Path, words: list[str], shown: bool, made: bool
+) -> None:
+    letter = tmp_path / "letter"
+    copy = {"name": "Write", "ansible.builtin.copy": {"content": "Dear Ada\n", "dest": str(letter)}}
+    plays = [{"hosts": "localhost", "gather_facts": False, "tasks": [copy]}]
+    ended = project_of(tmp_path, yaml.safe_dump(plays))("run", "demo", *words)
+    assert ended.code == 0, ended.out + ended.err
+    assert ("+Dear Ada" in ended.out) == shown
+    assert letter.exists() == made
 
 
 def test_an_unreachable_cluster_is_exit_code_3(tmp_path: Path) -> None:
