@@ -12,6 +12,7 @@ import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Query
+from ansible_collections.psap.perf.plugins.module_utils.deleting import delete_matching
 
 from tests.integration.conftest import PROGRAMS, PROJECT, Lab
 
@@ -41,7 +42,9 @@ def _cluster(openshift_lab: Lab) -> Iterator[Cluster]:
     cluster = Cluster(Access(kubeconfig=str(openshift_lab.kubeconfig)))
     cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     yield cluster
-    cluster.delete(Query("v1", "Namespace", name=NAMESPACE))
+    namespace = Query("v1", "Namespace", name=NAMESPACE)
+    # the next test of this lab may look which namespaces there are
+    delete_matching(cluster, namespace, check_mode=False, timeout_s=120, check=lambda: None)
     cluster.close()
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.deleting import delete_matching
 
 from tests.integration.conftest import Lab
 from tests.integration.task_sets import TaskSets, task_sets
@@ -38,6 +39,11 @@ def get(sets: TaskSets, api_version: str, kind: str, name: str, namespace: str) 
     return found
 
 
+def remove(sets: TaskSets, query: Query) -> None:
+    """Delete what a query names, and wait until it is gone: a kind that is on its way out is still listed."""
+    delete_matching(sets.cluster, query, check_mode=False, timeout_s=120, check=lambda: None)
+
+
 def kinds(sets: TaskSets) -> set[str]:
     """What the cluster defines, by name."""
     return names(sets, *_DEFINITION)
@@ -53,7 +59,13 @@ def _on_kubernetes(tmp_path: Path, shared_lab: Lab) -> Iterator[TaskSets]:
 def _on_openshift(tmp_path: Path, openshift_lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Iterator[TaskSets]:
     monkeypatch.setenv("RHOAI_PULL_SECRET", json.dumps({"auths": SECRET}))
     with task_sets(tmp_path, openshift_lab) as sets:
+        # other tests of the lab leave them, too
+        _remove_kinds(sets)
         yield sets
-        for name in KINDS_LEFT & kinds(sets):
-            sets.cluster.delete(Query(*_DEFINITION, name=name))
-        sets.cluster.delete(Query("v1", "Secret", namespace="openshift-config", name="pull-secret"))
+        _remove_kinds(sets)
+        remove(sets, Query("v1", "Secret", namespace="openshift-config", name="pull-secret"))
+
+
+def _remove_kinds(sets: TaskSets) -> None:
+    for name in KINDS_LEFT & kinds(sets):
+        remove(sets, Query(*_DEFINITION, name=name))

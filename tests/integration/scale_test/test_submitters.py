@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -16,6 +17,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.churn import 
 from .conftest import Lab, Submission, eventually, read_rows
 
 pytestmark = pytest.mark.lab
+
+ARTIFACTS = "*/001__*/artifacts"
 
 
 @pytest.mark.parametrize("submitters", [2, 4])
@@ -53,11 +56,13 @@ class Command:
     """The command as a user runs it, with two submitters at work."""
 
     def __init__(self, lab: Lab, runs: Path, **arguments: Any) -> None:
+        self.lab = lab
         self.runs = runs
+        self.namespace = f"two-{runs.name.replace('_', '-')[:40]}"
         self.process = lab.playbook(
             runs,
             "scale_test_submit",
-            scale_test_submit_namespace=f"two-{runs.name.replace('_', '-')[:40]}",
+            scale_test_submit_namespace=self.namespace,
             scale_test_submit_submitters=2,
             scale_test_submit_rate=20.0,
             **arguments,
@@ -65,11 +70,25 @@ class Command:
 
     @property
     def artifacts(self) -> Path:
-        return next(self.runs.glob("*/001__*/artifacts"))
+        return next(self.runs.glob(ARTIFACTS))
 
     def wait_for_rows(self) -> None:
-        rows = "*/001__*/artifacts/submissions.jsonl"
-        eventually(lambda: any(path.stat().st_size > 2000 for path in self.runs.glob(rows)))
+        """Until each of the submitters was answered several times."""
+        eventually(lambda: all(count >= 3 for count in self._answered()))
+
+    def _answered(self) -> list[int]:
+        rows = [row for path in self.runs.glob(f"{ARTIFACTS}/submissions.jsonl") for row in read_rows(path)]
+        return [sum(row["submitter"] == number for row in rows) for number in range(2)]
+
+    def jobs(self) -> list[str]:
+        """The names of the Jobs that the cluster has, in their order."""
+
+        async def listed() -> list[str]:
+            async with self.lab.client() as client:
+                items = (await client.request("GET", f"/apis/batch/v1/namespaces/{self.namespace}/jobs")).document()
+            return sorted(item["metadata"]["name"] for item in items["items"])
+
+        return asyncio.run(listed())
 
     def pids(self) -> list[int]:
         ready = sorted(self.artifacts.glob("submitters/*/ready.json"))
@@ -88,13 +107,18 @@ def test_a_killed_submitter_fails_the_command_with_its_accounts(lab: Lab, tmp_pa
     command = Command(lab, tmp_path, scale_test_submit_count=100)
     command.wait_for_rows()
     os.kill(command.pids()[1], signal.SIGKILL)
-    output, _ = command.process.communicate(timeout=60)
+    output, _ = command.process.communicate(timeout=110)
     assert json.loads((command.artifacts.parents[1] / "run.json").read_text())["exit_code"] == 1, output
     accounting = command.document("accounting")
     assert 50 < accounting["submitted"] < 100
-    assert (accounting["completed"], accounting["identity_holds"]) == (accounting["submitted"], True)
     rows = read_rows(command.artifacts / "submissions.jsonl")
     assert Counter(row["submitter"] for row in rows) == {0: 50, 1: accounting["submitted"] - 50}
+    # what it had announced when it was killed exists or does not: the accounts say so, and are the cluster's
+    made = [row["name"] for row in rows if row["uid"]]
+    assert sorted(made) == command.jobs()
+    unmade = accounting["submitted"] - len(made)
+    assert (accounting["completed"], accounting["lost"], accounting["identity_holds"]) == (len(made), 0, True)
+    assert accounting["failed_by_cause"] == ({"not made: its submitter died": unmade} if unmade else {})
     words = " ".join(output.split())
     assert "submitter 1 was killed by SIGKILL: " in words
     assert f"{100 - accounting['submitted']} not submitted; " in words
