@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
-from perfanalysis.kpis import Kpi, KpiValue, Labelled, Value, evaluate, kpis_document, openmetrics
+from perfanalysis.kpis import Kpi, KpiValue, Labelled, Value, evaluate, kpis_document
 from perfanalysis.scale_test.analysis import SPECS
 from perfanalysis.scale_test.kpis import KPIS
 from perfanalysis.scale_test.measures import measure
@@ -18,7 +18,6 @@ from perfanalysis.scale_test.steps import STEPS
 from tests.unit.analysis.hand_made import life, submission, tables
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[3] / "docs" / "schema" / "kpis-1.json").read_text())
-SAMPLE = re.compile(r'([a-z_:][a-z0-9_:]*)\{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*",?)*)\} (\S+)')
 
 
 def declare(function: Callable[[None], Value], **changes: str) -> Kpi[None]:
@@ -31,17 +30,51 @@ def evaluated(value: Value, **changes: str) -> KpiValue:
 
 
 @pytest.mark.parametrize(
-    "changes", [{"unit": ""}, {"help": ""}, {"direction": "up"}, {"name": "Speed"}, {"name": "with space"}]
+    "changes",
+    [
+        {"unit": ""},
+        {"unit": "ms"},
+        {"help": ""},
+        {"direction": "up"},
+        {"direction": ""},
+        {"name": "Speed"},
+        {"name": "with space"},
+    ],
 )
 def test_incomplete_declarations_are_refused(changes: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="KPI"):
         declare(lambda _: Value(1.0), **changes)
 
 
+def test_a_declaration_without_unit_or_direction_does_not_load() -> None:
+    for lacking in ("unit", "direction", "help"):
+        given = {"name": "speed", "help": "how fast", "unit": "seconds", "direction": "lower"}
+        del given[lacking]
+        with pytest.raises(TypeError, match=lacking):
+            Kpi(function=lambda _: Value(1.0), **given)  # type: ignore[arg-type]  # what is tested
+
+
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_numbers_that_are_none_are_refused(number: float) -> None:
+@pytest.mark.parametrize("place", ["number", "low", "high"])
+def test_numbers_that_are_none_are_refused(number: float, place: str) -> None:
+    given: dict[str, float] = {"number": 1.0, place: number}
     with pytest.raises(ValueError, match="missing is None with a reason"):
-        evaluated(Value(number))
+        evaluated(Value(**given))  # type: ignore[arg-type]  # only numbers are given
+
+
+def test_numbers_of_numpy_become_pythons_own() -> None:
+    value = evaluated(Value(np.int64(3), low=np.float32(2), high=np.float64(4), count=np.int32(7)))  # type: ignore[arg-type]
+    assert json.dumps([value.number, value.low, value.high, value.count]) == "[3.0, 2.0, 4.0, 7]"
+
+
+def test_kpis_of_one_name_are_told_apart_by_their_labels() -> None:
+    kpi: Kpi[None] = Kpi("waits", "how long", "s", "lower", lambda _: Value(1.0), labels={"tenant": 'a"b'})
+    (value,) = evaluate([kpi], None)
+    assert (value.unit, value.series) == ("seconds", 'waits{tenant="a\\"b"}')
+    document = kpis_document({"run": "r"}, [Labelled({"recording": "x"}, (value,))])
+    assert document["kpis"][0]["labels"] == {"recording": "x", "tenant": 'a"b'}
+    with pytest.raises(ValueError, match="'with space' is no name of a label"):
+        Kpi("waits", "how long", "s", "lower", lambda _: Value(1.0), labels={"with space": ""})
 
 
 def test_missing_without_a_reason_is_refused() -> None:
@@ -100,44 +133,6 @@ def test_the_schema_refuses_a_null_without_a_reason() -> None:
     document["kpis"][0]["value"] = None
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(document, SCHEMA)
-
-
-def test_openmetrics_text() -> None:
-    first = Labelled(
-        {"recording": 'a "quoted"\\name'}, (evaluated(Value(1.5)), evaluated(Value(None, "none"), name="b"))
-    )
-    second = Labelled({"recording": "two\nlines"}, (evaluated(Value(2.0)),))
-    text = openmetrics([first, second], {"run": "r1"})
-    assert text == (
-        "# TYPE psap_perf_speed_workloads_per_s gauge\n"
-        "# UNIT psap_perf_speed_workloads_per_s workloads_per_s\n"
-        "# HELP psap_perf_speed_workloads_per_s how fast\n"
-        'psap_perf_speed_workloads_per_s{run="r1",recording="a \\"quoted\\"\\\\name"} 1.5\n'
-        'psap_perf_speed_workloads_per_s{run="r1",recording="two\\nlines"} 2.0\n'
-        "# TYPE psap_perf_b_workloads_per_s gauge\n"
-        "# UNIT psap_perf_b_workloads_per_s workloads_per_s\n"
-        "# HELP psap_perf_b_workloads_per_s how fast\n"
-        "# EOF\n"
-    )
-
-
-def test_every_declared_kpi_makes_valid_openmetrics() -> None:
-    values = evaluate(KPIS, measure(tables([submission("a", 1.0)], life("a", created=1.5)), {}, {}))
-    lines = openmetrics([Labelled({"recording": "x"}, values)], {}).splitlines()
-    assert lines[-1] == "# EOF"
-    family = ""
-    for line in lines[:-1]:
-        if line.startswith("# TYPE "):
-            family = line.split()[2]
-        elif line.startswith("# UNIT "):
-            _, _, name, unit = line.split()
-            assert name == family
-            assert family.endswith(f"_{unit}")
-        elif not line.startswith("# HELP "):
-            sample = SAMPLE.fullmatch(line)
-            assert sample is not None, line
-            assert sample[1] == family
-            float(sample[3])
 
 
 def test_names_are_declared_once() -> None:

@@ -1,0 +1,104 @@
+"""The units that a KPI may have: base units of Prometheus, else a unit of UCUM with the reason why.
+
+Prometheus: https://prometheus.io/docs/practices/naming/#base-units. UCUM, the Unified Code for Units of Measure:
+https://ucum.org/ucum; what is counted is an annotation there, `{pod}`, of the unit 1.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+BASE = "base unit of Prometheus"
+COUNTED = "a count, which has no unit but tells of what"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """An accepted unit: how declarations and documents write it, its code in UCUM, and why it is accepted."""
+
+    name: str
+    ucum: str
+    reason: str
+
+    @property
+    def metric(self) -> str:
+        """As the ending of the name of an OpenMetrics family: `workloads/s` gives `workloads_per_second`."""
+        spelled = re.sub(r"/s$", " per second", self.name)
+        return re.sub(r"[^a-z0-9]+", "_", spelled.lower()).strip("_")
+
+
+TABLE: tuple[Unit, ...] = (
+    Unit("seconds", "s", BASE),
+    Unit("bytes", "By", BASE),
+    Unit("ratio", "1", f"{BASE}: shares are 0 to 1, not percent"),
+    Unit("joules", "J", BASE),
+    Unit("celsius", "Cel", BASE),
+    Unit("volts", "V", BASE),
+    Unit("amperes", "A", BASE),
+    Unit("meters", "m", BASE),
+    Unit("grams", "g", BASE),
+    Unit("watts", "W", "joules a second, as power is told"),
+    Unit("hertz", "Hz", "of a clock; events a second are written {event}/s"),
+    Unit("GiB", "GiBy", "memory of a GPU is sold and asked for in it"),
+    Unit("Gbit/s", "Gbit/s", "rate of a link, as it is sold and as iperf tells it"),
+    Unit("GPU-seconds", "{GPU}.s", "a resource over time, as seconds of CPU are counted"),
+    Unit("GPU-hours", "{GPU}.h", "what GPUs are paid by"),
+    Unit("CPU-seconds", "{CPU}.s", "a resource over time"),
+    Unit("nats", "{nat}", "a cross entropy by the natural logarithm, as trainers report a loss"),
+    Unit("times", "{times}", "a multiple of another value; it may be above 1"),
+    *(
+        Unit(name, f"{{{one}}}", COUNTED)
+        for name, one in (
+            ("count", "count"),
+            ("workloads", "workload"),
+            ("jobs", "job"),
+            ("pods", "pod"),
+            ("nodes", "node"),
+            ("GPUs", "GPU"),
+            ("requests", "request"),
+            ("attempts", "attempt"),
+            ("evictions", "eviction"),
+            ("pairs", "pair"),
+            ("samples", "sample"),
+            ("tokens", "token"),
+            ("steps", "step"),
+            ("events", "event"),
+            ("errors", "error"),
+        )
+    ),
+)
+_KNOWN: Mapping[str, Unit] = {unit.name: unit for unit in TABLE} | {unit.ucum: unit for unit in TABLE}
+_SCALED: Mapping[str, str] = {
+    **dict.fromkeys(("ms", "us", "µs", "ns", "min", "h", "sec", "milliseconds", "minutes", "hours"), "seconds"),
+    **dict.fromkeys(("%", "percent", "share"), "ratio"),
+    **dict.fromkeys(("kB", "KB", "MB", "GB", "KiB", "MiB", "TiB", "B"), "bytes"),
+}
+"""What is no base unit, and the one that its values belong in."""
+_ANNOTATION = re.compile(r"\{[A-Za-z][A-Za-z0-9 _-]*\}")
+
+
+def unit_of(text: str) -> Unit:
+    """The unit by its name or its code in UCUM; a rate is `<unit>/s`, what a team counts itself `{widget}`.
+
+    Raises ValueError that says which unit belongs there.
+    """
+    if text in _KNOWN:
+        return _KNOWN[text]
+    if _ANNOTATION.fullmatch(text):
+        return Unit(text, text, COUNTED)
+    whole, _, per = text.rpartition("/")
+    if per == "s" and whole and "/" not in whole:
+        each = unit_of(whole)
+        return Unit(f"{each.name}/s", f"{each.ucum}/s", f"rate: {each.reason}")
+    raise ValueError(f"unit {text!r} is no base unit of Prometheus and none of UCUM that is accepted{_instead(text)}")
+
+
+def _instead(text: str) -> str:
+    if text in _SCALED:
+        return f"; give its values in {_SCALED[text]}"
+    near = difflib.get_close_matches(text, [unit.name for unit in TABLE], n=1)
+    counted = "what is counted is written in braces, such as {widget}"
+    return f"; did you mean {near[0]}? Else {counted}" if near else f"; {counted}"

@@ -1,0 +1,147 @@
+"""OpenMetrics text: read by the parser of Prometheus' own Python client, and every number comes back as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from perfanalysis.kinds import every_kind
+from perfanalysis.kpis import Kpi, KpiValue, Labelled, Value, evaluate, metric_name, openmetrics
+from perfanalysis.pipeline import RunAnalysis, analyse_run
+from prometheus_client.metrics_core import Metric
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from tests.data.synthetic_runs import Shape, write_run
+
+RUNS = Path(__file__).resolve().parents[2] / "data" / "runs" / "v1"
+NASTY = (
+    'quoted "name"',
+    "back\\slash",
+    "two\nlines",
+    "ends with \\",
+    "\\n is no line",
+    'comma, brace} and {brace="x"',
+    "žluťoučký 日本 🐎",
+    "",
+    "# EOF",
+)
+NUMBERS = (0.0, -0.0, 0.1 + 0.2, 1e-320, 5e-324, 1.7976931348623157e308, -12345678901234567890.0, 1 / 3, 2.0**53 + 2)
+Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
+
+
+def families(text: str) -> list[Metric]:
+    """The families as the independent parser reads them; it raises where the text breaks a rule."""
+    return list(text_string_to_metric_families(text))  # type: ignore[no-untyped-call]
+
+
+def read(text: str) -> Samples:
+    """The samples of all families, each of which is a gauge with help and unit."""
+    found: Samples = {}
+    for family in families(text):
+        assert family.type == "gauge"
+        assert family.documentation
+        assert family.unit
+        for sample in family.samples:
+            key = sample.name, frozenset(sample.labels.items())
+            assert key not in found
+            found[key] = sample.value
+    return found
+
+
+def value_of(number: float | None, **changes: str) -> KpiValue:
+    declared = {"name": "speed", "help": "how fast", "unit": "workloads/s", "direction": "higher", **changes}
+    reason = "nothing was measured" if number is None else None
+    kpi: Kpi[None] = Kpi(function=lambda _: Value(number, reason), **declared)  # type: ignore[arg-type]
+    return evaluate([kpi], None)[0]
+
+
+def test_the_text() -> None:
+    first = Labelled({"recording": 'a "quoted"\\name'}, (value_of(1.5), value_of(None, name="b")))
+    second = Labelled({"recording": "two\nlines"}, (value_of(2.0),))
+    text = openmetrics([first, second], {"run": "r1"})
+    assert text == (
+        "# TYPE psap_perf_speed_workloads_per_second gauge\n"
+        "# UNIT psap_perf_speed_workloads_per_second workloads_per_second\n"
+        "# HELP psap_perf_speed_workloads_per_second how fast\n"
+        'psap_perf_speed_workloads_per_second{run="r1",recording="a \\"quoted\\"\\\\name"} 1.5\n'
+        'psap_perf_speed_workloads_per_second{run="r1",recording="two\\nlines"} 2.0\n'
+        "# TYPE psap_perf_b_workloads_per_second gauge\n"
+        "# UNIT psap_perf_b_workloads_per_second workloads_per_second\n"
+        "# HELP psap_perf_b_workloads_per_second how fast\n"
+        "# EOF\n"
+    )
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_any_text_of_a_label_or_help_comes_back(text: str) -> None:
+    value = value_of(1.0, help=text or "x")
+    written = openmetrics([Labelled({"recording": text}, (value,))], {})
+    (family,) = families(written)
+    assert family.documentation == (text or "x")
+    assert family.samples[0].labels == {"recording": text}
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_any_number_comes_back(number: float) -> None:
+    (back,) = read(openmetrics([Labelled({}, (value_of(number),))], {})).values()
+    assert repr(back) == repr(number)
+
+
+def test_names_of_labels_are_made_valid_and_stay_apart() -> None:
+    labels = {"a.b": "1", "a_b": "2", "0": "3", "__reserved": "4", "run": "of a cell", "": "5"}
+    written = openmetrics([Labelled(labels, (value_of(1.0),))], {"run": "r"})
+    ((_, found),) = read(written)
+    assert dict(found) == {
+        "run": "r",
+        "a_b": "1",
+        "a_b_": "2",
+        "_0": "3",
+        "_reserved": "4",
+        "run_": "of a cell",
+        "_": "5",
+    }
+
+
+def test_every_kpi_of_every_kind_makes_valid_text() -> None:
+    for kind in every_kind().values():
+        values = [value_of(1.5, name=kpi.name, help=kpi.help, unit=kpi.unit) for kpi in kind.kpis]
+        assert len(read(openmetrics([Labelled({"recording": "x"}, tuple(values))], {"run": "r"}))) == len(values)
+
+
+def _numbers(result: RunAnalysis) -> list[tuple[str, float]]:
+    return [
+        (metric_name(value), value.number)
+        for labelled in result.labelled_kpis()
+        for value in labelled.values
+        if value.number is not None
+    ]
+
+
+def test_a_run_of_several_recordings_comes_back_whole(tmp_path: Path) -> None:
+    shapes = [Shape(workloads=60, nodes=4), Shape(workloads=60, nodes=4, everything=True)]
+    result = analyse_run(write_run(tmp_path, shapes), tmp_path / "report")
+    text = openmetrics(result.labelled_kpis(), {"run": result.run.id, "flow": "scale_test"})
+    assert sorted((name, number) for (name, _), number in read(text).items()) == sorted(_numbers(result))
+
+
+@pytest.mark.parametrize("run", sorted(path.name for path in RUNS.iterdir() if path.is_dir()))
+def test_a_kept_run_comes_back_whole(tmp_path: Path, run: str) -> None:
+    result = analyse_run(RUNS / run, tmp_path)
+    text = openmetrics(result.labelled_kpis(), {"run": result.run.id, "flow": str(result.run.document.get("flow"))})
+    assert sorted((name, number) for (name, _), number in read(text).items()) == sorted(_numbers(result))
+
+
+BREAKS: dict[str, tuple[str, str]] = {
+    "the end is missing": ("# EOF\n", ""),
+    "the unit is no ending of the name": (" workloads_per_second\n", " seconds\n"),
+    "no number": ("} 1.5", "} fast"),
+    "a label that does not end": ('"r1"', '"r1'),
+}
+
+
+@pytest.mark.parametrize("broken", BREAKS)
+def test_the_parser_is_strict(broken: str) -> None:
+    text = openmetrics([Labelled({"recording": "a"}, (value_of(1.5),))], {"run": "r1"})
+    assert read(text)
+    with pytest.raises(ValueError, match=r"."):
+        read(text.replace(*BREAKS[broken]))

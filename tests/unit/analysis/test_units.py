@@ -1,0 +1,67 @@
+"""Units: Prometheus' base units, else UCUM's with a reason; the documents name those that are accepted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from perfanalysis.kinds import every_kind
+from perfanalysis.units import TABLE, unit_of
+
+HISTORY = Path(__file__).resolve().parents[3] / "docs" / "history.md"
+
+
+def test_the_unit_of_every_kpi_of_every_kind_is_accepted_by_its_name() -> None:
+    used = {kpi.unit for kind in every_kind().values() for kpi in kind.kpis}
+    assert used == {unit_of(unit).name for unit in used}
+    assert {"seconds", "ratio", "tokens/s", "GiB"} <= used
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "ucum", "metric"),
+    [
+        ("s", "seconds", "s", "seconds"),
+        ("By", "bytes", "By", "bytes"),
+        ("1", "ratio", "1", "ratio"),
+        ("GPU-hours", "GPU-hours", "{GPU}.h", "gpu_hours"),
+        ("workloads/s", "workloads/s", "{workload}/s", "workloads_per_second"),
+        ("{pod}/s", "pods/s", "{pod}/s", "pods_per_second"),
+        ("By/s", "bytes/s", "By/s", "bytes_per_second"),
+        ("{house call}", "{house call}", "{house call}", "house_call"),
+        ("{widget}/s", "{widget}/s", "{widget}/s", "widget_per_second"),
+    ],
+)
+def test_a_unit_is_found_by_name_or_code(text: str, name: str, ucum: str, metric: str) -> None:
+    unit = unit_of(text)
+    assert (unit.name, unit.ucum, unit.metric) == (name, ucum, metric)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("ms", "give its values in seconds"),
+        ("%", "give its values in ratio"),
+        ("MiB", "give its values in bytes"),
+        ("second", "did you mean seconds"),
+        ("widgets", "written in braces"),
+        ("{}", "written in braces"),
+        ("bytes/s/s", "is no base unit"),
+        ("ms/s", "give its values in seconds"),
+        ("/s", "is no base unit"),
+        ("", "is no base unit"),
+    ],
+)
+def test_any_other_is_refused_with_what_belongs_there(text: str, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        unit_of(text)
+
+
+def test_names_codes_and_endings_are_unique() -> None:
+    for values in ([u.name for u in TABLE], [u.ucum for u in TABLE], [u.metric for u in TABLE]):
+        assert len(values) == len(set(values))
+
+
+def test_the_table_of_the_documents_is_the_table() -> None:
+    rows = [line.split("|")[1:4] for line in HISTORY.read_text().splitlines() if line.startswith("| `")]
+    documented = {tuple(cell.strip().strip("`") for cell in row) for row in rows}
+    assert {(unit.name, unit.ucum, unit.reason) for unit in TABLE} <= documented
