@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from perfanalysis.findings import Finding
+from perfanalysis.source import Source
 from perfanalysis.tables import TableSpec, specs_of
-from perfanalysis.workload_type import Source, TableSource
+from perfanalysis.workload_type import TableSource
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +31,7 @@ def load_tables(
     frames, findings = _read(workload, folder, digest)
     if frames is not None:
         return workload.tables(**frames), findings
+    source.files = workload.files
     tables = workload.parse(source)
     _release_memory()
     findings += source.findings
@@ -50,7 +52,7 @@ def _release_memory() -> None:
 def inputs_digest(workload: TableSource[Any], directory: Path) -> bytes:
     """Hash of the contents of every declared input file, the parser's version and the tables' declarations."""
     digest = hashlib.blake2b(digest_size=20)
-    digest.update(f"{workload.name} {workload.version}".encode())
+    digest.update(f"{workload.name} {workload.version} {workload.code}".encode())
     for spec in specs_of(workload.tables).values():
         digest.update(spec.fingerprint().encode())
     for name in _named(workload.files, directory):

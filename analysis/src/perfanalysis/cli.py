@@ -10,13 +10,9 @@ from perfanalysis.comparing.commands import compare_command
 from perfanalysis.foreign.commands import import_group
 from perfanalysis.history.commands import history_group
 from perfanalysis.judging.commands import judge_command, measures_command
+from perfanalysis.options import OUTPUT, RUN, WORKLOADS
 from perfanalysis.regressing.commands import regress_command
 from perfanalysis.scale_test_tool.commands import times_csv_command
-
-RUN = click.argument("run", type=click.Path(path_type=Path))
-OUTPUT = click.option(
-    "--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default RUN/report."
-)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -38,6 +34,7 @@ cli.add_command(history_group)
 @cli.command()
 @RUN
 @OUTPUT
+@WORKLOADS
 @click.option("--first", type=click.IntRange(min=1), metavar="N", help="Only the first N workloads by submission.")
 @click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N, of these where both are given.")
 def report(run: Path, output: Path | None, first: int | None, last: int | None) -> None:
@@ -60,6 +57,7 @@ def report(run: Path, output: Path | None, first: int | None, last: int | None) 
 @cli.command()
 @RUN
 @OUTPUT
+@WORKLOADS
 @click.option("--format", "form", type=click.Choice(["json", "openmetrics"]), default="json", show_default=True)
 def kpis(run: Path, output: Path | None, form: str) -> None:
     """Write the KPIs of RUN (kpis.json and kpis.prom) and print them."""
@@ -74,6 +72,7 @@ def kpis(run: Path, output: Path | None, form: str) -> None:
 @cli.command()
 @RUN
 @OUTPUT
+@WORKLOADS
 def tables(run: Path, output: Path | None) -> None:
     """Write the tables of RUN as Parquet files and name them."""
     from perfanalysis.pipeline import analyse_run, report_directory

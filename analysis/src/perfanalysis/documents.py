@@ -13,6 +13,7 @@ from perfanalysis.findings import Finding
 
 SCHEMA = re.compile(r"psap\.perf/(?P<kind>[a-z_-]+)/(?P<major>\d+)")
 NEWEST_MAJOR = 1
+TOO_DEEP = "it is nested too deeply"
 Document = dict[str, Any]
 
 
@@ -36,16 +37,25 @@ def read_document(path: Path, kind: str, where: str) -> tuple[Document | None, t
 
 
 def _load(path: Path) -> object:
-    text = path.read_text(encoding="utf-8")
     if path.suffix == ".json":
-        return json.loads(text)
+        return load_json(path.read_bytes())
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return yaml.load(text, Loader=loader)  # noqa: S506 - both are safe loaders
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # noqa: S506 - both are safe loaders
+    except RecursionError as error:
+        raise ValueError(TOO_DEEP) from error
     except yaml.YAMLError as error:
         raise ValueError(str(error).replace("\n", " ")) from error
+
+
+def load_json(content: bytes) -> Any:
+    """The value of a JSON text. Raises ValueError for what is no JSON, no UTF-8, or nested too deeply."""
+    try:
+        return json.loads(content)
+    except RecursionError as error:
+        raise ValueError(TOO_DEEP) from error
 
 
 def schema_problem(schema: object, kind: str) -> str | None:

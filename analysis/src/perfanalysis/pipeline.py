@@ -10,11 +10,13 @@ from perfanalysis.charts.model import Figure
 from perfanalysis.discover import Run, check_run_directory, discover
 from perfanalysis.errors import UsageError
 from perfanalysis.findings import Finding
+from perfanalysis.kinds import known, workload_type
 from perfanalysis.kpis import Labelled
 from perfanalysis.prometheus.beside import load_ranges, place_metrics
 from perfanalysis.sections import Section
 from perfanalysis.selection import Selection
-from perfanalysis.workload_type import KNOWN, Analysis, Source, workload_type
+from perfanalysis.source import Source
+from perfanalysis.workload_type import Analysis
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ def report_directory(run_directory: Path, output: Path | None) -> Path:
 
     Raises UsageError when it is no run directory, or when the folder cannot be made.
     """
-    check_run_directory(run_directory, KNOWN)
+    check_run_directory(run_directory, known().markers)
     target = output if output is not None else run_directory / "report"
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -72,7 +74,7 @@ def analyse_run(run_directory: Path, output: Path, selection: Selection | None =
 
     With a selection, only those workloads of each recording are looked at.
     """
-    run = discover(run_directory, KNOWN)
+    run = discover(run_directory, known().markers)
     analyses: list[Analysis] = []
     ranges, findings = load_ranges(run, output)
     findings = run.findings + findings

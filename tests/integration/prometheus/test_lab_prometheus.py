@@ -23,7 +23,7 @@ from ansible_collections.psap.perf.plugins.module_utils.prometheus.querying impo
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.windows import Window
 from perfanalysis.discover import Place
 from perfanalysis.prometheus.ranges import parse, ranges_of
-from perfanalysis.workload_type import Source
+from perfanalysis.source import Source
 
 from tests.integration.conftest import PROJECT, Lab
 from tests.schemas import check_file
@@ -48,6 +48,8 @@ def _prometheus(openshift_lab: Lab) -> Iterator[Prometheus]:
 
 def test_what_is_asked_in_parts_is_what_is_asked_at_once(prometheus: Prometheus) -> None:
     now = float(int(time.time()))
+    # a scrape that began before this moment may be stored after it
+    assert await_scrape(prometheus, now, 60.0, _never)
     window = Window(now - 20, now)
     at_once = prometheus.query_range("up", window, 1.0)
     in_parts = prometheus.query_range("up", window, 1.0, most_points=4)

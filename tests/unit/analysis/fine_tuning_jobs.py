@@ -11,7 +11,8 @@ from perfanalysis.discover import Place
 from perfanalysis.fine_tuning.analysis import analyse
 from perfanalysis.fine_tuning.parser import parse
 from perfanalysis.kpis import KpiValue
-from perfanalysis.workload_type import Analysis, Source
+from perfanalysis.source import Source
+from perfanalysis.workload_type import Analysis
 
 from tests.data.fine_tuning_runs import Training, document
 from tests.data.synthetic_runs import EPOCH, write_json

@@ -15,7 +15,7 @@ from perfanalysis.discover import Place
 from perfanalysis.findings import Finding
 from perfanalysis.scale_test.declaration import WORKLOAD
 from perfanalysis.scale_test.tables import ScaleTestTables
-from perfanalysis.workload_type import Source
+from perfanalysis.source import Source
 
 from tests.data.synthetic_runs import Shape, write_recording
 

@@ -16,7 +16,7 @@ from perfanalysis.fine_tuning.parser import parse
 from perfanalysis.fine_tuning.plots import in_powers_of_ten
 from perfanalysis.fine_tuning.scaling import jobs_of
 from perfanalysis.sections import quantity
-from perfanalysis.workload_type import Source
+from perfanalysis.source import Source
 
 from tests.data.fine_tuning_runs import Training, document, matrix
 from tests.data.synthetic_runs import EPOCH

@@ -14,7 +14,7 @@ from perfanalysis.fine_tuning.analysis import analyse
 from perfanalysis.fine_tuning.logs.lines import clean_lines
 from perfanalysis.fine_tuning.logs.reading import LogRead, read_log, read_logs, trainers_log
 from perfanalysis.fine_tuning.parser import parse
-from perfanalysis.workload_type import Source
+from perfanalysis.source import Source
 
 from tests.data.synthetic_runs import write_json
 

@@ -14,7 +14,7 @@ from perfanalysis.fine_tuning.scaling import leaf
 from perfanalysis.kpis import KpiValue
 from perfanalysis.pipeline import analyse_run
 from perfanalysis.report import make_report
-from perfanalysis.workload_type import Source
+from perfanalysis.source import Source
 
 from tests.data.fine_tuning_runs import Training, matrix, write_job, write_tuning_run
 from tests.unit.analysis.fine_tuning_jobs import analysed, kpis

@@ -13,7 +13,7 @@ from perfanalysis.fine_tuning.monitored import monitored
 from perfanalysis.fine_tuning.parser import parse as parse_job
 from perfanalysis.kpis import KpiValue
 from perfanalysis.prometheus.ranges import Ranges, parse, ranges_of
-from perfanalysis.workload_type import Source
+from perfanalysis.source import Source
 
 from tests.data.fine_tuning_runs import Training, document
 from tests.data.prometheus_windows import Series, gpu, write_window

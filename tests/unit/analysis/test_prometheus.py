@@ -16,7 +16,7 @@ from perfanalysis.prometheus.ranges import RANGES, Ranges, parse, ranges_of
 from perfanalysis.prometheus.reading import read_answer, samples_of
 from perfanalysis.prometheus.units import quantity_of
 from perfanalysis.report import make_report
-from perfanalysis.workload_type import Source
+from perfanalysis.source import Source
 
 from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.prometheus_windows import Series, gpu, write_window

@@ -10,7 +10,8 @@ import pytest
 from perfanalysis.discover import Place
 from perfanalysis.fine_tuning.analysis import analyse
 from perfanalysis.fine_tuning.parser import parse
-from perfanalysis.workload_type import Analysis, Source
+from perfanalysis.source import Source
+from perfanalysis.workload_type import Analysis
 from perflab.container_logs import render_log
 from perflab.emulators.trainers.gpus import GIB
 

@@ -19,7 +19,8 @@ from perfanalysis.fine_tuning.summary import SUMMARY, summary_table, told_apart
 from perfanalysis.fine_tuning.tables import FACTS, PROBLEMS, STEPS, FineTuningTables
 from perfanalysis.fine_tuning.throughput import THROUGHPUT
 from perfanalysis.kpis import evaluate
-from perfanalysis.workload_type import Across, Analysis, Sample, Source
+from perfanalysis.source import Source
+from perfanalysis.workload_type import Across, Analysis, Sample
 
 PLAIN = ("torn records", "begun anew", "no log", "empty log", "benchmark failed")
 """Problems whose text says it all, without the name before it."""

@@ -13,7 +13,7 @@ from perfanalysis.documents import text_or_none
 from perfanalysis.fine_tuning.job import KIND, MARKER, Job, job_of, logs_of
 from perfanalysis.fine_tuning.tables import GPU_SAMPLES, FineTuningTables
 from perfanalysis.prometheus.ranges import Ranges, labels_of
-from perfanalysis.workload_type import Source
+from perfanalysis.source import Source
 
 if TYPE_CHECKING:
     import pandas as pd

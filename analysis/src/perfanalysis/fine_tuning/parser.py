@@ -6,7 +6,7 @@ from perfanalysis.fine_tuning.job import KIND, MARKER, job_of, logging_steps_of,
 from perfanalysis.fine_tuning.logs.frames import facts_frame, problems_frame, steps_frame
 from perfanalysis.fine_tuning.logs.reading import read_logs, trainers_log
 from perfanalysis.fine_tuning.tables import GPU_SAMPLES, FineTuningTables
-from perfanalysis.workload_type import Source
+from perfanalysis.source import Source
 
 SAMPLES = "gpu_samples.jsonl"
 FILES = (MARKER, SAMPLES, "logs/*.log")

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from perfanalysis.documents import Document, read_document
+from perfanalysis.kinds import every_kind
 from perfanalysis.kpis import Direction, KpiValue
 from perfanalysis.percentiles import STATISTICS, estimates
-from perfanalysis.workload_type import every_kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,8 @@ from perfanalysis.findings import Finding
 from perfanalysis.prometheus.figures import metrics_section
 from perfanalysis.prometheus.ranges import RANGES, Ranges, ranges_of
 from perfanalysis.sections import Section
-from perfanalysis.workload_type import Analysis, Source
+from perfanalysis.source import Source
+from perfanalysis.workload_type import Analysis
 
 
 def load_ranges(run: Run, output: Path) -> tuple[tuple[Ranges, ...], tuple[Finding, ...]]:

@@ -11,7 +11,8 @@ from perfanalysis.documents import listing, number_or, text_or_none
 from perfanalysis.findings import Finding
 from perfanalysis.prometheus.reading import read_answer
 from perfanalysis.prometheus.tables import SAMPLES, RangeTables
-from perfanalysis.workload_type import Source, TableSource
+from perfanalysis.source import Source
+from perfanalysis.workload_type import TableSource
 
 if TYPE_CHECKING:
     import pandas as pd

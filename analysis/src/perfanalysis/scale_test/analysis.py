@@ -31,7 +31,8 @@ from perfanalysis.scale_test.measures import Measures, measure
 from perfanalysis.scale_test.outcomes import accounting_findings
 from perfanalysis.scale_test.shown import sections
 from perfanalysis.scale_test.tables import ScaleTestTables
-from perfanalysis.workload_type import Analysis, Sample, Source
+from perfanalysis.source import Source
+from perfanalysis.workload_type import Analysis, Sample
 
 if TYPE_CHECKING:
     import pandas as pd

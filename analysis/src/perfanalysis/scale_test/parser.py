@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perfanalysis.scale_test import tables
 from perfanalysis.scale_test.tables import ScaleTestTables
-from perfanalysis.workload_type import Source
+from perfanalysis.source import Source
 
 ALWAYS = ("submissions.jsonl", "transitions.jsonl", "events.jsonl", "nodes.json")
 SOMETIMES = ("churn.jsonl", "control_plane.jsonl")

@@ -11,7 +11,7 @@ from perfanalysis.errors import UsageError
 from perfanalysis.scale_test.tables import SUBMISSIONS, TRANSITIONS
 from perfanalysis.scale_test_tool.records import Record
 from perfanalysis.scale_test_tool.run_directory import OBJECT_TRANSITIONS
-from perfanalysis.workload_type import Source
+from perfanalysis.source import Source
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,0 +1,28 @@
+"""Read what the clients of a download test wrote."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perfanalysis.kpis import Value
+from perfanalysis.source import Source
+
+
+def parse(source: Source) -> dict[str, Any]:
+    """A row for each line of a client's file, and the servers of downloads.json."""
+    transfers = []
+    for record in source.records("clients/*.jsonl"):
+        start, end = record.get("start"), record.get("end")
+        took = end - start if isinstance(start, int | float) and isinstance(end, int | float) else None
+        transfers.append({**record, "started_s": start, "ended_s": end, "took_s": took})
+    document = source.json("downloads.json")
+    servers = document.get("servers", []) if isinstance(document, dict) else []
+    return {"transfers": transfers, "servers": servers}
+
+
+def throughput(tables: Any) -> Value:
+    """Bytes a second over the whole test."""
+    ends, starts = tables.transfers["ended_s"].dropna(), tables.transfers["started_s"].dropna()
+    if not len(ends) or not len(starts) or ends.max() <= starts.min():
+        return Value(None, "no transfer has a beginning and an end")
+    return Value(float(tables.transfers["size_bytes"].sum() / (ends.max() - starts.min())))
