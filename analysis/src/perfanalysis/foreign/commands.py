@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from perfanalysis.foreign.orion.commands import import_orion
 from perfanalysis.scale_test_tool.commands import import_scale_test_tool
 
 
@@ -13,3 +14,4 @@ def import_group() -> None:
 
 
 import_group.add_command(import_scale_test_tool)
+import_group.add_command(import_orion)

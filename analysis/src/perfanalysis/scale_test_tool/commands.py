@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from perfanalysis.scale_test_tool.records import Record
+    from perfanalysis.scale_test_tool.columns import Columns
 
 LAYOUT = click.option(
     "--csv-layout",
@@ -20,7 +20,7 @@ LAYOUT = click.option(
 )
 
 
-@click.command("scale-test-tool")
+@click.command("scale-test-tool", short_help="A working directory of Run:ai's scale-test-tool, as a run.")
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
     "--into",
@@ -53,7 +53,7 @@ def import_scale_test_tool(directory: Path, output: Path | None, workload_kind: 
         click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
     lost = f", {len(found.lost)} lost ({found.lost_reason})" if found.lost else ""
     click.echo(f"{len(found.submissions)} submitted, {len(found.sampled) - len(found.orphans)} of them sampled{lost}")
-    _write(found.records, run / PLACE / "artifacts" / "times.csv", csv_layout)
+    _write(found.columns, run / PLACE / "artifacts" / "times.csv", csv_layout)
     click.echo(f"Run: {run}")
 
 
@@ -64,21 +64,22 @@ def import_scale_test_tool(directory: Path, output: Path | None, workload_kind: 
 def times_csv_command(run: Path, output: Path | None, csv_layout: str) -> None:
     """Write the times.csv of the scale-test-tool for each recording of RUN."""
     from perfanalysis.pipeline import report_directory
+    from perfanalysis.scale_test_tool.columns import Columns
     from perfanalysis.scale_test_tool.from_run import records_by_recording
 
     target = report_directory(run, output)
     found = records_by_recording(run, server_clock=csv_layout == "scale-test")
     for name, records in found.items():
         path = target / ("times.csv" if len(found) == 1 else f"{name}.times.csv")
-        _write(records, path, csv_layout)
+        _write(Columns.of(records), path, csv_layout)
         click.echo(path)
 
 
-def _write(records: tuple[Record, ...], path: Path, layout: str) -> None:
+def _write(workloads: Columns, path: Path, layout: str) -> None:
     from perfanalysis.documents import write_text
     from perfanalysis.scale_test_tool.times_csv import times_csv
 
-    made = times_csv(records, layout)
+    made = times_csv(workloads, layout)
     write_text(path, made.text)
     for cause, count in made.left_out.items():
         click.echo(f"note: {path.name}: {count} workloads left out: {cause}", err=True)

@@ -1,0 +1,48 @@
+"""YAML of others, as plain JSON values of a bounded size."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+MOST_VALUES = 20_000
+"""More values than any file of settings has; anchors of YAML can make billions of a few lines."""
+LARGEST_FILE = 10_000_000
+"""Bytes of the largest file that is taken for settings."""
+
+
+def read_yaml(path: Path) -> Any:
+    """The plain value of a YAML file. Raises ValueError or OSError saying what is wrong with it."""
+    with path.open("rb") as stream:
+        content = stream.read(LARGEST_FILE + 1)
+    if len(content) > LARGEST_FILE:
+        raise ValueError(f"it is larger than {LARGEST_FILE // 10**6} MB")
+    return yaml_value(content)
+
+
+def yaml_value(content: bytes | str) -> Any:
+    """The same of a text."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return _plain(yaml.load(content, Loader=loader), [MOST_VALUES])  # noqa: S506 - both are safe loaders
+    except yaml.YAMLError as error:
+        raise ValueError(" ".join(str(error).split())) from error
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def _plain(value: Any, left: list[int]) -> Any:
+    """Without dates, sets and numbers that JSON does not know; *left* counts down the values that are allowed."""
+    left[0] -= 1
+    if left[0] < 0:
+        raise ValueError(f"it has more than {MOST_VALUES} values")
+    if isinstance(value, dict):
+        return {str(key): _plain(part, left) for key, part in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_plain(part, left) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

@@ -1,0 +1,64 @@
+"""The command `import orion`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from perfanalysis.foreign.options import HISTORY, tell
+from perfanalysis.foreign.told import told_options
+
+VARIABLES = click.option(
+    "--orion-vars", metavar="JSON", help="Variables of orion's templates; the environment's count too."
+)
+TEST = click.option("--orion-test", metavar="NAME", help="Which test of orion's config; not needed where it has one.")
+CONFIG = click.option(
+    "--orion-config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="An orion config that says of each metric which way is better.",
+)
+
+
+@click.command("orion", short_help="Runs of orion's JSON, into a history.")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@HISTORY
+@CONFIG
+@TEST
+@VARIABLES
+@told_options
+def import_orion(
+    files: tuple[Path, ...],
+    folder: Path,
+    orion_config: Path | None,
+    orion_test: str | None,
+    orion_vars: str | None,
+    lower: tuple[str, ...],
+    higher: tuple[str, ...],
+    units: tuple[str, ...],
+) -> None:
+    """Add the runs of orion's JSON to a history.
+
+    FILES are what `orion -o json` saved, each of one test. A run's id is its uuid, and the test's name (--orion-test,
+    else that of the config's only test, else the file's name) is the key that it is compared by. The files tell no
+    units.
+    """
+    from perfanalysis.foreign.entries import documents, keep, origin
+    from perfanalysis.foreign.orion.config import chosen_test, read_config
+    from perfanalysis.foreign.orion.history import foreign_runs
+    from perfanalysis.foreign.orion.judged import read_variables
+    from perfanalysis.foreign.orion.runs import read_output
+    from perfanalysis.foreign.told import told
+
+    known = told(lower, higher, units)
+    test = None
+    if orion_config is not None:
+        test = chosen_test(read_config(orion_config, read_variables(orion_vars)), orion_test, orion_config)
+    for path in files:
+        output = read_output(path)
+        name = orion_test or (path.stem if test is None else test.name)
+        made = documents(foreign_runs(output, name, test, known), origin(path, output.content))
+        added = keep(folder, made)
+        tell((*output.findings, *added.findings))
+        click.echo(f"{path.name}: {added.new} runs of {name} added, {added.known} there already")

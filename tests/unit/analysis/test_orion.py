@@ -1,0 +1,293 @@
+"""orion's JSON, configs and acknowledgements: what is taken over, what is judged, what is refused and where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from perfanalysis.__main__ import run
+from perfanalysis.errors import DataQualityError, UsageError
+from perfanalysis.foreign.orion.config import OrionTest, chosen_test, read_config
+from perfanalysis.foreign.orion.judged import read_judged, read_orion_acknowledged
+from perfanalysis.foreign.orion.names import kpi_name
+from perfanalysis.foreign.orion.runs import read_output
+from perfanalysis.history.folder import load
+from perfanalysis.regressing.acknowledged import Acknowledged
+from perfanalysis.regressing.verdict import Options, Regression, regress
+from perfanalysis.regressing.watched import Watch
+
+DATA = Path(__file__).resolve().parents[2] / "data" / "foreign" / "orion"
+VARIABLES = '{"version": "4.19"}'
+LAST = "7f1e6c00-0000-4000-8000-000000000011"
+
+
+def imported(folder: Path, *more: str) -> int:
+    given = [str(DATA / "node-density.json"), "--history", str(folder), "--orion-test", "node-density"]
+    return run(["import", "orion", *given, *more])
+
+
+@pytest.mark.parametrize(
+    ("column", "name"),
+    [
+        ("podReadyLatency_P99", "pod_ready_latency_p99"),
+        ("apiserverCPU_avg", "apiserver_cpu_avg"),
+        ("99thEtcdDiskDurationSeconds_max", "m_99th_etcd_disk_duration_seconds_max"),
+        ("ovn-controller_CPU_percentiles", "ovn_controller_cpu_percentiles"),
+        ("…", ""),
+    ],
+)
+def test_a_column_gives_the_name_of_a_kpi(column: str, name: str) -> None:
+    assert kpi_name(column) == name
+
+
+def test_runs_come_into_a_history_with_what_a_config_says_of_them(tmp_path: Path) -> None:
+    config = ["--orion-config", str(DATA / "config.yaml"), "--orion-vars", VARIABLES, "--unit", "pod_*=ms"]
+    assert imported(tmp_path / "history", *config) == 0
+    history = load(tmp_path / "history")
+    assert (len(history.documents), history.findings) == (12, ())
+    changed = history.entries()[9]
+    ready = changed.kpis["pod_ready_latency_p99"]
+    assert ready.number == pytest.approx(3.077)
+    assert (ready.unit, ready.direction) == ("seconds", "lower")
+    assert changed.kpis["kubelet_cpu_avg"].unit == "{unknown}"
+    assert changed.kpis["m_99th_etcd_disk_duration_seconds_max"].direction == "neither"
+    assert (changed.flow, changed.recording, changed.keys) == ("orion", "node-density", {"test": "node-density"})
+    assert changed.facts["ocpVersion"] == "4.19.0-rc.9"
+    assert changed.facts["orion.changes"] == {"podReadyLatency_P99": 29.1}
+    assert changed.started == "2026-01-10T00:00:00.000Z"
+
+
+def test_a_later_file_adds_only_what_is_new_and_contradicts_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert imported(tmp_path / "history") == 0
+    pulls = ["import", "orion", str(DATA / "pull-request.json"), "--history", str(tmp_path / "history")]
+    assert run([*pulls, "--orion-test", "node-density"]) == 0
+    told = capsys.readouterr()
+    assert "1 runs of node-density added, 4 there already" in told.out
+    assert "has no number for kubeletCPU_avg" in told.err
+    assert run([*pulls, "--orion-test", "node-density", "--unit", "pod_*=ms"]) == 0
+    assert "the history has other numbers or units of pod_ready_latency_p99" in capsys.readouterr().err
+    history = load(tmp_path / "history")
+    assert (len(history.documents), history.findings) == (13, ())
+    assert history.entries()[-1].keys == {"test": "node-density", "pull": "311"}
+
+
+def test_the_same_run_of_another_test_is_kept_beside_the_first(tmp_path: Path) -> None:
+    assert imported(tmp_path / "history") == 0
+    other = ["import", "orion", str(DATA / "node-density.json"), "--history", str(tmp_path / "history")]
+    assert run([*other, "--orion-test", "another"]) == 0
+    entries = load(tmp_path / "history").entries()
+    assert {entry.recording for entry in entries} == {"another", "node-density"}
+    assert len(entries) == 24
+
+
+def config(name: str = "node-density") -> OrionTest:
+    path = DATA / "config.yaml"
+    return chosen_test(read_config(path, {"version": "4.19"}), name, path)
+
+
+def test_a_config_inherits_and_overrides() -> None:
+    test = config()
+    assert test.metadata == {"platform": "AWS", "workerNodesCount": 6, "wildcard": {"ocpVersion": "4.19*"}}
+    assert [metric.column for metric in test.metrics] == ["kubeletCPU_avg", "podReadyLatency_P99", "nodeVersion_kernel"]
+    ready = test.metrics[1]
+    assert (ready.threshold, ready.direction, ready.correlation, ready.context) == (10.0, 1, "kubeletCPU_avg", 2)
+    assert ready.fields == {"metricName.keyword": "podLatencyQuantilesMeasurement", "quantileName": "Ready"}
+    assert ready.without == {"jobConfig.name": ("garbage-collection",)}
+    assert (ready.metric_name, ready.labels, test.metrics[2].carried) == (
+        "podLatencyQuantilesMeasurement",
+        ("[Team: nodes]",),
+        True,
+    )
+
+
+def test_a_config_can_shut_out_what_is_inherited_and_fan_out() -> None:
+    test = config("churn")
+    assert test.metadata == {"platform": "BareMetal"}
+    assert [metric.column for metric in test.metrics] == [
+        "throughput_achievedQps",
+        "etcdCPU_percentiles",
+        "ovnCPU_percentiles",
+    ]
+    assert test.metrics[1].fields["labels.namespace.keyword"] == "openshift-etcd"
+    assert (test.metrics[2].percentile, test.metrics[0].threshold) == (99.0, 2.5)
+
+
+def test_a_config_says_what_is_judged_and_what_it_cannot_say() -> None:
+    judged = read_judged(DATA / "config.yaml", "node-density", VARIABLES)
+    assert judged.watched == (
+        Watch("kubelet_cpu_avg", "lower", 0.1),
+        Watch("pod_ready_latency_p99", "lower", 0.1, confirmed_by="kubelet_cpu_avg", within=2),
+    )
+    assert len(judged.notes) == 1
+    assert "metadata (platform, wildcard, workerNodesCount) chooses runs of orion's index" in judged.notes[0]
+    churn = read_judged(DATA / "config.yaml", "churn", VARIABLES)
+    assert [watch.direction for watch in churn.watched] == ["higher", "either", "either"]
+
+
+def test_variables_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VERSION", "4.20")
+    (first, _) = read_config(DATA / "config.yaml", {})
+    assert first.metadata["wildcard"] == {"ocpVersion": "4.20*"}
+
+
+def judged_last(history: Path, acknowledged: Acknowledged) -> Regression:
+    entries = load(history).entries()
+    current = [entry for entry in entries if entry.run == LAST]
+    watched = read_judged(DATA / "config.yaml", "node-density", VARIABLES).watched
+    return regress(current, entries, Options(watched=watched), acknowledged)
+
+
+def test_the_last_run_is_judged_as_the_config_says_and_an_acknowledgement_holds(tmp_path: Path) -> None:
+    assert imported(tmp_path / "history") == 0
+    regression = judged_last(tmp_path / "history", Acknowledged())
+    worse = [kpi.kpi.name for _, kpi in regression.of("worse")]
+    assert worse == ["pod_ready_latency_p99", "kubelet_cpu_avg"]
+    assert sum(regression.counts().values()) == 2
+    accepted = judged_last(tmp_path / "history", read_orion_acknowledged(DATA / "acknowledged.yaml"))
+    ((_, ready),) = accepted.of("acknowledged")
+    assert (ready.kpi.name, ready.reason) == (
+        "pod_ready_latency_p99",
+        "without an end: the image registry moved",
+    )
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "config.yaml"
+    path.write_text(text)
+    return path
+
+
+METRIC = "tests:\n  - name: a\n    metrics:\n      - name: m\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{}", "no list of tests"),
+        ("tests:\n  - a\n  - {{ other }}", "a variable is missing: 'other' is undefined"),
+        ("tests: [", r"config.yaml:1: it is no YAML"),
+        ("tests:\n  - {% if", r"config.yaml:2: it is no Jinja2 template"),
+        ("tests: {{ 1 / 0 }}", "it cannot be rendered: ZeroDivisionError"),
+        ("tests: {{ ''.__class__.__mro__ }}", "it cannot be rendered: SecurityError"),
+        ("tests:\n  - 3", "test 1 must be a mapping with a name"),
+        ("metricsFile: none.yaml\ntests: [{name: a}]", "none.yaml cannot be read"),
+        (METRIC, r"config.yaml:4: metric m: it needs metric_of_interest or agg"),
+        (
+            METRIC + "        metric_of_interest: v\n        direction: 2",
+            r"metric m: direction must be 1, 0 or -1, not 2",
+        ),
+        (
+            METRIC + "        metric_of_interest: v\n        threshold: -1",
+            r"metric m: threshold must be a number, 0 or",
+        ),
+        (METRIC + "        agg: {agg_type: median}", r"agg needs agg_type, one of avg, .*; not 'median'"),
+        (METRIC + "        agg: {agg_type: percentiles, target_percentile: 0}", "target_percentile must be above 0"),
+        (METRIC + "        metric_of_interest: v\n        not: [a]", "not must be a mapping"),
+        (
+            METRIC + "        metric_of_interest: v\n        correlation: x_y",
+            "correlation x_y is none of its columns: m_v",
+        ),
+        (METRIC + "        metric_of_interest: v\n        fan_out: 3", "fan_out must be a list"),
+        (METRIC + "        metric_of_interest: v\n        fan_out: [{name: b}]", "fan_out cannot set name"),
+        (METRIC + "        metric_of_interest: v\n        fan_out: [{a: 1}, {a: 2}]", "the column m_v comes from 2"),
+        ("tests: [{name: a, metrics: [{metric_of_interest: v}]}]", "a metric needs a name"),
+        ("tests: [{name: a, metrics: 3}]", "metrics must be a list of mappings"),
+        ("tests: [{name: a}]\nparentConfig: config.yaml", "test a has no metric that can be judged"),
+    ],
+)
+def test_a_wrong_config_is_one_sentence_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        read_judged(write(tmp_path, text), None, None)
+
+
+def test_what_is_not_done_is_said(tmp_path: Path) -> None:
+    text = (
+        METRIC
+        + "        metric_of_interest: v\n        group_by: labels.namespace\n      - {name: n, metric_of_interest: v}"
+    )
+    judged = read_judged(write(tmp_path, text), None, None)
+    assert [watch.kpi for watch in judged.watched] == ["n_v"]
+    assert "group_by of m: its values are only in orion's index" in judged.notes[0]
+
+
+def test_a_test_must_be_named_where_there_are_several() -> None:
+    with pytest.raises(UsageError, match="has the tests node-density, churn; name one by --orion-test"):
+        read_judged(DATA / "config.yaml", None, VARIABLES)
+    with pytest.raises(UsageError, match="--orion-vars must be a JSON object"):
+        read_judged(DATA / "config.yaml", None, "[]")
+    with pytest.raises(UsageError, match="--orion-vars is no JSON"):
+        read_judged(DATA / "config.yaml", None, "{")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[]", "it must be a mapping with ack"),
+        ("ack: [a]", "each entry of ack must be a mapping"),
+        ("ack:\n  - {uuid: a}", r"config.yaml:2: missing: metric"),
+        ("ack:\n  - {uuid: a, metric: b, until: 3}", r"config.yaml:2: unknown: until"),
+    ],
+)
+def test_a_wrong_acknowledgement_is_one_sentence_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        read_orion_acknowledged(write(tmp_path, text))
+
+
+def test_an_empty_file_acknowledges_nothing(tmp_path: Path) -> None:
+    assert read_orion_acknowledged(write(tmp_path, "---\n")) == Acknowledged()
+
+
+ENTRY: dict[str, Any] = {"uuid": "u", "timestamp": 1, "metrics": {"a_v": {"value": 1}}}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[", "is no JSON"),
+        ("3", "is no JSON of orion"),
+        ("[]", "holds no run"),
+        ("[3]", "entry 1 has no uuid"),
+        (json.dumps([ENTRY, {**ENTRY, "uuid": 7}]), "entry 2 has no uuid"),
+        (json.dumps([{**ENTRY, "metrics": {"a": 3}}]), r"entry 1 \(u\): metrics must be an object of objects"),
+        (json.dumps([{**ENTRY, "timestamp": "noon"}]), r"entry 1 \(u\): timestamp 'noon' is no time"),
+        (json.dumps([{**ENTRY, "timestamp": -3}]), "timestamp -3 is no time"),
+        (json.dumps({"periodic": [], "pulls": 3}), "pulls must be a list"),
+        (json.dumps({"periodic": [], "pulls": [{"pr": 3}]}), "pull request 3 has no list of runs"),
+        ("[" * 100_000, "is no JSON"),
+    ],
+)
+def test_a_file_that_is_none_of_orions_is_refused(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "output.json"
+    path.write_text(content)
+    with pytest.raises(DataQualityError, match=message):
+        read_output(path)
+
+
+@pytest.mark.parametrize("stamp", [1767225600, 1767225600000, "1767225600", "2026-01-01T01:00:00+01:00"])
+def test_a_timestamp_may_have_any_form(tmp_path: Path, stamp: object) -> None:
+    path = tmp_path / "output.json"
+    path.write_text(json.dumps([{**ENTRY, "timestamp": stamp}]))
+    assert read_output(path).runs[0].started_s == 1767225600
+
+
+def test_columns_of_one_name_and_runs_there_twice_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "output.json"
+    arguments = ["import", "orion", str(path), "--history", str(tmp_path / "history")]
+    path.write_text(json.dumps([{**ENTRY, "metrics": {"a_b": {"value": 1}, "a-b": {"value": 2}}}]))
+    assert run(arguments) == 5
+    path.write_text(json.dumps([ENTRY, ENTRY]))
+    assert run(arguments) == 2
+    told = capsys.readouterr().err
+    assert "output.json: the columns a_b, a-b do not give each its own name" in told
+    assert "output of the run u is there twice" in told
+    assert not (tmp_path / "history").exists()
+    path.write_text(json.dumps([ENTRY]))
+    assert run([*arguments, "--unit", "a=bananas"]) == 2
+    assert run([*arguments, "--unit", "=s"]) == 2
+    assert "unit 'bananas'" in capsys.readouterr().err
