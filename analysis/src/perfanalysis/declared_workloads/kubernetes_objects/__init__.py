@@ -1,0 +1,1 @@
+"""Jobs and pods by the lists that a cluster gives of them."""
