@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,17 @@ import numpy as np
 import pytest
 import yaml
 from perfanalysis.__main__ import run
-from perfanalysis.comparing.statistics import cliffs_delta, difference_of, word_of
+from perfanalysis.comparing.comparison import compare
+from perfanalysis.comparing.document import comparison_document
+from perfanalysis.comparing.sides import side_of_run
+from perfanalysis.comparing.statistics import cliffs_delta, difference_of, difference_of_intervals, word_of
+from perfanalysis.comparing.tables import counts, kpi_table, latency_table, summary
 from perfanalysis.kpis import Direction
 from perfanalysis.percentiles import bootstrap_draws
+from perfanalysis.pipeline import analyse_run
 
 from tests.data.synthetic_runs import Shape, write_run
+from tests.schemas import check
 
 pytestmark = pytest.mark.usefixtures("quick_plots")
 
@@ -104,8 +111,42 @@ def test_draws_are_those_of_real_resamples() -> None:
 def test_too_few_values_are_said(statistic: str, count: int) -> None:
     few, many = np.arange(float(count)), np.arange(1000.0)
     found = difference_of(few, many, statistic, "lower", 0.05)
-    assert (found.word, found.difference) == ("too little data", None)
-    assert f"needs {count + 1} values of each, has {count} and 1000" in (found.reason or "")
+    assert (found.word, found.low, found.high) == ("too little data", None, None)
+    assert found.difference is not None
+    assert f"an interval needs {count + 1} values of each, has {count} and 1000" in (found.reason or "")
+
+
+@pytest.mark.parametrize(("statistic", "count"), [("p50", 1), ("p99", 99)])
+def test_a_percentile_of_too_few_values_is_none(statistic: str, count: int) -> None:
+    found = difference_of(np.arange(float(count)), np.arange(1000.0), statistic, "lower", 0.05)
+    assert (found.word, found.first, found.difference) == ("too little data", None, None)
+    assert f"needs {count + 1} values of each" in (found.reason or "")
+
+
+def test_the_interval_of_a_difference_from_two_intervals_by_hand() -> None:
+    """d = 5; down: √(3² + 4²) = 5, up: √(12² + 5²) = 13."""
+    found = difference_of_intervals((10.0, 5.0, 14.0), (15.0, 12.0, 27.0), "lower", 0.05, "widgets")
+    assert (found.difference, found.low, found.high) == (5.0, 0.0, 18.0)
+    assert (found.word, found.reason) == (
+        "too little data",
+        "the interval reaches beyond the margin of 0.500\u202fwidgets",
+    )
+
+
+def test_that_interval_covers_the_truth_as_often_as_it_says() -> None:
+    random = np.random.default_rng(3)
+    hits = 0
+    for _ in range(1000):
+        means = random.normal(10.0, 1.0), random.normal(12.0, 2.0)
+        found = difference_of_intervals(
+            (means[0], means[0] - 1.96, means[0] + 1.96),
+            (means[1], means[1] - 3.92, means[1] + 3.92),
+            "lower",
+            0.05,
+            "1",
+        )
+        hits += (found.low or 0.0) <= 2.0 <= (found.high or 0.0)
+    assert 0.93 <= hits / 1000 <= 0.97
 
 
 def _run(root: Path, name: str, shapes: list[Shape], keys: dict[str, Any]) -> Path:
@@ -143,7 +184,7 @@ def test_a_slower_scheduler_is_worse(
     assert run([*words, "--fail-on-worse"]) == 4
     told = capsys.readouterr()
     assert "scheduling p50" in told.err
-    assert "Latencies: " in told.out
+    assert "Distributions: " in told.out
     page = (tmp_path / "comparison.html").read_text()
     assert '<span class="status worse">worse</span>' in page
     assert "http://" not in page.replace("http://www.w3.org", "")
@@ -172,6 +213,7 @@ def test_other_settings_are_refused_unless_forced(
     assert run(["compare", str(runs[0]), str(other), "--force"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "the comparison was forced" in told
+    assert "scale_test_rate 40 20" in told
     document = json.loads((other / "report" / "comparison.json").read_text())
     assert document["pairs"][0]["differing"] == {"scale_test_rate": [40, 20]}
 
@@ -200,3 +242,124 @@ def test_a_run_without_a_recording_is_refused(
     next(other.rglob("recording.json")).unlink()
     assert run(["compare", str(runs[0]), str(other)]) == 2
     assert "d holds no recording" in capsys.readouterr().err
+
+
+@pytest.fixture(name="third", scope="module")
+def _third(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A third run, as fast as the first, with another version of Kubernetes and a setting that the others have not."""
+    shapes = [Shape(workloads=60, nodes=10, duration=1.0, seed=3)]
+    directory = _run(tmp_path_factory.mktemp("third"), "c", shapes, {"scale_test_rate": 40})
+    document = json.loads((directory / "run.json").read_text())
+    document["versions"]["kubernetes"] = "v1.35.0"
+    (directory / "run.json").write_text(json.dumps(document))
+    settings = yaml.safe_load((directory / "settings.yml").read_text())
+    settings["all"]["scale_test_new"] = {"value": [1, 2], "origin": "here"}
+    (directory / "settings.yml").write_text(yaml.safe_dump(settings))
+    return directory
+
+
+def test_several_runs_are_compared_with_the_first(
+    runs: tuple[Path, Path], third: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["compare", *map(str, runs), str(third), "--output", str(tmp_path), "--fail-on-worse"]) == 4
+    told = capsys.readouterr()
+    assert "scheduling p50 (B)" in told.err
+    assert "scheduling p50 (C)" not in told.err
+    document = json.loads((tmp_path / "comparison.json").read_text())
+    assert check(document) == "psap.perf/comparison/1"
+    assert (document["runs"], document["headings"]) == (["a", "b", "c"], ["A", "B", "C"])
+    assert [pair["run"] for pair in document["pairs"]] == [1, 2]
+    differences = {each["name"]: (each["values"], each["known"]) for each in document["differences"]}
+    assert differences["version.kubernetes"] == (["v1.34.1", "v1.34.1", "v1.35.0"], [True, True, True])
+    assert differences["scale_test_new"] == ([None, None, [1, 2]], [False, False, True])
+    summary = (tmp_path / "comparison.md").read_text()
+    assert "| version.kubernetes | v1.34.1 | v1.34.1 | v1.35.0 |" in summary
+    assert "# Comparison of a and b, c\n" in summary
+    for name in ("changes_0", "distributions_0"):
+        assert (tmp_path / f"comparison.{name}.png").is_file()
+
+
+def test_the_counts_are_those_of_the_table(runs: tuple[Path, Path], third: Path, tmp_path: Path) -> None:
+    """The sentence of the page, the rows of the tables and the document say the same."""
+    comparison = compare([side_of_run(analyse_run(each, tmp_path / each.name)) for each in (*runs, third)])
+    (group,) = comparison.groups
+    tables = [latency_table(comparison, group), kpi_table(comparison, group)]
+    words = Counter(row[-1].text for table in tables if table is not None for row in table.rows)
+    document = comparison_document(comparison)
+    told = Counter(
+        entry["verdict"]
+        for pair in document["pairs"]
+        for entry in (*pair["kpis"], *(each for step in pair["steps"] for each in step["differences"]))
+    )
+    del words[""], told[None]
+    assert counts(comparison) == words == told
+    assert sum(words.values()) > 20
+    assert f"{words['worse']} worse" in summary(comparison)
+
+
+def test_runs_of_histories_are_compared_like_directories(
+    runs: tuple[Path, Path], third: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for each, folder in zip((*runs, third), ("one", "two", "one"), strict=True):
+        assert run(["history", "add", str(each), "--into", str(tmp_path / folder)]) == 0
+    histories = [word for folder in ("one", "two") for word in ("--history", str(tmp_path / folder))]
+    assert run(["compare", "a", "b", *histories, "--output", str(tmp_path), "--json"]) == 0
+    capsys.readouterr()
+    (pair,) = json.loads((tmp_path / "comparison.json").read_text())["pairs"]
+    assert pair["steps"] == []
+    verdicts = {kpi["name"]: kpi["verdict"] for kpi in pair["kpis"]}
+    assert verdicts["scheduling_p50"] == "worse"
+    assert verdicts["makespan"] is None
+    # one side of a history and one of a directory
+    assert run(["compare", "a", str(runs[1]), *histories, "--output", str(tmp_path)]) == 0
+    assert run(["compare", "a", "z", *histories, "--output", str(tmp_path)]) == 2
+    assert "z is no run directory and in no history" in capsys.readouterr().err
+    assert run(["compare", "a", "b", *histories]) == 2
+    assert "say with --output where to write" in capsys.readouterr().err
+
+
+def test_the_cells_of_a_matrix_are_compared_by_a_setting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = [(count, pods) for count in (20, 30) for pods in (1, 2)]
+    shapes = [
+        Shape(workloads=count, nodes=4, pods=pods, kind="Job" if pods == 1 else "PyTorchJob") for count, pods in cells
+    ]
+    matrix = write_run(tmp_path, shapes, run="matrix")
+    words = ["compare", str(matrix), "--output", str(tmp_path)]
+    assert run([*words, "--by", "workloads"]) == 0
+    document = json.loads((tmp_path / "comparison.json").read_text())
+    assert document["headings"] == ["workloads 20", "workloads 30"]
+    assert [pair["label"] for pair in document["pairs"]] == ["workload_kind Job", "workload_kind PyTorchJob"]
+    assert [pair["labels"][0]["cell"] for pair in document["pairs"]] == ["0", "1"]
+    assert [pair["labels"][1]["cell"] for pair in document["pairs"]] == ["2", "3"]
+    assert run([*words, "--by", "workloads", "--baseline", "30"]) == 0
+    assert json.loads((tmp_path / "comparison.json").read_text())["headings"] == ["workloads 30", "workloads 20"]
+    for baseline in ("2", "workloads=30,workload_kind=Job"):
+        assert run([*words, "--cells", "--baseline", baseline]) == 0
+        assert json.loads((tmp_path / "comparison.json").read_text())["headings"] == [
+            "cell 2",
+            "cell 0",
+            "cell 1",
+            "cell 3",
+        ]
+    capsys.readouterr()
+    assert run([*words, "--by", "worklods"]) == 2
+    assert "do not differ in worklods; did you mean workloads?" in capsys.readouterr().err
+    assert run([*words, "--by", "workloads", "--baseline", "40"]) == 2
+    assert "--baseline 40: there are only workloads 20, workloads 30" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["{a}"], "give two or more runs"),
+        (["{a}", "{b}", "--cells"], "one run"),
+        (["{a}", "{b}", "--baseline", "1"], "--baseline belongs to --by and --cells"),
+        (["{a}", "--cells"], "a has no recordings of cells"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str], words: list[str], told: str
+) -> None:
+    given = [word.format(a=runs[0], b=runs[1]) for word in words]
+    assert run(["compare", *given]) == 2
+    assert told in capsys.readouterr().err

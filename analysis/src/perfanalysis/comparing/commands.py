@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from perfanalysis.errors import UsageError
+
+if TYPE_CHECKING:
+    from perfanalysis.comparing.sides import Side
 
 
 def share(text: str) -> float:
@@ -22,36 +26,89 @@ def share(text: str) -> float:
 
 
 @click.command("compare")
-@click.argument("run_a", type=click.Path(path_type=Path))
-@click.argument("run_b", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the JSON document instead of the tables.")
-@click.option("--margin", default="5%", show_default=True, help="Changes smaller than this share of A do not matter.")
-@click.option("--force", is_flag=True, help="Compare although settings that must be equal differ.")
-@click.option("--fail-on-worse", is_flag=True, help="Exit code 4 when something is worse in B.")
+@click.argument("runs", nargs=-1, required=True)
 @click.option(
-    "--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default RUN_B/report."
+    "--history",
+    "histories",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="A history in which RUNS may be, by id or its beginning; repeatable.",
+)
+@click.option("--by", metavar="SETTING", help="Of one run: compare its cells by this setting.")
+@click.option("--cells", is_flag=True, help="Of one run: compare each of its cells with the baseline.")
+@click.option("--baseline", metavar="VALUE", help="With --by a value, with --cells a cell's number or NAME=VALUE,….")
+@click.option("--json", "as_json", is_flag=True, help="Print the JSON document instead of the tables.")
+@click.option("--margin", default="5%", show_default=True, help="Changes smaller than this share do not matter.")
+@click.option("--force", is_flag=True, help="Compare although settings that must be equal differ.")
+@click.option("--fail-on-worse", is_flag=True, help="Exit code 4 when something is worse than in the baseline.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where to write; by default report in the last run.",
 )
 def compare_command(
-    run_a: Path, run_b: Path, as_json: bool, margin: str, force: bool, fail_on_worse: bool, output: Path | None
+    runs: tuple[str, ...],
+    histories: tuple[Path, ...],
+    by: str | None,
+    cells: bool,
+    baseline: str | None,
+    as_json: bool,
+    margin: str,
+    force: bool,
+    fail_on_worse: bool,
+    output: Path | None,
 ) -> None:
-    """Compare RUN_B with RUN_A: what is better, worse or the same, by how much, and how surely.
+    """Compare RUNS with the first of them, or the cells of one: what is better, worse or the same, and how surely.
 
-    Recordings are compared whose settings marked as keys are equal. comparison.json and comparison.html are written.
-    Exit code 2 when settings differ.
+    RUNS are run directories, or ids of runs in a --history. Recordings are compared whose settings marked as keys are
+    equal. comparison.json, .md, .html and plots are written. Exit code 2 when settings differ.
     """
-    from perfanalysis.comparing.comparison import compare_runs
+    from perfanalysis.comparing.comparison import compare
     from perfanalysis.comparing.write import write_comparison
-    from perfanalysis.pipeline import report_directory
 
-    comparison = compare_runs(run_a, run_b, force=force, margin=share(margin))
-    document, page = write_comparison(comparison, report_directory(run_b, output))
+    limit, target = share(margin), _target(runs[-1], output)
+    comparison = compare(_sides(runs, histories, by, baseline, cells=cells), force=force, margin=limit)
+    written = write_comparison(comparison, target)
     if as_json:
-        click.echo(document.read_text(), nl=False)
+        click.echo(written.document.read_text(), nl=False)
     else:
         from perfanalysis.comparing.terminal import console_for_output, print_comparison
 
         print_comparison(comparison, console_for_output())
-        click.echo(f"Page: {page}")
+        click.echo(f"Page: {written.page}")
     error = comparison.error()
     if fail_on_worse and error is not None:
         raise error
+
+
+def _target(last: str, output: Path | None) -> Path:
+    from perfanalysis.pipeline import report_directory
+
+    if Path(last).is_dir():
+        return report_directory(Path(last), output)
+    if output is None:
+        raise UsageError(f"{last} is no directory: say with --output where to write")
+    return output
+
+
+def _sides(
+    runs: tuple[str, ...], histories: tuple[Path, ...], by: str | None, baseline: str | None, *, cells: bool
+) -> tuple[Side, ...]:
+    import tempfile
+
+    from perfanalysis.comparing.cells import sides_of_cells
+    from perfanalysis.comparing.sides import sides_of
+    from perfanalysis.pipeline import analyse_run
+
+    if not (by or cells):
+        if len(runs) < 2:
+            raise UsageError("give two or more runs, or --by SETTING or --cells to compare the cells of one")
+        if baseline is not None:
+            raise UsageError("--baseline belongs to --by and --cells; of several runs the first is the baseline")
+        return sides_of(runs, histories)
+    if len(runs) > 1 or (by and cells):
+        raise UsageError("--by or --cells, and one run: its cells are compared")
+    with tempfile.TemporaryDirectory(prefix="perfanalysis-") as folder:
+        return sides_of_cells(analyse_run(Path(runs[0]), Path(folder)), by, baseline)

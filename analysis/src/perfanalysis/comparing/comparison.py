@@ -1,30 +1,26 @@
-"""The comparison of two runs: every step's latencies and every KPI, for each pair of recordings."""
+"""The comparison of several sides with the first: each measure's distribution and each KPI, for alike recordings."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from perfanalysis.comparing.pairs import Matched, Pair, match
-from perfanalysis.comparing.statistics import Difference, Word, cliffs_delta, difference_of
-from perfanalysis.discover import Run
-from perfanalysis.errors import ThresholdError
-from perfanalysis.judging.measured import Declared, steps_of_kpis, values_of_step, without_statistic
+from perfanalysis.comparing.differences import FactDifference, fact_differences
+from perfanalysis.comparing.pairs import Matched, Row, differing, match
+from perfanalysis.comparing.sides import Recording, Sampled, Side, headings
+from perfanalysis.comparing.statistics import Difference, Word, cliffs_delta, difference_of, difference_of_intervals
+from perfanalysis.errors import ThresholdError, UsageError
 from perfanalysis.kpis import Direction, KpiValue
-from perfanalysis.pipeline import RunAnalysis, analyse_run, labels_of
-from perfanalysis.report.run_sections import recording_label
-from perfanalysis.workload_type import Analysis
 
 STATISTICS = ("p50", "p99")
 MARGIN = 0.05
+MOST_SIDES = 12
 
 
 @dataclass(frozen=True)
 class StepComparison:
-    """One step's latencies in A and B."""
+    """One measure's values in A and B: of a scale test, a step's latencies."""
 
     name: str
     help: str
@@ -37,7 +33,7 @@ class StepComparison:
 
 @dataclass(frozen=True)
 class KpiComparison:
-    """A KPI that is one number a run: its difference has no interval, so there is no verdict."""
+    """A KPI of both; `judged` is None where either has no interval, so that nobody can say how sure it is."""
 
     name: str
     help: str
@@ -48,17 +44,24 @@ class KpiComparison:
     reason: str | None
     headline: bool
     """Whether it stands on top of reports."""
+    judged: Difference | None = None
 
     @property
     def difference(self) -> float | None:
         """B minus A."""
         return None if self.first is None or self.second is None else self.second - self.first
 
+    @property
+    def relative(self) -> float | None:
+        """The difference as a share of A; None when A is 0 or missing."""
+        return self.difference / abs(self.first) if self.difference is not None and self.first else None
+
 
 @dataclass(frozen=True)
 class PairComparison:
-    """All of one pair of recordings."""
+    """All of one recording of the baseline and one of another side, whose place is `run`."""
 
+    run: int
     label: str
     labels: tuple[Mapping[str, str], Mapping[str, str]]
     settings: Mapping[str, Any]
@@ -66,104 +69,144 @@ class PairComparison:
     steps: tuple[StepComparison, ...]
     kpis: tuple[KpiComparison, ...]
 
+    def verdicts(self) -> Iterator[tuple[str, Word]]:
+        """Whatever has a verdict, by name: `scheduling p99`, `makespan`."""
+        for step in self.steps:
+            yield from ((f"{step.name} {difference.statistic}", difference.word) for difference in step.differences)
+        yield from ((kpi.name, kpi.judged.word) for kpi in self.kpis if kpi.judged is not None)
+
+
+@dataclass(frozen=True)
+class Group:
+    """One recording of the baseline with all that it is compared with; `recordings` are by the sides' places."""
+
+    label: str
+    recordings: Mapping[int, Recording]
+    pairs: tuple[PairComparison, ...]
+
 
 @dataclass(frozen=True)
 class Comparison:
-    """Run B beside run A. `only` are the labels of recordings without a counterpart."""
+    """Sides beside the first of them. `only` are the labels of each side's recordings without a counterpart."""
 
-    runs: tuple[str, str]
+    sides: tuple[Side, ...]
+    headings: tuple[str, ...]
     margin: float
-    pairs: tuple[PairComparison, ...]
-    only: tuple[tuple[str, ...], tuple[str, ...]]
+    groups: tuple[Group, ...]
+    only: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
-    marks: tuple[tuple[str, ...], tuple[str, ...]]
+    differences: tuple[FactDifference, ...]
+
+    @property
+    def pairs(self) -> tuple[PairComparison, ...]:
+        """All pairs of recordings."""
+        return tuple(pair for group in self.groups for pair in group.pairs)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What was simulated or emulated anywhere."""
+        return tuple(dict.fromkeys(mark for side in self.sides for mark in side.marks))
 
     def of(self, word: Word) -> tuple[str, ...]:
-        """What has a verdict, as `cell 0: scheduling p99`."""
+        """What has a verdict, as `cell 0: scheduling p99`, with the run's heading behind it when there are several."""
+        several = len(self.sides) > 2
         return tuple(
-            f"{pair.label}: {step.name} {difference.statistic}"
+            f"{pair.label}: {name}{f' ({self.headings[pair.run]})' if several else ''}"
             for pair in self.pairs
-            for step in pair.steps
-            for difference in step.differences
-            if difference.word == word
+            for name, found in pair.verdicts()
+            if found == word
         )
 
     def error(self) -> ThresholdError | None:
         """The error of a program that must fail when something got worse."""
         worse = self.of("worse")
-        return ThresholdError(f"{len(worse)} worse than in {self.runs[0]}: {', '.join(worse)}") if worse else None
+        return ThresholdError(f"{len(worse)} worse than in {self.sides[0].name}: {', '.join(worse)}") if worse else None
 
 
-def compare_runs(first: Path, second: Path, *, force: bool = False, margin: float = MARGIN) -> Comparison:
-    """Compare run B with run A. Raises UsageError when either is no run, or when their settings differ."""
-    with tempfile.TemporaryDirectory(prefix="perfanalysis-") as folder:
-        results = [analyse_run(run, Path(folder) / name) for name, run in (("a", first), ("b", second))]
-    return compare(results[0], results[1], force=force, margin=margin)
-
-
-def compare(first: RunAnalysis, second: RunAnalysis, *, force: bool, margin: float) -> Comparison:
-    """Compare two analysed runs."""
-    matched = match(first, second, force=force)
+def compare(sides: Sequence[Side], *, force: bool = False, margin: float = MARGIN) -> Comparison:
+    """Compare every side with the first. Raises UsageError when there are too few or many, or their settings differ."""
+    if not 2 <= len(sides) <= MOST_SIDES:
+        raise UsageError(f"between 2 and {MOST_SIDES} can be compared at a time, not {len(sides)}")
+    matched = match(sides, force=force)
     return Comparison(
-        runs=(first.run.id, second.run.id),
+        sides=tuple(sides),
+        headings=headings(sides),
         margin=margin,
-        pairs=tuple(_compare_pair(pair, first.run, margin) for pair in matched.pairs),
-        only=(_labels(matched.only_first, first.run), _labels(matched.only_second, second.run)),
-        notes=(*matched.notes, *_data_notes(first), *_data_notes(second), *_forced(matched)),
-        marks=(first.marks, second.marks),
+        groups=tuple(_group(row, margin) for row in matched.rows),
+        only=tuple(tuple(recording.label for recording in recordings) for recordings in matched.only),
+        notes=(*matched.notes, *dict.fromkeys(note for side in sides for note in side.notes), *_forced(matched)),
+        differences=fact_differences(sides),
     )
 
 
-def _labels(analyses: tuple[Analysis, ...], run: Run) -> tuple[str, ...]:
-    return tuple(recording_label(analysis, run) for analysis in analyses)
-
-
-def _data_notes(result: RunAnalysis) -> tuple[str, ...]:
-    errors = (finding for finding in result.findings if finding.severity == "error")
-    return tuple(f"{result.run.id}: {finding.where}: {finding.text}" for finding in errors)
-
-
 def _forced(matched: Matched) -> tuple[str, ...]:
-    if not any(pair.differing for pair in matched.pairs):
+    pairs = ((row.baseline, other) for row in matched.rows for other in row.others.values())
+    if not any(differing(first.keys, second.keys) for first, second in pairs):
         return ()
     return ("Settings that must be equal differ; the comparison was forced and says nothing of what caused a change",)
 
 
-def _compare_pair(pair: Pair, run: Run, margin: float) -> PairComparison:
-    steps = steps_of_kpis()
-    compared = (_compare_step(name, declared, pair, margin) for name, declared in steps.items())
-    of_steps = {f"{name}_{statistic}" for name in steps for statistic in STATISTICS}
-    second = {value.name: value for value in pair.second.kpis}
-    single = [_compare_kpi(value, second.get(value.name)) for value in pair.first.kpis if value.name not in of_steps]
+def _group(row: Row, margin: float) -> Group:
+    pairs = tuple(_compare_pair(place, row.baseline, other, margin) for place, other in row.others.items())
+    return Group(row.baseline.label, {0: row.baseline, **row.others}, pairs)
+
+
+def _compare_pair(place: int, first: Recording, second: Recording, margin: float) -> PairComparison:
+    names = [name for name, sampled in first.samples.items() if name in second.samples and len(sampled.values)]
+    names = [name for name in names if len(second.samples[name].values)]
+    of_steps = {f"{name}_{statistic}" for name in names for statistic in STATISTICS}
+    others = {value.name: value for value in second.kpis}
+    kpis = [_compare_kpi(value, others.get(value.name), margin) for value in first.kpis if value.name not in of_steps]
     return PairComparison(
-        label=recording_label(pair.first, run),
-        labels=(labels_of(pair.first), labels_of(pair.second)),
-        settings=pair.settings,
-        differing=pair.differing,
-        steps=tuple(step for step in compared if any(step.counts)),
-        kpis=tuple(kpi for kpi in single if kpi.first is not None or kpi.second is not None),
+        run=place,
+        label=first.label,
+        labels=(first.labels, second.labels),
+        settings=first.keys,
+        differing=differing(first.keys, second.keys),
+        steps=tuple(_compare_step(first.samples[name], second.samples[name], margin) for name in names),
+        kpis=tuple(kpi for kpi in kpis if kpi.first is not None or kpi.second is not None),
     )
 
 
-def _compare_step(name: str, declared: Declared, pair: Pair, margin: float) -> StepComparison:
-    first, second = values_of_step(pair.first, name), values_of_step(pair.second, name)
+def _compare_step(first: Sampled, second: Sampled, margin: float) -> StepComparison:
     return StepComparison(
-        name=name,
-        help=without_statistic(declared.help),
-        unit=declared.unit,
-        direction=declared.direction,
-        counts=(len(first), len(second)),
-        delta=cliffs_delta(first, second),
+        name=first.name,
+        help=first.help,
+        unit=first.unit,
+        direction=first.direction,
+        counts=(len(first.values), len(second.values)),
+        delta=cliffs_delta(first.values, second.values),
         differences=tuple(
-            difference_of(first, second, statistic, declared.direction, margin) for statistic in STATISTICS
+            difference_of(first.values, second.values, statistic, first.direction, margin, first.unit)
+            for statistic in STATISTICS
         ),
     )
 
 
-def _compare_kpi(first: KpiValue, second: KpiValue | None) -> KpiComparison:
+def _compare_kpi(first: KpiValue, second: KpiValue | None, margin: float) -> KpiComparison:
+    if second is not None and second.unit != first.unit:
+        second = None
     number = second.number if second is not None else None
     reasons = [value.reason for value in (first, second) if value is not None and value.number is None]
-    reason = reasons[0] if reasons else None if second is not None else "not measured in the second run"
+    reason = reasons[0] if reasons else None if second is not None else "not measured in the other, or in another unit"
+    one, other = _interval(first), _interval(second)
+    judged = None
+    if one is not None and other is not None:
+        judged = difference_of_intervals(one, other, first.direction, margin, first.unit)
     return KpiComparison(
-        first.name, first.help, first.unit, first.direction, first.number, number, reason, first.headline is not None
+        first.name,
+        first.help,
+        first.unit,
+        first.direction,
+        first.number,
+        number,
+        reason,
+        first.headline is not None,
+        judged,
     )
+
+
+def _interval(value: KpiValue | None) -> tuple[float, float, float] | None:
+    if value is None or value.number is None or value.low is None or value.high is None:
+        return None
+    return value.number, value.low, value.high

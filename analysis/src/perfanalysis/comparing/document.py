@@ -11,17 +11,23 @@ def comparison_document(comparison: Comparison) -> Document:
     """Everything of a comparison; missing is null with a reason."""
     return {
         "schema": "psap.perf/comparison/1",
-        "runs": list(comparison.runs),
+        "runs": [side.name for side in comparison.sides],
+        "headings": list(comparison.headings),
         "margin": comparison.margin,
-        "marks": [list(marks) for marks in comparison.marks],
+        "marks": [list(side.marks) for side in comparison.sides],
         "notes": list(comparison.notes),
         "only": [list(labels) for labels in comparison.only],
+        "differences": [
+            {"name": each.name, "values": list(each.values), "known": list(each.known)}
+            for each in comparison.differences
+        ],
         "pairs": [_pair(pair) for pair in comparison.pairs],
     }
 
 
 def _pair(pair: PairComparison) -> Document:
     return {
+        "run": pair.run,
         "label": pair.label,
         "labels": [dict(labels) for labels in pair.labels],
         "settings": dict(pair.settings),
@@ -57,6 +63,7 @@ def _difference(difference: Difference) -> Document:
 
 
 def _kpi(kpi: KpiComparison) -> Document:
+    judged = kpi.judged
     return {
         "name": kpi.name,
         "help": kpi.help,
@@ -64,5 +71,9 @@ def _kpi(kpi: KpiComparison) -> Document:
         "direction": kpi.direction,
         "values": [kpi.first, kpi.second],
         "difference": kpi.difference,
-        "reason": kpi.reason,
+        "relative": kpi.relative,
+        "low": None if judged is None else judged.low,
+        "high": None if judged is None else judged.high,
+        "verdict": None if judged is None else judged.word,
+        "reason": kpi.reason if judged is None else judged.reason,
     }

@@ -1,38 +1,20 @@
-"""Which recordings of two runs may be compared: those whose settings marked `compare: key` are equal."""
+"""Which recordings of several sides may be compared: those whose settings marked `compare: key` are equal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perfanalysis.discover import Run
 from perfanalysis.documents import mapping
 from perfanalysis.errors import UsageError
-from perfanalysis.pipeline import RunAnalysis
 from perfanalysis.workload_type import Analysis
 
+if TYPE_CHECKING:
+    from perfanalysis.comparing.sides import Recording, Side
+
 MOST_TOLD = 8
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A recording of A and one of B; `differing` are settings that should be equal: name → the two values."""
-
-    first: Analysis
-    second: Analysis
-    settings: Mapping[str, Any]
-    differing: Mapping[str, tuple[Any, Any]]
-
-
-@dataclass(frozen=True)
-class Matched:
-    """The pairs, and the recordings of either run that have no counterpart."""
-
-    pairs: tuple[Pair, ...]
-    only_first: tuple[Analysis, ...]
-    only_second: tuple[Analysis, ...]
-    notes: tuple[str, ...]
 
 
 def key_settings(run: Run) -> dict[str, Any]:
@@ -47,40 +29,75 @@ def settings_of(analysis: Analysis, run: Run) -> dict[str, Any]:
     return {**key_settings(run), **(cell.values if cell is not None else {}), **analysis.facts}
 
 
-def match(first: RunAnalysis, second: RunAnalysis, *, force: bool) -> Matched:
-    """Pair each recording of A with the first of B that is free and has equal settings.
+@dataclass(frozen=True)
+class Row:
+    """A recording of the baseline, and the one of each side that it is compared with, by the side's place."""
 
-    Raises UsageError naming what differs when no recording has a counterpart; with `force` they are then paired in
-    their order.
+    baseline: Recording
+    others: Mapping[int, Recording]
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The rows, and of each side the recordings without any counterpart."""
+
+    rows: tuple[Row, ...]
+    only: tuple[tuple[Recording, ...], ...]
+    notes: tuple[str, ...]
+
+
+def match(sides: Sequence[Side], *, force: bool) -> Matched:
+    """Find for each recording of the first side the first free one of every other that has equal settings.
+
+    Raises UsageError naming what differs when a side has no counterpart for any; with `force` its recordings are then
+    taken in their order.
     """
-    left = [(analysis, settings_of(analysis, first.run)) for analysis in first.analyses]
-    right = [(analysis, settings_of(analysis, second.run)) for analysis in second.analyses]
-    for run, sides in ((first.run, left), (second.run, right)):
-        if not sides:
-            raise UsageError(f"{run.id} holds no recording: there is nothing to compare")
-    pairs: list[Pair] = []
-    only_first = []
-    for analysis, settings in left:
-        place = next((place for place, (_, other) in enumerate(right) if not differing(settings, other)), None)
-        if place is None:
-            only_first.append(analysis)
-        else:
-            pairs.append(Pair(analysis, right.pop(place)[0], settings, {}))
-    notes = tuple(
-        f"{run.id} does not say which of its settings must be equal: only the values of its cells were looked at"
-        for run in (first.run, second.run)
-        if not key_settings(run)
+    for side in sides:
+        if not side.recordings:
+            raise UsageError(f"{side.name} holds no recording: there is nothing to compare")
+    baseline = sides[0]
+    found: list[dict[int, Recording]] = [{} for _ in baseline.recordings]
+    only: list[tuple[Recording, ...]] = [()]
+    for place, side in enumerate(sides[1:], start=1):
+        paired, free = _paired(baseline.recordings, side.recordings)
+        if not any(paired):
+            if not force:
+                raise UsageError(_refusal(baseline, side))
+            paired = [*side.recordings[: len(found)], *[None] * (len(found) - len(side.recordings))]
+            free = list(side.recordings[len(found) :])
+        only.append(tuple(free))
+        for others, other in zip(found, paired, strict=True):
+            if other is not None:
+                others[place] = other
+    both = list(zip(baseline.recordings, found, strict=True))
+    only[0] = tuple(recording for recording, others in both if not others)
+    rows = tuple(Row(recording, others) for recording, others in both if others)
+    return Matched(rows, tuple(only), _notes(sides))
+
+
+def _paired(
+    baseline: Sequence[Recording], recordings: Sequence[Recording]
+) -> tuple[list[Recording | None], list[Recording]]:
+    """The counterpart of each recording of the baseline, and those left over."""
+    free = list(recordings)
+    paired: list[Recording | None] = []
+    for recording in baseline:
+        alike = (place for place, other in enumerate(free) if _may_be_compared(recording, other))
+        place = next(alike, None)
+        paired.append(None if place is None else free.pop(place))
+    return paired, free
+
+
+def _may_be_compared(first: Recording, second: Recording) -> bool:
+    return first.kind == second.kind and not differing(first.keys, second.keys)
+
+
+def _notes(sides: Sequence[Side]) -> tuple[str, ...]:
+    return tuple(
+        f"{side.name} does not say which of its settings must be equal: only the values of its cells were looked at"
+        for side in sides
+        if side.keyless
     )
-    if pairs:
-        return Matched(tuple(pairs), tuple(only_first), tuple(analysis for analysis, _ in right), notes)
-    if not force:
-        raise UsageError(_refusal(first, second, differing(left[0][1], right[0][1])))
-    forced = tuple(
-        Pair(one, other, settings, differing(settings, others))
-        for (one, settings), (other, others) in zip(left, right, strict=False)
-    )
-    rest = len(forced)
-    return Matched(forced, tuple(one for one, _ in left[rest:]), tuple(one for one, _ in right[rest:]), notes)
 
 
 def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -89,10 +106,14 @@ def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, 
     return {name: (first[name], second[name]) for name in both if first[name] != second[name]}
 
 
-def _refusal(first: RunAnalysis, second: RunAnalysis, different: Mapping[str, tuple[Any, Any]]) -> str:
-    told = [f"{name} ({one!r} and {other!r})" for name, (one, other) in different.items()]
+def _refusal(baseline: Side, side: Side) -> str:
+    """Why no recordings can be compared, by the first of each."""
+    first, second = baseline.recordings[0], side.recordings[0]
+    told = [f"{name} ({one!r} and {other!r})" for name, (one, other) in differing(first.keys, second.keys).items()]
+    if not told:
+        return f"{baseline.name} and {side.name} cannot be compared: they hold recordings of other kinds"
     more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
     return (
-        f"{first.run.id} and {second.run.id} cannot be compared: settings that must be equal differ: "
+        f"{baseline.name} and {side.name} cannot be compared: settings that must be equal differ: "
         f"{', '.join(told[:MOST_TOLD])}{more}; --force compares them all the same"
     )

@@ -7,6 +7,7 @@ formulas and sources.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -18,8 +19,9 @@ from perfanalysis.percentiles import (
     bootstrap_draws,
     interval_of,
     smallest_interval_sample,
+    smallest_sample,
 )
-from perfanalysis.sections import duration
+from perfanalysis.sections import quantity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,11 +30,12 @@ Word = Literal["better", "worse", "same", "different", "too little data"]
 SEED = 20_260_301
 SMALLEST_MARGIN_S = 0.001
 """A millisecond: what the recorder's stamps can carry, whatever the margin is a share of."""
+SECONDS = "seconds"
 
 
 @dataclass(frozen=True)
 class Difference:
-    """B minus A of one percentile, in seconds; `reason` says why it, its interval or the verdict is missing."""
+    """B minus A of one statistic; `reason` says why it, its interval or the verdict is missing."""
 
     statistic: str
     first: float | None
@@ -50,26 +53,63 @@ class Difference:
 
 
 def difference_of(
-    first: NDArray[np.float64], second: NDArray[np.float64], statistic: str, direction: Direction, margin: float
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    statistic: str,
+    direction: Direction,
+    margin: float,
+    unit: str = SECONDS,
 ) -> Difference:
     """Compare a percentile of two samples of finite values. `margin` is the share of A below which nothing matters."""
     share = SHARES[statistic]
     needed = smallest_interval_sample(share)
     smaller = min(len(first), len(second))
-    if smaller < needed:
-        reason = f"an interval needs {needed} values of each, has {len(first)} and {len(second)}"
+    if smaller < smallest_sample(share):
+        reason = f"it needs {smallest_sample(share)} values of each, has {len(first)} and {len(second)}"
         return Difference(statistic, None, None, None, None, None, "too little data", reason)
     samples = np.sort(first), np.sort(second)
-    values = [float(np.quantile(sample, share)) for sample in samples]
+    values = float(np.quantile(samples[0], share)), float(np.quantile(samples[1], share))
+    if smaller < needed:
+        reason = f"an interval needs {needed} values of each, has {len(first)} and {len(second)}"
+        return Difference(statistic, *values, values[1] - values[0], None, None, "too little data", reason)
     draws = [
         bootstrap_draws(sample, share, np.random.default_rng([SEED, place])) for place, sample in enumerate(samples)
     ]
     low, high = interval_of(draws[1] - draws[0])
+    return _judged(statistic, values, (low, high), direction, margin, unit)
+
+
+def difference_of_intervals(
+    first: tuple[float, float, float],
+    second: tuple[float, float, float],
+    direction: Direction,
+    margin: float,
+    unit: str,
+) -> Difference:
+    """Compare two values of which only their own 95 % intervals are known, each given as value, low, high.
+
+    The interval of the difference is that of variance estimates recovered from both (MOVER): from the difference d to
+    d - √((b - b_low)² + (a_high - a)²) and d + √((b_high - b)² + (a - a_low)²). G. Y. Zou, A. Donner: Statistics in
+    Medicine 27, 2008.
+    """
+    (a, a_low, a_high), (b, b_low, b_high) = first, second
+    ends = b - a - math.hypot(b - b_low, a_high - a), b - a + math.hypot(b_high - b, a - a_low)
+    return _judged("value", (a, b), ends, direction, margin, unit)
+
+
+def _judged(
+    statistic: str,
+    values: tuple[float, float],
+    ends: tuple[float, float],
+    direction: Direction,
+    margin: float,
+    unit: str,
+) -> Difference:
+    limit = max(margin * abs(values[0]), SMALLEST_MARGIN_S if unit == SECONDS else 0.0)
     difference = values[1] - values[0]
-    limit = max(margin * abs(values[0]), SMALLEST_MARGIN_S)
-    word = word_of(difference, low, high, limit, direction)
-    told = f"the interval reaches beyond the margin of {duration(limit)}" if word == "too little data" else None
-    return Difference(statistic, values[0], values[1], difference, low, high, word, told)
+    word = word_of(difference, *ends, limit, direction)
+    told = f"the interval reaches beyond the margin of {quantity(limit, unit)}" if word == "too little data" else None
+    return Difference(statistic, *values, difference, *ends, word, told)
 
 
 def word_of(difference: float, low: float, high: float, limit: float, direction: Direction) -> Word:

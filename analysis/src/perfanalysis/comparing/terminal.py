@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from rich import box
@@ -11,14 +10,21 @@ from rich.table import Table as Shown
 from rich.text import Text
 
 from perfanalysis.comparing.comparison import Comparison
-from perfanalysis.comparing.tables import kpi_table, latency_table, summary
-from perfanalysis.comparing.write import unmatched
-from perfanalysis.sections import DASH, Cell, Table
+from perfanalysis.comparing.tables import (
+    GRAVITY,
+    differences_table,
+    kpi_table,
+    latency_table,
+    overview_table,
+    summary,
+    unmatched,
+    verdict_of,
+)
+from perfanalysis.sections import DASH, Cell, Field, Table
 
 COLOURS = {"better": "green", "worse": "red", "different": "yellow", "same": "", "too little data": "dim"}
-HEADINGS = ("Step", "A", "B", "B \u2212 A", "95 % interval", "Change", "Delta", "Verdict")
-KPI_HEADINGS = ("KPI", "A", "B", "B \u2212 A", "Better")
 WIDTH_OF_FILES = 120
+MOST_DIFFERENCES = 12
 
 
 def console_for_output() -> Console:
@@ -28,40 +34,54 @@ def console_for_output() -> Console:
 
 
 def print_comparison(comparison: Comparison, console: Console) -> None:
-    """Print the steps and the headline KPIs of each pair, then what there is to know, then the outcome."""
-    console.print(Text(f"A: {comparison.runs[0]}\nB: {comparison.runs[1]}"))
-    for pair in comparison.pairs:
-        if pair.steps:
-            console.print(_shown(latency_table(pair), HEADINGS, _step_line))
-        headlines = replace(pair, kpis=tuple(kpi for kpi in pair.kpis if kpi.headline))
-        console.print(_shown(kpi_table(headlines), KPI_HEADINGS, _kpi_line))
+    """Print what differs, each group's measures and headline KPIs, what there is to know, and the outcome."""
+    for heading, side in zip(comparison.headings, comparison.sides, strict=True):
+        console.print(Text(f"{heading}: {side.name}"))
+    others = differences_table(comparison)
+    if others is not None:
+        more = len(others.rows) - MOST_DIFFERENCES
+        note = f"and {more} more in the page" if more > 0 else ""
+        console.print(_shown(Table(others.title, others.fields, others.rows[:MOST_DIFFERENCES], note)))
+    overview = overview_table(comparison)
+    if overview is not None:
+        console.print(_shown(_what_changed(overview)))
+    for group in comparison.groups if overview is None else ():
+        latencies = latency_table(comparison, group)
+        if latencies is not None:
+            console.print(_shown(latencies, details=("difference",)))
+        kpis = kpi_table(comparison, group, headlines=True)
+        if kpis.rows:
+            console.print(_shown(kpis, details=("difference",)))
     for note in (*comparison.notes, *unmatched(comparison)):
         console.print(Text(f"note: {note}"))
     console.print(Text(summary(comparison)))
 
 
-def _shown(table: Table, headings: tuple[str, ...], line: Callable[[tuple[Cell, ...]], tuple[Text, ...]]) -> Shown:
+def _what_changed(overview: Table) -> Table:
+    """The rows with a change; the page has all."""
+    rows = tuple(row for row in overview.rows if any(verdict_of(cell) in GRAVITY for cell in row))
+    left_out = f"{len(overview.rows) - len(rows)} rows without a sure change stand in the page only."
+    return replace(overview, title="What changed", rows=rows, note=f"{overview.note} {left_out}")
+
+
+def _shown(table: Table, details: tuple[str, ...] | None = None) -> Shown:
+    """A table; the small print of *details* columns has a column of its own, None: stands below every value."""
     shown = Shown(title=table.title, caption=table.note or None, title_justify="left", box=box.SIMPLE_HEAD)
-    for heading in headings:
-        shown.add_column(heading, justify="left" if heading in ("Step", "KPI", "Better", "Verdict") else "right")
+    for field in table.fields:
+        shown.add_column(field.name, justify="right" if field.kind == "number" else "left")
+        if details and field.name in details:
+            shown.add_column("95 % interval", justify="right")
     for row in table.rows:
-        shown.add_row(*line(row))
+        texts: list[Text] = []
+        for cell, field in zip(row, table.fields, strict=True):
+            below = f"\n{cell.detail}" if details is None and cell.detail else ""
+            texts.append(Text(f"{cell.text or DASH}{below}", style=_style(cell, field)))
+            if details and field.name in details:
+                texts.append(Text(cell.detail or DASH))
+        shown.add_row(*texts)
     return shown
 
 
-def _kpi_line(row: tuple[Cell, ...]) -> tuple[Text, ...]:
-    return tuple(Text(cell.text or DASH) for cell in row)
-
-
-def _step_line(row: tuple[Cell, ...]) -> tuple[Text, ...]:
-    step, statistic, first, second, difference, change, delta, word = row
-    texts = (
-        f"{step.text} {statistic.text}",
-        first.text,
-        second.text,
-        difference.text,
-        difference.detail,
-        change.text,
-        delta.text,
-    )
-    return (*(Text(text or DASH) for text in texts), Text(word.text, style=COLOURS.get(word.text, "")))
+def _style(cell: Cell, field: Field) -> str:
+    word = cell.text if field.kind == "badge" else verdict_of(cell)
+    return COLOURS.get(word, "")

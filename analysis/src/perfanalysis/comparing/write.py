@@ -1,4 +1,4 @@
-"""Write a comparison: comparison.json, and comparison.html with its figures."""
+"""Write a comparison: comparison.json, comparison.md, and comparison.html with its figures."""
 
 from __future__ import annotations
 
@@ -7,63 +7,91 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perfanalysis.charts.model import Figure
-from perfanalysis.comparing.comparison import Comparison, PairComparison
+from perfanalysis.comparing.comparison import Comparison, Group
 from perfanalysis.comparing.document import comparison_document
-from perfanalysis.comparing.tables import change_figure, kpi_table, latency_table, summary
+from perfanalysis.comparing.figures import change_figure, distribution_figure
+from perfanalysis.comparing.markdown import comparison_markdown
+from perfanalysis.comparing.tables import (
+    counts,
+    differences_table,
+    kpi_table,
+    latency_table,
+    overview_table,
+    sides_table,
+    unmatched,
+)
 from perfanalysis.documents import write_bytes, write_json, write_text
 from perfanalysis.report.page import Drawn, page_assets, page_environment
 from perfanalysis.sections import Table
 
 DOCUMENT_FILE = "comparison.json"
+MARKDOWN_FILE = "comparison.md"
 PAGE_FILE = "comparison.html"
 
 
 @dataclass(frozen=True)
-class ShownPair:
-    """A pair as the page shows it."""
+class Written:
+    """Where a comparison's files are."""
+
+    document: Path
+    markdown: Path
+    page: Path
+    plots: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class ShownGroup:
+    """A group as the page shows it."""
 
     label: str
     blocks: tuple[Figure | Table, ...]
 
 
-def write_comparison(comparison: Comparison, target: Path) -> tuple[Path, Path]:
-    """Write both files and the figures; returns the paths of document and page."""
+def write_comparison(comparison: Comparison, target: Path) -> Written:
+    """Write all files below *target*; the same comparison gives the same bytes."""
+    shown = tuple(_shown(group, place, comparison) for place, group in enumerate(comparison.groups))
+    figures = [block for group in shown for block in group.blocks if isinstance(block, Figure)]
+    drawn = [Drawn("", figure, f"comparison.{figure.name}.png") for figure in figures]
+    plots = write_figures(drawn, target)
+    write_json(target / DOCUMENT_FILE, comparison_document(comparison))
+    write_text(target / MARKDOWN_FILE, comparison_markdown(comparison))
+    write_text(target / PAGE_FILE, _page(comparison, shown, drawn))
+    return Written(target / DOCUMENT_FILE, target / MARKDOWN_FILE, target / PAGE_FILE, plots)
+
+
+def write_figures(drawn: Iterable[Drawn], target: Path) -> tuple[Path, ...]:
+    """Draw each figure into its file."""
     from perfanalysis.charts.png import draw
 
-    shown = tuple(_shown(pair, place, comparison) for place, pair in enumerate(comparison.pairs))
-    figures = [block for pair in shown for block in pair.blocks if isinstance(block, Figure)]
-    drawn = [Drawn("", figure, f"comparison.{figure.name}.png") for figure in figures]
+    paths = []
     for item in drawn:
-        write_bytes(target / item.file, draw(item.figure))
-    write_json(target / DOCUMENT_FILE, comparison_document(comparison))
-    write_text(target / PAGE_FILE, _page(comparison, shown, drawn))
-    return target / DOCUMENT_FILE, target / PAGE_FILE
+        paths.append(target / item.file)
+        write_bytes(paths[-1], draw(item.figure))
+    return tuple(paths)
 
 
-def _shown(pair: PairComparison, place: int, comparison: Comparison) -> ShownPair:
-    marks = (mark for marks in comparison.marks for mark in marks)
-    figure = change_figure(pair, place, marks)
-    tables = (*((latency_table(pair),) if pair.steps else ()), kpi_table(pair))
-    return ShownPair(pair.label, tables if figure is None else (figure, *tables))
+def _shown(group: Group, place: int, comparison: Comparison) -> ShownGroup:
+    blocks = (
+        change_figure(comparison, group, place),
+        latency_table(comparison, group),
+        distribution_figure(comparison, group, place),
+        kpi_table(comparison, group),
+    )
+    return ShownGroup(group.label, tuple(block for block in blocks if block is not None))
 
 
-def _page(comparison: Comparison, shown: tuple[ShownPair, ...], drawn: Iterable[Drawn]) -> str:
+def _page(comparison: Comparison, shown: tuple[ShownGroup, ...], drawn: Iterable[Drawn]) -> str:
     template = page_environment(drawn).get_template("comparison.html.j2")
     return template.render(
-        runs=comparison.runs,
-        summary=summary(comparison),
+        title=", ".join(side.name for side in comparison.sides[1:]),
+        baseline=comparison.sides[0].name,
+        counts=counts(comparison),
         margin=f"{100 * comparison.margin:g} %",
-        marks=tuple(dict.fromkeys(mark for marks in comparison.marks for mark in marks)),
+        marks=comparison.marks,
         notes=(*comparison.notes, *unmatched(comparison)),
-        pairs=shown,
+        sides=sides_table(comparison),
+        differences=differences_table(comparison),
+        overview=overview_table(comparison),
+        groups=shown,
         assets=page_assets(),
-    )
-
-
-def unmatched(comparison: Comparison) -> tuple[str, ...]:
-    """Sentences about recordings that have no counterpart."""
-    return tuple(
-        f"only {run} has {', '.join(labels)}"
-        for run, labels in zip(comparison.runs, comparison.only, strict=True)
-        if labels
     )
