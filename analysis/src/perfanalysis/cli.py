@@ -12,7 +12,7 @@ from perfanalysis.history.commands import history_group
 from perfanalysis.judging.commands import judge_command, measures_command
 from perfanalysis.options import OUTPUT, RUN, WORKLOADS
 from perfanalysis.regressing.commands import regress_command
-from perfanalysis.scale_test_tool.commands import times_csv_command
+from perfanalysis.scale_test_tool.commands import plotter, times_csv_command
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -23,6 +23,7 @@ def cli(debug: bool) -> None:
 
 
 cli.add_command(import_group)
+cli.add_command(plotter)
 cli.add_command(times_csv_command)
 cli.add_command(judge_command)
 cli.add_command(measures_command)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ def _old(tmp_path: Path) -> Path:
 
 
 def test_the_old_layout_is_the_old_tools_by_the_byte(old: Path) -> None:
-    made = times_csv(read_working_directory(old).records, "scale-test")
+    made = times_csv(read_working_directory(old).columns, "scale-test")
     assert made.text.encode() == OLD_BYTES
     assert made.left_out == {
         "no record of its submission": 1,
@@ -65,8 +66,39 @@ def test_the_old_layout_is_the_old_tools_by_the_byte(old: Path) -> None:
     }
 
 
+RECORDED = {
+    (1, 200): ("02e6148f01ba3bb609ddf9df88fd2d9e08e76c277987ea3d9ebf47ecfa83a9db", 6.2513089005235605),
+    (1, 2000): ("b13443120e4611384ebc1ed289fa94b84e77caeb7cff03402afcd4259de28d13", 6.2950474183350895),
+    (2, 200): ("1a490b38053affde8d0e7ec09a2f473b9fa2992c71712a120ef73104c3c66e95", 6.230366492146596),
+    (2, 2000): ("03d0b69dde467d459073c0af88269bc49ecf26f051d53d5bf9747896e8d42a1d", 6.04578947368421),
+    (3, 200): ("96d1e97b6fdd8c06ad6b4def1b10d95be32f9ac650958a3b3a85d076e672373c", 6.168478260869565),
+    (3, 2000): ("d4e37e4627d19c159fd6fde8eb1e52776555c904ba4e19bfe36d0d99bd770fdc", 6.162692103868574),
+}
+"""Seed and size → what the old tool itself made of it: SHA-256 of its times.csv, and its average to the decision."""
+
+
+@pytest.mark.parametrize(("seed", "workloads"), list(RECORDED))
+def test_the_old_layout_is_what_the_old_tool_wrote_of_the_same_files(tmp_path: Path, seed: int, workloads: int) -> None:
+    """The 0 of a difference that is a little negative is written without a fraction there, for example."""
+    made = times_csv(read_working_directory(make(tmp_path / "logs", workloads, seed)).columns, "scale-test")
+    digest, average = RECORDED[seed, workloads]
+    assert hashlib.sha256(made.text.encode()).hexdigest() == digest
+    totals = [float(line.split(",")[-2]) for line in made.text.splitlines()[1:]]
+    assert sum(totals) / len(totals) == pytest.approx(average, abs=1e-9)
+
+
+def test_the_old_layout_leaves_out_a_pod_group_one_second_too_old_and_keeps_a_submission_one_second_late(
+    tmp_path: Path,
+) -> None:
+    """It looked at the pod group before it took small negative differences for 0, at the total after that."""
+    seen = [sampled("j-00000a", 1, 2, 4, 4, 3, 5), sampled("j-00000b", 0, 0, 0, 0, 0, 0)]
+    made = times_csv(read_working_directory(write(tmp_path / "logs", SENT[:2], seen)).columns, "scale-test")
+    assert made.left_out == {"pod group older than its first pod": 1}
+    assert made.text.splitlines()[1].endswith("10:00:01,0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0,0")
+
+
 def test_the_corrected_layout_names_every_column_and_keeps_fractions_zones_and_every_workload(old: Path) -> None:
-    rows = list(csv.DictReader(times_csv(read_working_directory(old).records, "corrected").text.splitlines()))
+    rows = list(csv.DictReader(times_csv(read_working_directory(old).columns, "corrected").text.splitlines()))
     assert [row["Job Name"] for row in rows] == ["j-00000a", "j-00000b", "j-00000c", "j-00000d", "j-0000ff"]
     first, second = rows[0], rows[1]
     assert len(first) == len(HEADER) == 26
@@ -79,10 +111,10 @@ def test_the_corrected_layout_names_every_column_and_keeps_fractions_zones_and_e
 
 
 def test_both_layouts_are_read_back(old: Path, tmp_path: Path) -> None:
-    records = read_working_directory(old).records
+    workloads = read_working_directory(old).columns
     for layout in ("scale-test", "corrected"):
         path = tmp_path / f"{layout}.csv"
-        path.write_text(times_csv(records, layout).text)
+        path.write_text(times_csv(workloads, layout).text)
         again = tmp_path / f"{layout}.again.csv"
         again.write_text(times_csv(read_times_csv(path), layout).text)
         assert again.read_bytes() == path.read_bytes()
@@ -93,7 +125,7 @@ def test_both_layouts_are_read_back(old: Path, tmp_path: Path) -> None:
 def test_a_run_gives_the_same_file_as_the_working_directory(tmp_path: Path, seed: int, workloads: int) -> None:
     directory = make(tmp_path / "logs", workloads, seed)
     assert run(["import", "scale-test-tool", str(directory), "--output", str(tmp_path / "run")]) == 0
-    direct = times_csv(read_working_directory(directory).records, "scale-test")
+    direct = times_csv(read_working_directory(directory).columns, "scale-test")
     assert direct.rows > 0.8 * workloads
     assert run(["times-csv", str(tmp_path / "run"), "--csv-layout", "scale-test"]) == 0
     assert (tmp_path / "run" / "report" / "times.csv").read_text() == direct.text
@@ -137,12 +169,28 @@ def _schema(kind: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "text", ["2026-03-02T12:00:04+02:00", "2026-03-02T05:00:04-05:00", "2026-03-02T10:00:04Z", "2026-03-02T10:00:04"]
+    "stamp",
+    [
+        "2026-03-02T12:00:04.25+02:00",
+        "2026-03-02T05:00:04.250-05:00",
+        "2026-03-02T10:00:04.250000Z",
+        "2026-03-02T10:00:04.25+00:00",
+        "2026-03-02T10:00:04.25",
+        1772445604.25,
+    ],
 )
-def test_zones_are_honoured(tmp_path: Path, text: str) -> None:
-    seen = [sampled("j-00000a", 1, 2, 2, 2, 3, 9, podSchedulingDecisionTimestamp=text)]
+def test_every_spelling_of_a_time_is_the_same_instant(tmp_path: Path, stamp: object) -> None:
+    seen = [sampled("j-00000a", 1, 2, 2, 2, 3, 9, podSchedulingDecisionTimestamp=stamp)]
     (record,) = read_working_directory(write(tmp_path / "logs", SENT[:1], seen)).sampled
-    assert record.times["scheduled"] - (record.submitted_s or 0.0) == 3.75
+    assert record.times["scheduled"] == 1772445604.25
+    assert record.times["scheduled"] - (record.submitted_s or 0.0) == 4.0
+
+
+@pytest.mark.parametrize("stamp", [True, [], {}, "", "noon", 1e12, -1, float("nan")])
+def test_what_is_no_time_is_refused_by_record_and_key(tmp_path: Path, stamp: object) -> None:
+    seen = [SEEN[0], sampled("j-00000a", 1, 2, 2, 2, 3, 9, podSchedulingDecisionTimestamp=stamp)]
+    with pytest.raises(DataQualityError, match=r"record 2 \(j-00000a\): podSchedulingDecisionTimestamp: "):
+        read_working_directory(write(tmp_path / "logs", SENT, seen))
 
 
 @pytest.mark.parametrize(
@@ -196,7 +244,7 @@ def test_times_csv_stands_in_for_a_missing_sample(old: Path) -> None:
             "sampled.json",
             json.dumps([SEEN[1], {**SEEN[0], "jobCreatedTimestamp": "noon"}]),
             DataQualityError,
-            r"record 2 \(j-00000b\): jobCreatedTimestamp: 'noon' is not an ISO 8601 time",
+            r"record 2 \(j-00000b\): jobCreatedTimestamp: 'noon' is neither an ISO 8601 time",
         ),
         (
             "submitted.json",

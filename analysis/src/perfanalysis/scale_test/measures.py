@@ -78,6 +78,8 @@ class Measures:
     activity: Activity
     accounting: Accounting
     recording: Document
+    arrival_s: float
+    """Resolution of the times at which objects were seen."""
     occupation: Occupation | None
     """Of the nodes over time; None when no node is known."""
 
@@ -133,5 +135,6 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document) 
         activity=activity,
         accounting=account(workloads, accounting, churned_by_test(tables, workloads)),
         recording=recording,
+        arrival_s=arrival,
         occupation=occupation(pods, tables.nodes, window) if window else None,
     )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from perfanalysis.charts.model import Axis, Chart, Figure, Layer, cumulative, histogram, seconds_scale
+from perfanalysis.charts.model import Axis, Chart, Figure, Layer, cumulative
+from perfanalysis.charts.over_time import row_of
 from perfanalysis.percentiles import SHARES
 from perfanalysis.scale_test.activity import Window, first_times
 from perfanalysis.scale_test.measures import Measures
 from perfanalysis.scale_test.plots_evictions import rescheduling_by_submission
 from perfanalysis.scale_test.plots_nodes import node_moments
-from perfanalysis.scale_test.steps import STEPS, Step, values_of
+from perfanalysis.scale_test.steps import STEPS, Step, seen_resolution, values_of
 from perfanalysis.scale_test.time_axis import SINCE, SUBMITTED
 from perfanalysis.sections import duration
 
@@ -61,7 +61,8 @@ def _between_row(measures: Measures, window: Window) -> tuple[tuple[Chart, ...],
     submitted = first_times(measures.workloads) - window.start
     average = f"average {duration(float(np.nanmean(values)))}, median {duration(float(np.nanmedian(values)))}"
     title = f"Sent to intermediate object: intermediate object created \u2212 sent \u00b7 {average}"
-    return (_row("Sent to intermediate object", title, submitted, values, colour=BETWEEN_COLOUR, height=230),)
+    label = "Sent to intermediate object"
+    return (row_of(label, title, SUBMITTED, submitted, values, colour=BETWEEN_COLOUR, height=230),)
 
 
 def detailed_figure(measures: Measures, window: Window) -> Figure:
@@ -70,7 +71,7 @@ def detailed_figure(measures: Measures, window: Window) -> Figure:
     again = rescheduling_by_submission(measures, window)
     if again is not None:
         title = f"Rescheduling: replacement bound \u2212 evicted \u00b7 average {duration(float(np.nanmean(again[1])))}"
-        rows.append(_row("Rescheduling", title, *again, colour=EVICTIONS_COLOUR, height=170))
+        rows.append(row_of("Rescheduling", title, SUBMITTED, *again, colour=EVICTIONS_COLOUR, height=170))
     caption = (
         "One row for each step; workloads stand at their time of submission in every row. "
         "Steps end when all pods of a workload have come as far."
@@ -85,31 +86,9 @@ def _step_row(measures: Measures, window: Window, step: Step, height: int) -> tu
     values = values_of(measures.latencies, step)
     submitted = first_times(measures.workloads) - window.start
     title = f"{step.label}: {step.formula} \u00b7 {_statistics(measures, step, values)}"
-    return _row(step.label, title, submitted, values, colour=COLOURS[step.name], height=height)
-
-
-def _row(
-    label: str,
-    title: str,
-    submitted: NDArray[np.float64],
-    values: NDArray[np.float64],
-    *,
-    colour: int,
-    height: int,
-) -> tuple[Chart, ...]:
-    """Values in seconds over the time of submission, and beside them their distribution on the same axis."""
-    factor, unit = seconds_scale(values)
-    known = np.isfinite(values) & np.isfinite(submitted)
-    values = values * factor
-    low, high = _limits(values)
-    axis = Axis("", unit, low=low, high=high)
-    beside = replace(axis, labelled=False)
-    points = Layer("points", label, submitted[known], values[known], colour)
-    bars = histogram(values, label, colour)
-    return (
-        Chart(title, SUBMITTED, axis, (points,), share=3.4, height=height),
-        Chart("", Axis("workloads", low=0.0, whole=True), beside, (bars,), height=height),
-    )
+    exact = seen_resolution(step, measures.arrival_s)
+    colour = COLOURS[step.name]
+    return row_of(step.label, title, SUBMITTED, submitted, values, colour=colour, height=height, resolution=exact)
 
 
 def _statistics(measures: Measures, step: Step, values: NDArray[np.float64]) -> str:
@@ -121,13 +100,6 @@ def _statistics(measures: Measures, step: Step, values: NDArray[np.float64]) -> 
         if value is not None:
             texts.append(f"{word} {duration(value)}")
     return ", ".join(texts)
-
-
-def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
-    finite = values[np.isfinite(values)]
-    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
-    room = 0.04 * (high - low) or 0.5
-    return (min(0.0, low - room) if low < 0 else 0.0), high + room
 
 
 def distribution_figure(measures: Measures) -> Figure:

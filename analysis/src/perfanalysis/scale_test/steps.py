@@ -194,9 +194,13 @@ def values_of(latencies: pd.DataFrame, step: Step, clock: Clock = "seen") -> NDA
 def _resolution(latencies: pd.DataFrame, step: Step, clock: Clock, arrival: float) -> NDArray[np.float64]:
     """Sum of the resolutions of both ends; `arrival` is that of the times at which objects were seen."""
     if clock == "seen":
-        ends = (SEEN_RESOLUTION_S if BY_NAME[name].origin == "client" else arrival for name in (step.start, step.end))
-        return np.full(len(latencies), sum(ends))
+        return np.full(len(latencies), seen_resolution(step, arrival))
     return latencies[f"{step.name}_resolution_s"].to_numpy(dtype=float)
+
+
+def seen_resolution(step: Step, arrival: float) -> float:
+    """Sum of the resolutions of both ends on the client's clock; `arrival` as there."""
+    return sum(SEEN_RESOLUTION_S if BY_NAME[name].origin == "client" else arrival for name in (step.start, step.end))
 
 
 def step_estimates(latencies: pd.DataFrame) -> Estimates:

@@ -1,4 +1,4 @@
-"""The commands `import scale-test-tool` and `times-csv`."""
+"""The commands `import scale-test-tool`, `plotter` and `times-csv`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from perfanalysis.foreign.options import tell
 
 if TYPE_CHECKING:
     from perfanalysis.scale_test_tool.columns import Columns
@@ -49,12 +51,61 @@ def import_scale_test_tool(directory: Path, output: Path | None, workload_kind: 
     found = read_working_directory(directory)
     target = output if output is not None else Path(os.environ.get("PERF_RUNS_DIR", "runs")) / run_id(found)
     run = write_run_directory(found, target, workload_kind)
-    for finding in found.findings:
-        click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
+    tell(found.findings)
     lost = f", {len(found.lost)} lost ({found.lost_reason})" if found.lost else ""
     click.echo(f"{len(found.submissions)} submitted, {len(found.sampled) - len(found.orphans)} of them sampled{lost}")
     _write(found.columns, run / PLACE / "artifacts" / "times.csv", csv_layout)
     click.echo(f"Run: {run}")
+
+
+@click.command()
+@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default DIRECTORY.")
+@click.option("--first", type=click.IntRange(min=1), metavar="N", help="Plot only the first N workloads by submission.")
+@click.option("--last", type=click.IntRange(min=1), metavar="N", help="Plot only the last N, of these with --first.")
+@click.option(
+    "--most-lost",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="Part of the submitted workloads that may be missing without exit code 5.",
+)
+@LAYOUT
+def plotter(
+    directory: Path, output: Path | None, first: int | None, last: int | None, most_lost: float, csv_layout: str
+) -> None:
+    """Plot DIRECTORY, the working directory of the scale-test-tool, as its plotter did, without making a run.
+
+    Writes general.png, detailed.png and times.csv, and prints what became of every workload. Exit code 5 when one was
+    never sampled, or a file is damaged.
+    """
+    from perfanalysis.charts.png import draw
+    from perfanalysis.documents import write_bytes
+    from perfanalysis.errors import DataQualityError
+    from perfanalysis.scale_test_tool.accounts import accounts_of, negative_counts
+    from perfanalysis.scale_test_tool.plots import detailed_figure, general_figure, in_order, statistics_lines
+    from perfanalysis.scale_test_tool.reading import read_working_directory
+    from perfanalysis.selection import Selection
+
+    found = read_working_directory(directory)
+    selection = Selection(first, last)
+    tell(found.findings)
+    for heading, (count, cause) in negative_counts(found).items():
+        text = f"{count} negative beyond the resolution of their stamps, kept as they are: {cause}"
+        click.echo(f"note: {heading}: {text}", err=True)
+    target = directory if output is None else output
+    plotted = in_order(found.samples, selection)
+    marks = (f"{selection.words} workloads",) if selection.words else ()
+    _write(found.columns, target / "times.csv", csv_layout)
+    for figure in (general_figure(plotted, marks), detailed_figure(plotted, marks)):
+        if figure.rows:
+            write_bytes(target / f"{figure.name}.png", draw(figure))
+            click.echo(target / f"{figure.name}.png")
+    click.echo("\n".join(statistics_lines(plotted)))
+    accounts = accounts_of(found)
+    click.echo(accounts.text)
+    if accounts.lost_ratio > most_lost or not accounts.identity_holds:
+        raise DataQualityError(f"the data is not complete: {accounts.text}. --most-lost allows for some")
 
 
 @click.command("times-csv")

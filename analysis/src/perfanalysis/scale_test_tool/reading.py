@@ -5,55 +5,83 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.findings import Finding
-from perfanalysis.scale_test_tool.records import STAMPS, Record, parse_stamp, without_stand_ins
+from perfanalysis.scale_test_tool.columns import TIME_NAMES, Columns
+from perfanalysis.scale_test_tool.records import STAMPS, SUBMITTED, Record, parse_stamp
 from perfanalysis.scale_test_tool.times_csv import read_times_csv
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SUBMITTED_FILE = "submitted.json"
 SAMPLED_FILE = "sampled.json"
 TIMES_FILE = "times.csv"
-Key = tuple[str, str]
+SUBMIT_KEY = "submitTimestamp"
+TEXT_KEYS = ("jobName", "jobNamespace", "projectName")
+KEYS = (*TEXT_KEYS, *(stamp.key for stamp in STAMPS), SUBMIT_KEY)
+ALWAYS_WRITTEN = STAMPS[:6]
+"""Stamps that the old sampler had of every workload it kept."""
 
 
 @dataclass(frozen=True)
 class WorkingDirectory:
-    """What was found. `sampled` is in the order of the file; those of nobody's submission have no submitted_s.
+    """What was found. `samples` is in the order of the file; those of nobody's submission have no time of it.
 
     `lost` are the submitted workloads that were never sampled, with the reason they all share; `files` maps the name
     of each file read to the SHA-256 of its contents.
     """
 
     directory: Path
-    submissions: tuple[Record, ...]
-    sampled: tuple[Record, ...]
+    submitted: Columns
+    samples: Columns
     lost_reason: str
     findings: tuple[Finding, ...]
     files: Mapping[str, str]
 
+    @cached_property
+    def columns(self) -> Columns:
+        """Every workload: the sampled in the order of the file, then the lost."""
+        return self.samples.followed_by(self.lost_columns)
+
+    @cached_property
+    def lost_columns(self) -> Columns:
+        """Submitted workloads that were never sampled."""
+        seen = set(self.samples.keys)
+        return self.submitted.take([place for place, key in enumerate(self.submitted.keys) if key not in seen])
+
+    @cached_property
+    def submissions(self) -> tuple[Record, ...]:
+        """Submitted workloads in their order."""
+        return self.submitted.records()
+
+    @cached_property
+    def sampled(self) -> tuple[Record, ...]:
+        """Sampled workloads in the order of the file."""
+        return self.samples.records()
+
     @property
     def lost(self) -> tuple[Record, ...]:
         """Submitted workloads that were never sampled."""
-        seen = {_key(record) for record in self.sampled}
-        return tuple(record for record in self.submissions if _key(record) not in seen)
+        return self.lost_columns.records()
 
     @property
     def orphans(self) -> tuple[Record, ...]:
         """Sampled workloads that somebody else submitted; none when nothing is known of any submission."""
-        return tuple(record for record in self.sampled if record.submitted_s is None) if self.submissions else ()
+        nobodys = np.isnan(self.samples.time(SUBMITTED)) & (len(self.submitted) > 0)
+        return self.samples.take(np.flatnonzero(nobodys)).records()
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """Every workload: the sampled in the order of the file, then the lost."""
-        return self.sampled + self.lost
-
-
-def _key(record: Record) -> Key:
-    return record.namespace, record.name
+        """Every workload, as `columns`."""
+        return self.columns.records()
 
 
 def read_working_directory(directory: Path) -> WorkingDirectory:
@@ -77,94 +105,103 @@ def read_working_directory(directory: Path) -> WorkingDirectory:
     if SUBMITTED_FILE not in there:
         text = "the file is missing: the submissions are those known from the samples"
         findings.append(Finding("warning", SUBMITTED_FILE, text))
-    sent = {_key(record): record.submitted_s for record in submissions}
-    sampled = tuple(_sent(record, sent.get(_key(record))) for record in sampled)
-    files = {name: hashlib.sha256(paths[name].read_bytes()).hexdigest() for name in sorted(there)}
-    found = WorkingDirectory(directory, submissions, sampled, reason, (), files)
-    return replace(found, findings=(*findings, *_orphan_findings(found)))
+    samples = sampled.sent_as(submissions)
+    orphans = int(np.isnan(samples.time(SUBMITTED)).sum()) if len(submissions) else 0
+    if orphans:
+        text = f"{orphans} workloads were sampled but not submitted here, and are not counted"
+        findings.append(Finding("note", SAMPLED_FILE, text))
+    files = {name: _digest(paths[name]) for name in sorted(there)}
+    return WorkingDirectory(directory, submissions, samples, reason, tuple(findings), files)
 
 
-def _orphan_findings(found: WorkingDirectory) -> tuple[Finding, ...]:
-    if not found.orphans:
-        return ()
-    text = f"{len(found.orphans)} workloads were sampled but not submitted here, and are not counted"
-    return (Finding("note", SAMPLED_FILE, text),)
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _sampled(paths: Mapping[str, Path], there: set[str], findings: list[Finding]) -> tuple[tuple[Record, ...], str]:
+def _sampled(paths: Mapping[str, Path], there: set[str], findings: list[Finding]) -> tuple[Columns, str]:
     """The sampled workloads, and why others that were submitted are not among them."""
     if SAMPLED_FILE in there:
-        records = tuple(_record(paths[SAMPLED_FILE], *item) for item in _objects(paths[SAMPLED_FILE]))
-        for stamp in STAMPS[:6]:
-            missing = sum(stamp.name not in record.times for record in records)
+        found = _columns(paths[SAMPLED_FILE], tuple(stamp.key for stamp in STAMPS))
+        for stamp in ALWAYS_WRITTEN:
+            missing = int(np.isnan(found.time(stamp.name)).sum())
             if missing:
                 findings.append(Finding("warning", SAMPLED_FILE, f"{missing} records have no {stamp.key}"))
-        return _last_of_each(records)[0], "never sampled: the sampler skips a workload of which it misses a piece"
+        reason = "never sampled: the sampler skips a workload of which it misses a piece"
+        return found.without_stand_ins().last_of_each(), reason
     if TIMES_FILE in there:
         text = f"the file is missing: the rows of {TIMES_FILE} stand in for it"
         findings.append(Finding("warning", SAMPLED_FILE, text))
         return read_times_csv(paths[TIMES_FILE]), f"not in {TIMES_FILE}: the plotter leaves out what looks wrong"
     findings.append(Finding("warning", SAMPLED_FILE, "the file is missing: nothing is known but the submissions"))
-    return (), f"there is no {SAMPLED_FILE}"
+    return Columns.of(()), f"there is no {SAMPLED_FILE}"
 
 
-def _submissions(
-    paths: Mapping[str, Path], there: set[str], sampled: tuple[Record, ...]
-) -> tuple[tuple[Record, ...], int]:
+def _submissions(paths: Mapping[str, Path], there: set[str], sampled: Columns) -> tuple[Columns, int]:
     """Submitted workloads in their order, and how many more there were under a name used before."""
     if SUBMITTED_FILE not in there:
         known = read_times_csv(paths[TIMES_FILE]) if TIMES_FILE in there else sampled
-        return tuple(record for record in known if record.submitted_s is not None), 0
+        return known.take(np.flatnonzero(np.isfinite(known.time(SUBMITTED)))), 0
     path = paths[SUBMITTED_FILE]
-    stamped = (
-        _sent(_named(path, number, item, {}), _stamp(path, number, item, "submitTimestamp"))
-        for number, item in _objects(path)
-    )
-    return _last_of_each(tuple(stamped))
+    found = _columns(path, (SUBMIT_KEY,))
+    nameless = np.flatnonzero(np.isnan(found.time(SUBMITTED)))
+    if len(nameless):
+        first = int(nameless[0])
+        raise DataQualityError(f"{path}: record {first + 1} ({found.names[first]}) has no {SUBMIT_KEY}")
+    once = found.last_of_each()
+    return once, len(found) - len(once)
 
 
-def _sent(record: Record, moment: float | None) -> Record:
-    return Record(record.name, record.namespace, record.project, moment, record.times)
+def _columns(path: Path, stamps: tuple[str, ...]) -> Columns:
+    """The records of a file, with the times of these keys; other keys are not looked at."""
+    rows = _rows(path)
+    texts = [_texts(path, rows, place) for place in range(len(TEXT_KEYS))]
+    known: dict[Any, float] = {None: np.nan}
+    missing = np.full(len(rows), np.nan)
+    times = [
+        _times(path, rows, KEYS.index(key), known) if key in stamps else missing
+        for key in (*(stamp.key for stamp in STAMPS), SUBMIT_KEY)
+    ]
+    return Columns(texts[0], texts[1], texts[2], np.array(times).reshape(len(TIME_NAMES), len(rows)))
 
 
-def _last_of_each(records: tuple[Record, ...]) -> tuple[tuple[Record, ...], int]:
-    by_key = {_key(record): record for record in records}
-    return tuple(by_key.values()), len(records) - len(by_key)
-
-
-def _objects(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    """The records of a file with their numbers from 1."""
+def _rows(path: Path) -> list[tuple[Any, ...]]:
+    """The records of a file, each as the values of KEYS. Made while the file is read: mappings take thrice the room."""
     try:
-        loaded = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        loaded = json.loads(path.read_text(encoding="utf-8"), object_hook=lambda item: tuple(map(item.get, KEYS)))
+    except (OSError, ValueError, RecursionError) as error:
         raise DataQualityError(f"{path} cannot be read: {error}") from error
     if not isinstance(loaded, list):
         raise DataQualityError(f"{path} holds no list of workloads")
-    for number, item in enumerate(loaded, 1):
-        if not isinstance(item, dict):
-            raise DataQualityError(f"{path}: record {number} is not an object")
-    return list(enumerate(loaded, 1))
+    wrong = next((number for number, item in enumerate(loaded, 1) if not isinstance(item, tuple)), None)
+    if wrong is not None:
+        raise DataQualityError(f"{path}: record {wrong} is not an object")
+    return loaded
 
 
-def _record(path: Path, number: int, item: dict[str, Any]) -> Record:
-    known = (stamp for stamp in STAMPS if item.get(stamp.key) is not None)
-    times = {stamp.name: _stamp(path, number, item, stamp.key) for stamp in known}
-    return _named(path, number, item, without_stand_ins(times))
+def _texts(path: Path, rows: list[tuple[Any, ...]], place: int) -> list[str]:
+    found = [row[place] for row in rows]
+    wrong = next((number for number, text in enumerate(found, 1) if not isinstance(text, str)), None)
+    if wrong is not None:
+        raise DataQualityError(f"{path}: record {wrong} has no {KEYS[place]}")
+    return found
 
 
-def _named(path: Path, number: int, item: dict[str, Any], times: Mapping[str, float]) -> Record:
-    texts = []
-    for key in ("jobName", "jobNamespace", "projectName"):
-        if not isinstance(item.get(key), str):
-            raise DataQualityError(f"{path}: record {number} has no {key}")
-        texts.append(item[key])
-    return Record(texts[0], texts[1], texts[2], None, times)
-
-
-def _stamp(path: Path, number: int, item: dict[str, Any], key: str) -> float:
-    if key not in item:
-        raise DataQualityError(f"{path}: record {number} ({item.get('jobName')}) has no {key}")
+def _times(path: Path, rows: list[tuple[Any, ...]], place: int, known: dict[Any, float]) -> NDArray[np.float64]:
+    """The times of one key, NaN where there is none. `known` are those met before: whole seconds come again."""
+    stamps = [row[place] for row in rows]
     try:
-        return parse_stamp(item[key])
-    except ValueError as error:
-        raise DataQualityError(f"{path}: record {number} ({item.get('jobName')}): {key}: {error}") from error
+        known |= {stamp: parse_stamp(stamp) for stamp in set(stamps) - known.keys()}
+    except (ValueError, TypeError):
+        _name_the_wrong_one(path, rows, place)
+    return np.array([known[stamp] for stamp in stamps], dtype=float)
+
+
+def _name_the_wrong_one(path: Path, rows: list[tuple[Any, ...]], place: int) -> None:
+    """Raise the error of the first record of which the stamp cannot be read."""
+    for number, row in enumerate(rows, 1):
+        try:
+            if row[place] is not None:
+                parse_stamp(row[place])
+        except ValueError as error:
+            raise DataQualityError(f"{path}: record {number} ({row[0]}): {KEYS[place]}: {error}") from error

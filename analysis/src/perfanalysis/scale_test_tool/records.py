@@ -1,16 +1,17 @@
-"""A workload as the scale-test-tool knew it: ten stamps, the submission, and the differences it reported."""
+"""What the scale-test-tool knew of a workload: ten stamps, the submission, and the differences it reported."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
 
 SUBMITTED = "submitted"
-CACHED_TIMES = 1 << 16
-"""Times kept as read and as written: whole seconds come again and again."""
+OBJECT_RESOLUTION_S = 1.0
+"""Of an object's stamps: whole seconds of the server."""
+SUBMISSION_RESOLUTION_S = 1e-6
+FIRST_S, LAST_S = 0.0, datetime(9999, 1, 1, tzinfo=UTC).timestamp()
+"""What can be a time of a test."""
 
 
 @dataclass(frozen=True)
@@ -89,48 +90,25 @@ class Record:
         """A stamp by name, or the time of submission."""
         return self.submitted_s if name == SUBMITTED else self.times.get(name)
 
-    def old_time(self, name: str) -> float | None:
-        """As the old tool had it: cut to the whole second, another stamp standing in for what there was not."""
-        found = self.time(name)
-        if found is None and name in STAND_INS_ELSEWHERE:
-            found = self.time(STAND_INS_ELSEWHERE[name])
-        return None if found is None else float(math.floor(found))
 
-    def delta(self, delta: Delta) -> float | None:
-        """The difference in seconds, as exact as its ends; None when one of them is missing."""
-        end, start = self.time(delta.end), self.time(delta.start)
-        return None if end is None or start is None else end - start
+def parse_stamp(value: object) -> float:
+    """Seconds since the epoch of an ISO 8601 time or of a number of such seconds.
 
-    def old_delta(self, delta: Delta) -> float | None:
-        """The difference as the old tool reported it: of whole seconds, and 0 where it was in [-1, 0)."""
-        end, start = self.old_time(delta.end), self.old_time(delta.old_start or delta.start)
-        if end is None or start is None:
-            return None
-        difference = end - start
-        return 0.0 if -1 <= difference < 0 else difference
-
-
-def parse_stamp(text: object) -> float:
-    """Seconds since the epoch of an ISO 8601 time; its zone is honoured, one without a zone is UTC.
-
-    Raises ValueError for anything else.
+    A zone is honoured, a time without one is UTC. Raises ValueError for anything else.
     """
-    if not isinstance(text, str):
-        raise ValueError(f"{text!r} is not an ISO 8601 time")
-    return _parse_text(text)
+    moment = _seconds(value)
+    if moment is None or not FIRST_S <= moment <= LAST_S:
+        raise ValueError(f"{value!r} is neither an ISO 8601 time nor seconds since the epoch")
+    return float(moment)
 
 
-@lru_cache(maxsize=CACHED_TIMES)
-def _parse_text(text: str) -> float:
+def _seconds(value: object) -> float | None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
     try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise ValueError(f"{text!r} is not an ISO 8601 time") from error
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    if moment is None:
+        return None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def without_stand_ins(times: Mapping[str, float]) -> dict[str, float]:
-    """The stamps without those that only repeat another, as the old sampler wrote them where there was no such time."""
-    return {
-        name: moment for name, moment in times.items() if name not in STAND_INS or moment != times.get(STAND_INS[name])
-    }
