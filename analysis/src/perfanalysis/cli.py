@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import click
@@ -11,6 +12,7 @@ from perfanalysis.foreign.commands import import_group
 from perfanalysis.history.commands import history_group
 from perfanalysis.judging.commands import judge_command, measures_command
 from perfanalysis.options import OUTPUT, RUN, WORKLOADS
+from perfanalysis.payload.commands import payload_command, schema_command
 from perfanalysis.regressing.commands import regress_command
 from perfanalysis.scale_test_tool.commands import plotter, times_csv_command
 
@@ -30,6 +32,8 @@ cli.add_command(measures_command)
 cli.add_command(compare_command)
 cli.add_command(regress_command)
 cli.add_command(history_group)
+cli.add_command(payload_command)
+cli.add_command(schema_command)
 
 
 @cli.command()
@@ -55,12 +59,12 @@ def report(run: Path, output: Path | None, first: int | None, last: int | None) 
     _refuse_bad_data(tuple(finding.text for finding in paths.findings if finding.severity == "error"))
 
 
-@cli.command()
+@cli.command("kpi")
 @RUN
 @OUTPUT
 @WORKLOADS
 @click.option("--format", "form", type=click.Choice(["json", "openmetrics"]), default="json", show_default=True)
-def kpis(run: Path, output: Path | None, form: str) -> None:
+def kpi(run: Path, output: Path | None, form: str) -> None:
     """Write the KPIs of RUN (kpis.json and kpis.prom) and print them."""
     from perfanalysis.pipeline import analyse_run, report_directory
     from perfanalysis.report.write import write_kpis
@@ -68,6 +72,11 @@ def kpis(run: Path, output: Path | None, form: str) -> None:
     target = report_directory(run, output)
     document, metrics = write_kpis(analyse_run(run, target), target)
     click.echo((document if form == "json" else metrics).read_text(), nl=False)
+
+
+former = copy.copy(kpi)
+former.hidden = True
+cli.add_command(former, "kpis")
 
 
 @cli.command()

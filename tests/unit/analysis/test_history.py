@@ -11,7 +11,6 @@ from click.testing import CliRunner
 from perfanalysis.cli import cli
 from perfanalysis.errors import UsageError
 from perfanalysis.history.folder import add, load, merge
-from perfanalysis.history.scrubbing import REPLACED, STANDARD, read_rules, scrub
 from perfanalysis.versions import version_key
 
 from tests.schemas import check
@@ -90,57 +89,6 @@ def test_what_is_no_history_is_refused(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["history", "show", str(tmp_path), "x"])
     assert isinstance(done.exception, UsageError)
     assert "the beginning of 0 runs" in str(done.exception)
-
-
-def test_names_of_machines_addresses_and_secrets_do_not_leave(tmp_path: Path) -> None:
-    facts = {
-        "cluster.server": "https://api.bench.example.com:6443",
-        "site": "bench-7",
-        "setting.export_url": "https://someone:word@bucket.example.com/results?x=1",
-        "setting.secrets_token": "file:token",
-        "setting.image": "quay.io/some/image:1.2",
-        "setting.note": "at 10.2.3.4:8080, sha256~abcdefghijklmnopqrstuvwxyz, by env:PASSWORD",
-        "setting.nested": {"password": "x", "kept": ["eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlMTIz", 3]},
-    }
-    folder, target = tmp_path / "history", tmp_path / "given-away"
-    add(folder, document(1, [kpi("a", 1.0)], facts=facts))
-    history(folder, "export", str(folder), "--to", str(target))
-    (exported,) = load(target).documents
-    assert exported["facts"] == {
-        "setting.export_url": f"https://{REPLACED}/results?x=1",
-        "setting.image": "quay.io/some/image:1.2",
-        "setting.note": f"at {REPLACED}, {REPLACED}, by {REPLACED}",
-        "setting.nested": {"kept": [REPLACED, 3]},
-    }
-    assert exported["recordings"][0]["kpis"] == [kpi("a", 1.0)]
-
-
-def test_a_team_adds_rules_of_its_own(tmp_path: Path) -> None:
-    rules = tmp_path / "rules.yml"
-    rules.write_text('drop: ["setting.project"]\nreplace: ["bench-[0-9]+"]\n')
-    own = read_rules(rules)
-    scrubbed = scrub(
-        document(1, [], facts={"setting.note": "on bench-7", "project": 1}, keys={"where": "bench-8"}), own
-    )
-    assert scrubbed["facts"] == {"setting.note": f"on {REPLACED}", "project": 1}
-    assert scrubbed["recordings"][0]["keys"] == {"where": REPLACED}
-    assert own.drop[: len(STANDARD.drop)] == STANDARD.drop
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("- a list", "must have the keys"),
-        ("hide: []", "not hide"),
-        ('replace: ["("]', "no regular expression"),
-        ("{", "cannot be read"),
-    ],
-)
-def test_wrong_rules_are_refused(tmp_path: Path, text: str, told: str) -> None:
-    rules = tmp_path / "rules.yml"
-    rules.write_text(text)
-    with pytest.raises(UsageError, match=told):
-        read_rules(rules)
 
 
 def test_versions_are_ordered_by_their_numbers() -> None:

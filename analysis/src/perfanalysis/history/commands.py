@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from perfanalysis.errors import UsageError
+from perfanalysis.options import WORKLOADS
 
 FOLDER = click.argument("folder", type=click.Path(path_type=Path))
 
@@ -22,6 +23,7 @@ def history_group() -> None:
 @history_group.command("add")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--into", "folder", required=True, type=click.Path(path_type=Path), help="The history's folder.")
+@WORKLOADS
 def add_command(runs: tuple[Path, ...], folder: Path) -> None:
     """Add the KPIs of each of RUNS, with the settings that decide what they may be compared with.
 
@@ -85,15 +87,15 @@ def merge_command(sources: tuple[Path, ...], folder: Path) -> None:
 @click.option("--to", "target", required=True, type=click.Path(path_type=Path), help="A new history, to give away.")
 @click.option("--rules", type=click.Path(path_type=Path), help="YAML with more names to drop and texts to replace.")
 def export_command(folder: Path, target: Path, rules: Path | None) -> None:
-    """Write a copy without names of machines, addresses and secrets.
+    """Write a copy without names of machines and people, addresses and secrets.
 
-    What goes by default: facts about servers, sites, proxies, passwords, tokens and secrets, and in every text
-    references to secrets, tokens, hosts of URLs and IP addresses.
+    What goes by default: facts about servers, sites, proxies, passwords, tokens and secrets with every mention of what
+    they said, and from every text references to secrets, tokens, hosts and addresses. docs/history.md has the rules.
     """
     from perfanalysis.history.folder import add
-    from perfanalysis.history.scrubbing import STANDARD, read_rules, scrub
+    from perfanalysis.scrubbing import read_rules, scrub
 
-    wanted = read_rules(rules) if rules is not None else STANDARD
+    wanted = read_rules(rules)
     count = sum(add(target, scrub(document, wanted))[1] for document in _documents(folder))
     click.echo(f"{count} written to {target}")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from perfanalysis.documents import Document, listing, mapping, number_or, parse_time, text_or_none
-from perfanalysis.kpis import Direction
+from perfanalysis.kpis import Direction, series_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +15,7 @@ class KpiPoint:
     """A KPI of one recording; only what has a number is in a history."""
 
     name: str
+    """With its own labels, where it has some: `waiting{tenant="a"}`."""
     help: str
     unit: str
     direction: Direction
@@ -73,7 +74,8 @@ def _points(recording: Document) -> list[KpiPoint]:
         value, direction = kpi.get("value"), kpi.get("direction")
         if isinstance(value, bool) or not isinstance(value, int | float) or direction not in get_args(Direction):
             continue
-        points.append(
-            KpiPoint(str(kpi["name"]), str(kpi["help"]), str(kpi["unit"]), cast(Direction, direction), float(value))
-        )
+        labels = {str(key): str(text) for key, text in mapping(kpi.get("labels")).items()}
+        name = series_name(str(kpi.get("name")), labels)
+        told, unit = str(kpi.get("help", "")), str(kpi.get("unit", ""))
+        points.append(KpiPoint(name, told, unit, cast(Direction, direction), float(value)))
     return points

@@ -104,5 +104,6 @@ def _read(path: Path) -> tuple[Document | None, str]:
 
 
 def _rank(path: Path, document: Document) -> tuple[object, ...]:
+    """Of a newer analysis, with more KPIs, with more facts: the own copy before the one that was scrubbed."""
     kpis = sum(len(listing(mapping(each).get("kpis"))) for each in listing(document.get("recordings")))
-    return version_key(document.get("analysis")), kpis, path.name
+    return version_key(document.get("analysis")), kpis, len(mapping(document.get("facts"))), path.name

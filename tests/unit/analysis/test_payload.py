@@ -1,0 +1,184 @@
+"""The payload: its schema is made from its types, every real one follows it, and none loses a digit on the way."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+from perfanalysis.cli import cli
+from perfanalysis.errors import UsageError
+from perfanalysis.history.document import of_payload
+from perfanalysis.payload.model import Payload
+from perfanalysis.payload.of_run import payload_of, plain
+from perfanalysis.payload.reading import from_json, to_json
+from perfanalysis.payload.schema import payload_schema, schema_of
+from perfanalysis.pipeline import analyse_run
+
+from tests.data.fine_tuning_runs import matrix, write_tuning_run
+from tests.data.synthetic_runs import Shape, write_run
+from tests.schemas import FOLDER, check
+
+RUN = Path(__file__).resolve().parents[2] / "data" / "runs" / "v1" / "scale_test-20261120T093000Z-5f3a1c"
+
+
+def payload(folder: Path, run: Path) -> Payload:
+    return payload_of(analyse_run(run, folder / "report"))
+
+
+@pytest.fixture(scope="module", params=["kept", "several", "fine tuning", "empty"])
+def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Payload:
+    folder = tmp_path_factory.mktemp("run")
+    if request.param == "several":
+        return payload(folder, write_run(folder, [Shape(workloads=40, nodes=4), Shape(workloads=120, everything=True)]))
+    if request.param == "fine tuning":
+        return payload(folder, write_tuning_run(folder, matrix()))
+    if request.param == "empty":
+        document = json.loads((RUN / "run.json").read_text())
+        failed = {"what": "cluster__capture", "where": "x.yml:1", "directory": None, "why": "no cluster"}
+        (folder / "run.json").write_text(json.dumps({**document, "status": "failed", "reason": failed}))
+        found = payload(folder, folder)
+        assert found.metadata.reason == "cluster__capture: no cluster"
+        return found
+    return payload(folder, RUN)
+
+
+def test_the_schema_is_the_one_of_the_documents() -> None:
+    done = CliRunner().invoke(cli, ["schema", "payload"], catch_exceptions=False)
+    assert done.output == (FOLDER / "payload-1.json").read_text(encoding="utf-8")
+    jsonschema.Draft202012Validator.check_schema(payload_schema())
+
+
+def test_every_real_payload_follows_it_and_comes_back_as_it_was(real: Payload) -> None:
+    text = json.dumps(to_json(real), allow_nan=False)
+    assert check(json.loads(text)) == "psap.perf/payload/1"
+    assert from_json(json.loads(text)) == real
+    assert repr(from_json(json.loads(text))) == repr(real)
+
+
+def test_its_history_follows_the_schema_of_a_history(real: Payload) -> None:
+    document = of_payload(real)
+    assert check(document) == "psap.perf/history/1"
+    kept = sum(len(each["kpis"]) for each in document["recordings"])
+    assert kept == sum(kpi.value is not None for kpi in real.kpis)
+
+
+def test_a_missing_value_has_a_reason(real: Payload) -> None:
+    assert all(kpi.reason for kpi in real.kpis if kpi.value is None)
+    statistics = [each for result in real.results for of in result.distributions for each in of.statistics]
+    assert all(each.reason for each in statistics if each.value is None)
+
+
+def test_what_a_payload_says_of_a_run(tmp_path: Path) -> None:
+    given = json.loads((RUN / "run.json").read_text())
+    done = CliRunner().invoke(cli, ["payload", str(RUN), "--output", str(tmp_path)], catch_exceptions=False)
+    assert done.exit_code == 0
+    document = json.loads(done.output)
+    assert check(json.loads((tmp_path / "payload.json").read_text())) == document["schema"]
+    metadata = document["metadata"]
+    assert (metadata["run"], metadata["started"], metadata["status"]) == (given["id"], given["started"], "ok")
+    # the server's address and the site stay at home
+    assert {"cluster.version", "git.commit", "version.kubernetes"} <= metadata["facts"].keys()
+    assert "cluster.server" not in metadata["facts"]
+    assert "127.0.0.1" not in done.output
+    (result,) = document["results"]
+    assert result["distributions"]
+    assert {kpi["recording"] for kpi in document["kpis"]} == {result["recording"]}
+
+
+def spoilt(place: list[Any], value: Any) -> dict[str, Any]:
+    document = copy.deepcopy(DOCUMENT)
+    part: Any = document
+    for step in place[:-1]:
+        part = part[step]
+    part[place[-1]] = value
+    return document
+
+
+DOCUMENT: dict[str, Any] = {
+    "schema": "psap.perf/payload/1",
+    "metadata": {
+        "run": "r",
+        "flow": None,
+        "status": "ok",
+        "reason": None,
+        "started": None,
+        "ended": None,
+        "simulated": [],
+        "emulated": [],
+        "analysis": "1",
+        "facts": {},
+        "findings": [],
+    },
+    "results": [],
+    "kpis": [
+        {
+            "name": "a",
+            "help": "h",
+            "unit": "seconds",
+            "direction": "lower",
+            "recording": "x",
+            "labels": {},
+            "value": 3,
+            "reason": None,
+            "low": None,
+            "high": None,
+            "count": 1,
+        }
+    ],
+}
+
+
+def test_whole_numbers_of_another_writer_are_numbers_and_unknown_keys_are_left_out() -> None:
+    found = from_json({**DOCUMENT, "more": 1})
+    assert (found.kpis[0].value, type(found.kpis[0].value)) == (3.0, float)
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        ([], "this is no payload"),
+        ({"schema": "psap.perf/kpis/1"}, "a kpis document where a payload document belongs"),
+        ({"schema": "psap.perf/payload/9"}, "major version 9"),
+        ({"schema": "psap.perf/payload/1"}, "payload is not a mapping with metadata"),
+        (spoilt(["kpis", 0, "value"], "3"), r"payload.kpis\[0\].value is not number or null"),
+        (spoilt(["kpis", 0, "value"], True), r"payload.kpis\[0\].value is not number or null"),
+        (spoilt(["kpis", 0, "count"], 1.5), r"payload.kpis\[0\].count is not integer or null"),
+        (spoilt(["kpis", 0, "direction"], "up"), r"payload.kpis\[0\].direction is not one of higher, lower, neither"),
+        (spoilt(["metadata", "simulated"], "nodes"), "payload.metadata.simulated is not a list"),
+        (spoilt(["metadata", "facts"], []), "payload.metadata.facts is not a mapping"),
+        (spoilt(["kpis"], [None]), r"payload.kpis\[0\] is not a mapping"),
+    ],
+)
+def test_anything_else_is_refused_by_its_place(document: object, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        from_json(document)
+
+
+def test_the_schema_refuses_a_null_without_a_reason() -> None:
+    jsonschema.validate(DOCUMENT, payload_schema())
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(spoilt(["kpis", 0, "value"], None), payload_schema())
+
+
+def test_values_of_yaml_become_values_of_json() -> None:
+    import datetime
+
+    given = {1: datetime.date(2026, 3, 1), "a": (float("nan"), 1.5, None), "b": {"c"}}
+    assert plain(given) == {"1": "2026-03-01", "a": ["nan", 1.5, None], "b": ["c"]}
+
+
+def test_a_type_that_json_has_not_has_no_schema() -> None:
+    @dataclass(frozen=True)
+    class Odd:
+        """Holds bytes."""
+
+        content: bytes
+
+    with pytest.raises(TypeError, match="has no counterpart in JSON Schema"):
+        schema_of(Odd, "odd")

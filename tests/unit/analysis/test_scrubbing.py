@@ -1,0 +1,153 @@
+"""What leaves is scrubbed: by rules that are data, wherever in a document something stands."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from perfanalysis.cli import cli
+from perfanalysis.errors import UsageError
+from perfanalysis.history.folder import add, load
+from perfanalysis.scrubbing import DROPPED, REPLACED, REPLACEMENTS, STANDARD, read_rules, scrub
+
+from tests.unit.analysis.histories import document, kpi
+
+DOCUMENTS = Path(__file__).resolve().parents[3] / "docs" / "history.md"
+FACTS = {
+    "cluster.server": "https://api.bench.example.com:6443",
+    "site": "bench-7",
+    "setting.export_url": "https://someone:word@bucket.example.com/results?x=1",
+    "setting.secrets_token": "file:token",
+    "setting.image": "quay.io/some/image:1.2",
+    "setting.note": "at 10.2.3.4:8080, sha256~abcdefghijklmnopqrstuvwxyz, by env:PASSWORD",
+    "setting.nested": {"password": "x", "kept": ["eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlMTIz", 3]},
+}
+
+
+def text(given: str) -> str:
+    """What becomes of a text."""
+    scrubbed = scrub(document(1, [], facts={"setting.note": given}), STANDARD)["facts"]["setting.note"]
+    return str(scrubbed)
+
+
+def test_names_of_machines_addresses_and_secrets_do_not_leave(tmp_path: Path) -> None:
+    folder, target = tmp_path / "history", tmp_path / "given-away"
+    add(folder, document(1, [kpi("a", 1.0)], facts=FACTS))
+    done = CliRunner().invoke(cli, ["history", "export", str(folder), "--to", str(target)], catch_exceptions=False)
+    assert done.exit_code == 0
+    (exported,) = load(target).documents
+    assert exported["facts"] == {
+        "setting.export_url": f"https://{REPLACED}/results?x=1",
+        "setting.image": "quay.io/some/image:1.2",
+        "setting.note": f"at {REPLACED}, {REPLACED}, by {REPLACED}",
+        "setting.nested": {"kept": [REPLACED, 3]},
+    }
+    assert exported["recordings"][0]["kpis"] == [kpi("a", 1.0)]
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "AKIAIOSFODNN7EXAMPLE",
+        "Bearer abcdef0123456789",
+        "HF_TOKEN=hf_abcdefgh",
+        "--password=correct-horse",
+        "https://user:word@proxy.example.com:3128",
+        "someone@bench.example.com",
+        "/home/someone",
+        "192.168.1.20:6443",
+        "2001:db8:85a3::8a2e:370:7334",
+        "52:54:00:ab:cd:ef",
+        "worker-3.bench.example.com",
+        "node7.rack2.lab.internal:9100",
+        "ip-10-0-131-7.ec2.internal",
+        "ip-10-0-131-7",
+        "vault:ci/registry",
+    ],
+)
+def test_it_does_not_leave(secret: str) -> None:
+    left = text(f"it said: {secret} (and more)")
+    assert REPLACED in left
+    telling = [word for word in re.split(r"[\s/=@]+|://", secret) if len(word) > 4 and word.lower() not in LABELS]
+    assert [word for word in telling if word in left] == []
+
+
+LABELS = {"https:", "https", "bearer", "/home", "hf_token", "--password", "vault:ci"}
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        "quay.io/some/image:1.2",
+        "registry.access.redhat.com/ubi9/ubi:9.4",
+        "app.kubernetes.io/name",
+        "v1.34.1+k3s1",
+        "2026-11-20T09:29:29.000Z",
+        "nvidia.com/gpu: 8",
+        "002__cluster__capture/artifacts",
+        "0123456789abcdef0123456789abcdef01234567",
+        "12:30:45",
+    ],
+)
+def test_what_tells_of_no_machine_stays(harmless: str) -> None:
+    assert text(harmless) == harmless
+
+
+def test_what_a_dropped_fact_told_goes_from_every_other_text() -> None:
+    given = document(
+        1,
+        [],
+        facts={
+            "site": "bench-7",
+            "cluster.server": "https://api.mybench:6443",
+            "lab": "default",
+            "setting.a": "bench-70",
+        },
+        keys={"where": "on bench-7 by api.mybench", "scheduler": "default"},
+    )
+    scrubbed = scrub(given, STANDARD)
+    assert scrubbed["recordings"][0]["keys"] == {"where": f"on {REPLACED} by {REPLACED}", "scheduler": "default"}
+    assert scrubbed["facts"] == {"setting.a": "bench-70"}
+
+
+def test_what_was_scrubbed_stays_as_it_is() -> None:
+    once = scrub(document(1, [kpi("a", 1.0)], facts=FACTS), STANDARD)
+    assert scrub(once, STANDARD) == once
+    assert json.dumps(once, sort_keys=True) == json.dumps(
+        scrub(document(1, [kpi("a", 1.0)], facts=FACTS), STANDARD), sort_keys=True
+    )
+
+
+def test_a_team_adds_rules_of_its_own(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.yml"
+    rules.write_text('drop: ["setting.project"]\nreplace: ["rack-[0-9]+"]\n')
+    own = read_rules(rules)
+    scrubbed = scrub(document(1, [], facts={"setting.note": "on rack-7", "project": 1}, keys={"where": "rack-8"}), own)
+    assert scrubbed["facts"] == {"setting.note": f"on {REPLACED}", "project": 1}
+    assert scrubbed["recordings"][0]["keys"] == {"where": REPLACED}
+    assert own.drop[: len(STANDARD.drop)] == STANDARD.drop
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("- a list", "must have the keys"),
+        ("hide: []", "not hide"),
+        ('replace: ["("]', "no regular expression"),
+        ("{", "cannot be read"),
+    ],
+)
+def test_wrong_rules_are_refused(tmp_path: Path, content: str, told: str) -> None:
+    rules = tmp_path / "rules.yml"
+    rules.write_text(content)
+    with pytest.raises(UsageError, match=told):
+        read_rules(rules)
+
+
+def test_the_documents_name_every_rule() -> None:
+    words = " ".join(DOCUMENTS.read_text().split())
+    assert [why for why in REPLACEMENTS if why not in words] == []
+    assert [name for name in DROPPED if f"`{name}`" not in words] == []
