@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,10 +12,13 @@ from perfanalysis.charts.model import Figure
 
 @dataclass(frozen=True)
 class Field:
-    """A column of a shown table. Numbers stand right; `unit` goes behind the heading. A badge is a verdict's word."""
+    """A column of a shown table. Numbers stand right; `unit` goes behind the heading. A badge is a verdict's word.
+
+    A span shows each cell's part of the whole column's length.
+    """
 
     name: str
-    kind: Literal["text", "number", "code", "status", "badge"] = "text"
+    kind: Literal["text", "number", "code", "status", "badge", "span"] = "text"
     unit: str = ""
     help: str = ""
 
@@ -23,13 +27,16 @@ class Field:
 class Cell:
     """A shown value. `detail` is small print below it, an interval for example; a missing value has `reason`.
 
-    `sort` is the number that rows are ordered by; without one the text is.
+    `sort` is the number that rows are ordered by; without one the text is. `link` is the path of a file or folder in
+    the run directory. `span` is where a bar begins and how long it is, in percent; its colour is `detail`, a status.
     """
 
     text: str
     detail: str = ""
     reason: str = ""
     sort: float | None = None
+    link: str = ""
+    span: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,12 @@ class Table:
     note: str = ""
     search: bool = False
     sort: bool = False
-    """Whether a reader can order the rows by any column."""
+    """Whether a reader can order the rows by any column, few as they may be."""
+
+    @property
+    def name(self) -> str:
+        """What `report.yml` calls it: its title in lower case, words joined by `_`."""
+        return identifier(self.title)
 
 
 @dataclass(frozen=True)
@@ -53,13 +65,88 @@ class Note:
 
 
 @dataclass(frozen=True)
+class Tile:
+    """A headline: what it is called, its value, and the sentence that says what it is."""
+
+    label: str
+    value: Cell
+    help: str
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """Headlines side by side."""
+
+    tiles: tuple[Tile, ...]
+    name: str = "headlines"
+
+
+@dataclass(frozen=True)
+class Link:
+    """A file or folder of the run: `path` in the run directory; `detail` is its size, for example."""
+
+    path: str
+    text: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A finding as it is shown; `link` is a path in the run directory, empty where `where` is none."""
+
+    severity: str
+    where: str
+    text: str
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Remarks:
+    """What the reader must know about the data."""
+
+    remarks: tuple[Remark, ...]
+    name: str = "findings"
+
+
+@dataclass(frozen=True)
+class Log:
+    """The end of a log, and where the whole of it is."""
+
+    link: Link
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Something that failed: what, its task's file and line, its message, the end of its logs, what was captured."""
+
+    title: str
+    word: str
+    what: str
+    where: str
+    why: str
+    directory: Link | None
+    logs: tuple[Log, ...] = ()
+    captured: tuple[Link, ...] = ()
+    name: str = "failure"
+
+
+Block = Figure | Table | Note | Tiles | Remarks | Failure
+
+
+@dataclass(frozen=True)
 class Section:
     """A part of the report with a heading."""
 
     name: str
     title: str
     text: str
-    blocks: tuple[Figure | Table | Note, ...]
+    blocks: tuple[Block, ...]
+
+
+def identifier(title: str) -> str:
+    """A title as a name: lower case, without apostrophes, words joined by `_`."""
+    return re.sub(r"[^a-z0-9]+", "_", re.sub("['\u2019]", "", title.lower())).strip("_")
 
 
 DASH = "\u2013"

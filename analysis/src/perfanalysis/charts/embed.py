@@ -35,10 +35,14 @@ def _chart(chart: Chart) -> dict[str, Any]:
         "share": chart.share,
         "height": chart.height,
         "x": _axis(chart.x, [layer.x for layer in chart.layers]),
-        "y": _axis(chart.y, [layer.y for layer in chart.layers]),
+        "y": _axis(chart.y, [*(layer.y for layer in chart.layers), *_lower_edges(chart)]),
         "layers": [_layer(layer, chart.height) for layer in chart.layers],
         "meaning": _meaning(chart.meaning),
     }
+
+
+def _lower_edges(chart: Chart) -> list[NDArray[np.float64]]:
+    return [layer.low for layer in chart.layers if layer.kind == "band" and layer.low is not None]
 
 
 def _meaning(meaning: Meaning | None) -> dict[str, Any] | None:

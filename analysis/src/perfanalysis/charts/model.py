@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Scale = Literal["linear", "log"]
 LayerKind = Literal[
-    "points", "line", "steps", "area", "bars", "sidebars", "ranges", "heat", "moments", "spans", "stretches"
+    "points", "line", "steps", "area", "band", "bars", "sidebars", "ranges", "heat", "moments", "spans", "stretches"
 ]  # fmt: skip
 MOST_LINE_POINTS = 600
 FEWEST_BARS, MOST_BARS = 8, 40
@@ -70,11 +70,12 @@ class Shades:
 class Layer:
     """One series of a chart.
 
-    points, line, steps: y over x. area: between `low` and y over x, as steps. bars: height y at x, `width` wide.
-    sidebars: length x at y, `width` high. ranges: from `low` to `high` on the x axis at place y, with a dot at x;
-    a range that is not known is NaN. heat: `shades` between the edges x and the edges y, both evenly spaced.
-    moments: vertical lines at x. spans: shaded from x to `high` on the x axis, over the whole height. stretches: from x
-    to `high` on the x axis at place y, `width` high, each with one of `names`. `colour` is a place in the palette.
+    points, line, steps: y over x. area: between `low` and y over x, as steps; band: the same, by straight lines. bars:
+    height y at x, `width` wide. sidebars: length x at y, `width` high. ranges: from `low` to `high` on the x axis at
+    place y, with a dot at x; a range that is not known is NaN. heat: `shades` between the edges x and the edges y, both
+    evenly spaced. moments: vertical lines at x. spans: shaded from x to `high` on the x axis, over the whole height.
+    stretches: from x to `high` on the x axis at place y, `width` high, each with one of `names`. `colour` is a place in
+    the palette.
     """
 
     kind: LayerKind

@@ -41,7 +41,9 @@ def panel_of(chart: Chart, box: Box) -> Panel:
     """The panel of a chart, with the extent of each axis that is not declared taken from its layers."""
     x_parts = [part for layer in chart.layers for part in (layer.x, layer.high) if part is not None]
     x_ends = extent(chart.x, _ends(x_parts))
-    y_ends = extent(chart.y, _ends([layer.y for layer in chart.layers]))
+    x_ends = (min(x_ends), max(x_ends))
+    lows = [layer.low for layer in chart.layers if layer.kind == "band" and layer.low is not None]
+    y_ends = extent(chart.y, _ends([*(layer.y for layer in chart.layers), *lows]))
     return Panel(box, x_ends, y_ends, _is_log(chart.x), _is_log(chart.y))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -15,10 +15,11 @@ from perfanalysis.charts.png_layers import DRAWERS, colour_of, shade_pixels
 from perfanalysis.charts.ticks import ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from perfanalysis.charts.pen import Box
 
+PenType = TypeVar("PenType", bound=Pen)
 INK, MUTED, GRID, EDGE = "#1b2430", "#5d6b7a", "#e4e8ee", "#c4ccd6"
 MARK_INK, MARK_BACK = "#9a5b00", "#fff3d6"
 WIDTH = 1440
@@ -44,11 +45,14 @@ LEGEND_TOP, LEGEND_LINE, KEY, LEGEND_GAP = 82, 24, 24, 22
 
 def draw(figure: Figure) -> bytes:
     """The figure as a PNG file's content; the same figure gives the same bytes."""
-    return png_file(pen.pixels() for pen in _strips(figure))
+    return png_file(pen.pixels() for pen in strips(figure, Pen))
 
 
-def _strips(figure: Figure) -> Iterator[Pen]:
-    """Each row of charts as a picture of its own, with the titles above it; the first has the figure's title too."""
+def strips(figure: Figure, make: Callable[[int, int], PenType]) -> Iterator[PenType]:
+    """Each row of charts as a picture of its own, with the titles above it; the first has the figure's title too.
+
+    `make` gives a pen for a picture of so many pixels.
+    """
     measure = Pen(1, 1)
     for place, row in enumerate(figure.rows):
         above = HEAD + _marks_line(measure, figure) if place == 0 else TITLES
@@ -58,7 +62,7 @@ def _strips(figure: Figure) -> Iterator[Pen]:
             _legend_lines(measure, chart, right - left) for chart, (left, right) in zip(row, boxes, strict=True)
         )
         height = round(SCALE * max(chart.height for chart in row))
-        pen = Pen(WIDTH, above + height + below + (LEGEND_LINE * lines + 8 if lines else 0))
+        pen = make(WIDTH, above + height + below + (LEGEND_LINE * lines + 8 if lines else 0))
         if place == 0:
             _head(pen, figure)
         for chart, (left, right) in zip(row, boxes, strict=True):

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.colors import to_rgb
 
 from perfanalysis.charts.model import SHADES, Layer
+from perfanalysis.charts.palette import LIGHT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,10 +16,7 @@ if TYPE_CHECKING:
     from perfanalysis.charts.panel import Panel
     from perfanalysis.charts.pen import Pen
 
-PALETTE = (
-    "#2f6fde", "#e08a1e", "#129a83", "#8457d6", "#1f9bc4", "#d6455d", "#7a8c1f",
-    "#c2539f", "#5b6b7d", "#a8632c", "#3f52a8", "#2f8f46", "#8c3f3f",
-)  # fmt: skip
+PALETTE = LIGHT
 NO_DATA = "#edf0f4"
 MANY_POINTS = 3_000
 """From here on points are drawn as an image: the pixels are the same, a marker for each costs twenty times as much."""
@@ -88,6 +86,15 @@ def _area(pen: Pen, panel: Panel, layer: Layer) -> None:
     known = np.isfinite(x) & np.isfinite(upper) & np.isfinite(lower)
     outline = np.concatenate([np.column_stack([x, upper])[known], np.column_stack([x, lower])[known][::-1]])
     pen.polygons(outline[None], colour_of(layer), 0.3)
+
+
+def _band(pen: Pen, panel: Panel, layer: Layer) -> None:
+    if layer.low is None:
+        return
+    x, upper, lower = panel.x(layer.x), panel.y(layer.y), panel.y(layer.low)
+    known = np.isfinite(x) & np.isfinite(upper) & np.isfinite(lower)
+    outline = np.concatenate([np.column_stack([x, upper])[known], np.column_stack([x, lower])[known][::-1]])
+    pen.polygons(outline[None], colour_of(layer), 0.22)
 
 
 def _bars(pen: Pen, panel: Panel, layer: Layer) -> None:
@@ -188,6 +195,7 @@ DRAWERS = {
     "line": _line,
     "steps": _steps,
     "area": _area,
+    "band": _band,
     "bars": _bars,
     "sidebars": _sidebars,
     "ranges": _ranges,

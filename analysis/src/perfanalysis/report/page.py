@@ -8,40 +8,32 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from perfanalysis.charts.embed import embedded
 from perfanalysis.charts.model import Figure
+from perfanalysis.charts.palette import DARK, LIGHT
 from perfanalysis.discover import Run
 from perfanalysis.documents import listing, mapping, parse_time
 from perfanalysis.pipeline import RunAnalysis
-from perfanalysis.report.run_sections import (
-    comparison_tables,
-    kpi_cell,
-    kpi_table,
-    recording_label,
-    settings_table,
-    timeline_bars,
-    versions_table,
-)
-from perfanalysis.sections import Cell, Note, Section, Table, duration
+from perfanalysis.report.arrange import Passage
+from perfanalysis.sections import Failure, Note, Remarks, Table, Tiles, duration
 
-TIMELINE_FILE = "timeline.png"
-MOST_DETAILED = 8
-"""Recordings whose charts are in the page; those of further ones are PNG files beside it, to keep the page small."""
+FEWEST_TO_SORT = 3
+"""Rows from which on a reader can order a table."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure, the recording it belongs to (empty: the run), and its PNG file."""
+    """A figure, the recording it belongs to (empty: the run), its PNG file, and its SVG file where one is written."""
 
     recording: str
     figure: Figure
     file: str
-    compares: bool = False
-    """Whether it compares recordings; else, without a recording, it is of the run as a whole."""
+    svg: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,24 +46,39 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Group:
-    """The sections of one recording; `anchor` tells its headings from those of other recordings."""
+class Head:
+    """What a report is about, above its sections; `reason` has what, why and where."""
 
-    anchor: str
-    label: str
-    sections: tuple[Section, ...]
-    detailed: bool
+    title: str
+    flow: str
+    status: str
+    marks: tuple[str, ...]
+    reason: dict[str, str]
+    facts: tuple[Fact, ...]
 
 
-def render_page(result: RunAnalysis, drawn: tuple[Drawn, ...], verdicts: tuple[Table, ...] = ()) -> str:
+@dataclass(frozen=True)
+class Sheet:
+    """A report ready to be written: its head, what it shows, and the way from its folder to the run directory."""
+
+    head: Head
+    passages: tuple[Passage, ...]
+    base: str
+    twin: str
+    """The file of the other form: the Markdown's for the page."""
+
+
+def render_page(sheet: Sheet, drawn: tuple[Drawn, ...]) -> str:
     """The page's text; the same run gives the same text."""
-    template = page_environment(drawn).get_template("index.html.j2")
-    context = _context(result, _groups(result), drawn)
-    return template.render(**context, verdicts=verdicts, assets=page_assets())
+    template = page_environment(drawn, sheet.base).get_template("index.html.j2")
+    return template.render(head=sheet.head, passages=sheet.passages, twin=sheet.twin, assets=page_assets())
 
 
-def page_environment(drawn: Iterable[Drawn]) -> Environment:
-    """What the templates of pages need: blocks told apart, and charts collected as they are shown."""
+def page_environment(drawn: Iterable[Drawn], base: str = "") -> Environment:
+    """What the templates of pages need: blocks told apart, and charts collected as they are shown.
+
+    `base` leads from the page's folder to the directory that links of cells are in.
+    """
     environment = Environment(
         loader=PackageLoader("perfanalysis.report", "templates"),
         autoescape=True,
@@ -79,13 +86,20 @@ def page_environment(drawn: Iterable[Drawn]) -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.tests["figure"] = lambda block: isinstance(block, Figure)
-    environment.tests["table"] = lambda block: isinstance(block, Table)
-    environment.tests["note"] = lambda block: isinstance(block, Note)
+    kinds = {"figure": Figure, "table": Table, "note": Note, "tiles": Tiles, "remarks": Remarks, "failure": Failure}
+    for name, kind in kinds.items():
+        environment.tests[name] = lambda block, kind=kind: isinstance(block, kind)
     charts = _Charts(drawn)
     environment.globals["chart"] = charts.register
     environment.globals["chart_data"] = charts.text
+    environment.globals["href"] = lambda path: href(base, path)
+    environment.globals["sortable"] = lambda table: table.sort or len(table.rows) >= FEWEST_TO_SORT
     return environment
+
+
+def href(base: str, path: str) -> str:
+    """A link to a file or folder of the run, relative to the report's folder, so that both can be moved."""
+    return quote(f"{base}/{path}" if base else path)
 
 
 class _Charts:
@@ -93,77 +107,62 @@ class _Charts:
 
     def __init__(self, drawn: Iterable[Drawn]) -> None:
         self.data: dict[str, Any] = {}
-        self._files = {id(item.figure): item.file for item in drawn}
+        self._files = {id(item.figure): item for item in drawn}
 
     def register(self, figure: Figure, anchor: str) -> dict[str, str]:
-        """Take a figure in; returns the identifier its element must have, and its PNG file."""
-        identifier = f"chart-{anchor}{figure.name}"
+        """Take a figure in; returns the identifier its element must have, and its files."""
+        wanted = f"chart-{anchor}{figure.name}"
+        taken = sum(name == wanted or name.startswith(f"{wanted}--") for name in self.data)
+        identifier = f"{wanted}--{taken + 1}" if taken else wanted
         self.data[identifier] = embedded(figure)
-        return {"id": identifier, "file": self._files[id(figure)]}
+        item = self._files[id(figure)]
+        return {"id": identifier, "file": item.file, "svg": item.svg}
 
     def text(self) -> Markup:
         """All figures taken in so far, as JSON that cannot end the script element it stands in."""
-        data = json.dumps(self.data, separators=(",", ":"), allow_nan=False)
-        return Markup(data.replace("<", "\\u003c"))  # noqa: S704
+        return _json(self.data)
+
+
+def _json(value: object) -> Markup:
+    data = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return Markup(data.replace("<", "\\u003c"))  # noqa: S704
 
 
 def page_assets() -> dict[str, Markup]:
-    """Style and script, which stand in the page itself."""
+    """Style and script, which stand in the page itself; the script begins with the colours of layers."""
     folder = files("perfanalysis.report") / "templates"
     # Markup is safe here: both are files of this package, none of their text comes from a run.
-    return {name: Markup((folder / file).read_text()) for name, file in (("css", "style.css"), ("js", "charts.js"))}  # noqa: S704
+    css, script = (Markup((folder / file).read_text(encoding="utf-8")) for file in ("style.css", "charts.js"))  # noqa: S704
+    colours = _json({"light": LIGHT, "dark": DARK})
+    return {"css": css, "js": Markup("const PALETTE = {};\n{}").format(colours, script)}
 
 
-def _groups(result: RunAnalysis) -> tuple[Group, ...]:
-    several = len(result.analyses) > 1
-    return tuple(
-        Group(
-            anchor=f"r{place}-" if several else "",
-            label=recording_label(analysis, result.run),
-            sections=analysis.sections,
-            detailed=place < MOST_DETAILED,
-        )
-        for place, analysis in enumerate(result.analyses)
-    )
-
-
-def _context(result: RunAnalysis, groups: tuple[Group, ...], drawn: tuple[Drawn, ...]) -> dict[str, Any]:
+def head_of(result: RunAnalysis, title: str = "") -> Head:
+    """The head of a run's report."""
     run = result.run
-    return {
-        "title": run.id,
-        "flow": str(run.document.get("flow") or "run"),
-        "status": run.status,
-        "reason": _reason(run.document.get("reason")),
-        "marks": result.marks,
-        "facts": _facts(run),
-        "tiles": _tiles(result) if len(result.analyses) == 1 else (),
-        "findings": result.findings,
-        "failures": [command for command in run.commands if command.failure or command.status == "failed"],
-        "groups": groups,
-        "comparison": comparison_tables(result) if max(len(result.analyses), len(run.cells)) > 1 else (),
-        "comparison_figures": [item.figure for item in drawn if item.compares],
-        "kpis": kpi_table(result) if result.analyses else None,
-        "settings": settings_table(run),
-        "versions": versions_table(run),
-        "timeline": next((item.figure for item in drawn if item.file == TIMELINE_FILE), None),
-        "run_sections": result.sections,
-        "bars": timeline_bars(run),
-        "attempts": listing(run.document.get("attempts")),
-    }
+    return Head(
+        title=title or run.id,
+        flow=str(run.document.get("flow") or "run"),
+        status=run.status,
+        marks=result.marks,
+        reason=_reason(run.document.get("reason")),
+        facts=_facts(run, run.id if title else ""),
+    )
 
 
 def _reason(reason: object) -> dict[str, str]:
     known = reason if isinstance(reason, dict) else {"what": reason}
-    return {name: str(known.get(name) or "") for name in ("what", "where", "directory")}
+    return {name: str(known.get(name) or "") for name in ("what", "why", "where")}
 
 
-def _facts(run: Run) -> tuple[Fact, ...]:
+def _facts(run: Run, identifier: str) -> tuple[Fact, ...]:
     document = run.document
     started, ended = parse_time(document.get("started")), parse_time(document.get("ended"))
     length = duration(ended - started) if started is not None and ended is not None else ""
     cluster = mapping(document.get("cluster"))
     version = str(cluster.get("version") or "")
     facts = (
+        Fact("Run", identifier),
         Fact("Started", _moment(started)),
         Fact("Took", length, "" if length else f"status: {run.status}"),
         Fact("Presets", ", ".join(str(name) for name in listing(document.get("presets"))) or "none"),
@@ -178,9 +177,3 @@ def _moment(seconds: float | None) -> str:
     if seconds is None:
         return "unknown"
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def _tiles(result: RunAnalysis) -> tuple[tuple[str, Cell, str], ...]:
-    """Headline KPIs: label, value, what it is."""
-    values = result.analyses[0].kpis
-    return tuple((value.headline, kpi_cell(value), value.help) for value in values if value.headline)

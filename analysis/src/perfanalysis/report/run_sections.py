@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from perfanalysis.charts.model import Axis, Chart, Figure, cumulative
@@ -12,7 +13,7 @@ from perfanalysis.discover import Command, Run
 from perfanalysis.documents import mapping
 from perfanalysis.kpis import KpiValue
 from perfanalysis.pipeline import RunAnalysis
-from perfanalysis.sections import DASH, Cell, Field, Table, duration, quantity
+from perfanalysis.sections import DASH, Cell, Field, Table, data_size, duration, quantity
 from perfanalysis.workload_type import Analysis
 
 MOST_CURVES = 12
@@ -216,43 +217,70 @@ def versions_table(run: Run) -> Table:
     return Table("Versions", (Field("Component"), Field("Version", "code")), rows)
 
 
-@dataclass(frozen=True)
-class Bar:
-    """A command of the timeline; places are percent of the timeline's length."""
+def command_table(run: Run) -> Table | None:
+    """Commands in the order they began, each with its part of the run; one without end reaches to the last moment.
 
-    name: str
-    directory: str
-    status: str
-    lane: str
-    begin: str
-    length: str
-    left: float
-    width: float
-
-
-def timeline_bars(run: Run) -> tuple[Bar, ...]:
-    """Commands in the order they began; one without an end reaches to the last time known."""
+    None where no command recorded when it began.
+    """
     begins = [command.started_s for command in run.commands if command.started_s is not None]
     ends = [command.ended_s for command in run.commands if command.ended_s is not None]
     ends += [span.ended_s for span in run.timeline if span.ended_s is not None]
     if not begins:
-        return ()
+        return None
     start, end = min(begins), max([*ends, *begins])
-    return tuple(_bar(command, start, end) for command in run.commands if command.started_s is not None)
+    rows = tuple(_command_row(command, start, end) for command in run.commands if command.started_s is not None)
+    fields = (
+        Field("Command"),
+        Field("Began", "number", help="since the first command"),
+        Field("Took", "number"),
+        Field("Status", "badge"),
+        Field("Over the run", "span"),
+    )
+    return Table("Commands", fields, rows, search=len(rows) > MOST_WITHOUT_SEARCH)
 
 
-def _bar(command: Command, start: float, end: float) -> Bar:
+def _command_row(command: Command, start: float, end: float) -> tuple[Cell, ...]:
     span = (end - start) or 1.0
     began = command.started_s if command.started_s is not None else start
     stop = command.ended_s if command.ended_s is not None else end
-    left = 100 * (began - start) / span
-    return Bar(
-        name=command.role,
-        directory=command.directory,
-        status=command.status,
-        lane=command.lane or "",
-        begin=f"+{duration(began - start)}",
-        length=duration(stop - began) if command.ended_s is not None else "no end",
-        left=round(left, 3),
-        width=round(max(100 * (stop - began) / span, 0.3), 3),
+    place = round(100 * (began - start) / span, 3), round(max(100 * (stop - began) / span, 0.3), 3)
+    took = Cell(duration(stop - began), sort=stop - began) if command.ended_s is not None else Cell("", reason="no end")
+    return (
+        Cell(
+            command.role, " · ".join(part for part in (command.lane, command.directory) if part), link=command.directory
+        ),
+        Cell(f"+{duration(began - start)}", sort=began - start),
+        took,
+        Cell(command.status),
+        Cell("", command.status, sort=began - start, span=place),
     )
+
+
+FILES = {
+    "run.json": "how the run went, and why it ended as it did",
+    "settings.yml": "every setting with its origin",
+    "ansible.log": "what Ansible said",
+    "failures.jsonl": "every failed task",
+    "timeline.csv": "plays, commands and tasks with begin and end",
+}
+
+
+def file_table(run: Run) -> Table:
+    """The run's own files that are there, and the directory of each command."""
+    own = [(name, text) for name, text in FILES.items() if (run.directory / name).is_file()]
+    rows = [(Cell(name, link=name), Cell(text), _size_cell(run.directory / name)) for name, text in own]
+    rows += [
+        (
+            Cell(command.directory, link=command.directory),
+            Cell(f"of the command {command.role}"),
+            Cell("", reason="folder"),
+        )
+        for command in run.commands
+    ]
+    fields = (Field("File", "code"), Field("What it is"), Field("Size", "number"))
+    return Table("Files of the run", fields, tuple(rows), search=len(rows) > MOST_WITHOUT_SEARCH)
+
+
+def _size_cell(path: Path) -> Cell:
+    size = path.stat().st_size
+    return Cell(data_size(size), sort=size)

@@ -2,33 +2,87 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from perfanalysis.cache import write_table
 from perfanalysis.charts.model import Figure
 from perfanalysis.discover import Place, marked
 from perfanalysis.documents import Document, text_or_none, write_bytes, write_json, write_text
-from perfanalysis.judging.section import verdict_tables
+from perfanalysis.findings import Finding
 from perfanalysis.kpis import kpis_document, openmetrics
+from perfanalysis.parquet import write_table
 from perfanalysis.pipeline import RunAnalysis
-from perfanalysis.report import ReportPaths
-from perfanalysis.report.page import TIMELINE_FILE, Drawn, render_page
-from perfanalysis.report.run_sections import comparison_figures
-from perfanalysis.report.timeline import timeline_figure
+from perfanalysis.report import ReportPaths, Wanted
+from perfanalysis.report.arrange import Passage, arranged, check_filters, figures_of, matches
+from perfanalysis.report.content import COMPARISON, TIMELINE, Content, Group, content_of
+from perfanalysis.report.layout import Page, default_layout, read_layout
+from perfanalysis.report.markdown import render_markdown
+from perfanalysis.report.page import Drawn, Sheet, head_of, render_page
+from perfanalysis.sections import Section
 from perfanalysis.tables import TableSpec
 
 
-def write_report(result: RunAnalysis, target: Path) -> ReportPaths:
-    """Write everything below `target`."""
+def write_report(result: RunAnalysis, target: Path, wanted: Wanted | None = None) -> ReportPaths:
+    """Write everything below `target`. Raises UsageError for a layout that asks for what nothing has."""
+    wanted = wanted or Wanted()
+    planned, findings = plan(result, target, wanted)
     kpis, metrics = write_kpis(result, target)
     write_tables(result, target)
-    drawn = tuple(_named_figures(result))
-    plots = _draw(drawn, target)
-    index = target / "index.html"
-    write_text(index, render_page(result, drawn, verdict_tables(result.run.directory, target)))
-    return ReportPaths(index, kpis, metrics, target / "tables", plots, result.findings)
+    drawn = {item.file: item for one in planned for item in one.drawn}
+    plots = _draw(tuple(drawn.values()), target)
+    base = Path(os.path.relpath(result.run.directory, target)).as_posix()
+    pages = tuple(_write_page(one, target, base, result) for one in planned)
+    findings = tuple(dict.fromkeys((*result.findings, *findings)))
+    return ReportPaths(pages[0][0], kpis, metrics, target / "tables", plots, findings, pages)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A report before it is written: what it shows, and the figures of it with the names of their files."""
+
+    page: Page
+    result: RunAnalysis
+    passages: tuple[Passage, ...]
+    drawn: tuple[Drawn, ...]
+
+
+def plan(result: RunAnalysis, target: Path, wanted: Wanted) -> tuple[tuple[Planned, ...], tuple[Finding, ...]]:
+    """What each report of the layout shows. Raises UsageError for a layout that asks for what nothing has."""
+    layout = default_layout() if wanted.layout is None else read_layout(wanted.layout)
+    whole = content_of(result, target)
+    planned, findings = [], list[Finding]()
+    for page in layout.visualize:
+        findings += check_filters(page, whole.groups, wanted.layout)
+        part = _part(result, whole.groups, page)
+        content = whole if part is result else content_of(part, target)
+        passages, notes = arranged(page, content, wanted.layout)
+        findings += notes
+        names = short_names(result)
+        shown = {id(figure) for figure in figures_of(passages)}
+        prefix = f"{page.id}." if part is not result else ""
+        drawn = (item for item in _named_figures(content, names, prefix, svg=wanted.svg) if id(item.figure) in shown)
+        planned.append(Planned(page, part, passages, tuple(drawn)))
+    return tuple(planned), tuple(dict.fromkeys(findings))
+
+
+def _part(result: RunAnalysis, groups: tuple[Group, ...], page: Page) -> RunAnalysis:
+    """The run with those recordings only that a page asks for."""
+    if not page.where:
+        return result
+    kept = {group.name for group in groups if matches(page.where, group)}
+    return replace(result, analyses=tuple(one for one in result.analyses if one.place.name in kept))
+
+
+def _write_page(planned: Planned, target: Path, base: str, result: RunAnalysis) -> tuple[Path, Path]:
+    """Write a page and its Markdown twin."""
+    page, twin = (target / name for name in planned.page.stem)
+    head = head_of(result, planned.page.title)
+    write_text(twin, render_markdown(Sheet(head, planned.passages, base, page.name), planned.drawn))
+    write_text(page, render_page(Sheet(head, planned.passages, base, twin.name), planned.drawn))
+    return page, twin
 
 
 def write_kpis(result: RunAnalysis, target: Path) -> tuple[Path, Path]:
@@ -69,22 +123,22 @@ def _derived(result: RunAnalysis) -> dict[str, TableSpec]:
     return {name: spec.with_recording() for name, spec in specs.items()}
 
 
-def _named_figures(result: RunAnalysis) -> Iterator[Drawn]:
-    """Every figure of the report with the name of its file."""
-    names = short_names(result)
-    for figure in comparison_figures(result):
-        yield Drawn("", figure, f"compared.{figure.name}.png", compares=True)
-    timeline = timeline_figure(result.run)
-    if timeline is not None:
-        yield Drawn("", timeline, TIMELINE_FILE)
-    for section in result.sections:
-        yield from (Drawn("", block, f"run.{block.name}.png") for block in section.blocks if isinstance(block, Figure))
-    for analysis in result.analyses:
-        prefix = f"{names[analysis.place.name]}." if len(names) > 1 else ""
-        for section in analysis.sections:
-            for block in section.blocks:
-                if isinstance(block, Figure):
-                    yield Drawn(analysis.place.name, block, f"{prefix}{block.name}.png")
+def _named_figures(content: Content, names: Mapping[str, str], prefix: str, *, svg: bool) -> Iterator[Drawn]:
+    """Every figure that could be shown, each once, with the names of its files."""
+    seen: set[int] = set()
+    for section, group, figure in content.figures():
+        if id(figure) not in seen:
+            seen.add(id(figure))
+            stem = _stem(section, group, figure, names, prefix)
+            yield Drawn("" if group is None else group.name, figure, f"{stem}.png", f"{stem}.svg" if svg else "")
+
+
+def _stem(section: Section, group: Group | None, figure: Figure, names: Mapping[str, str], prefix: str) -> str:
+    if group is not None:
+        return f"{names[group.name]}.{figure.name}" if len(names) > 1 else figure.name
+    if section.name == COMPARISON:
+        return f"{prefix}compared.{figure.name}"
+    return figure.name if figure.name == TIMELINE else f"run.{figure.name}"
 
 
 def short_names(result: RunAnalysis) -> dict[str, str]:
@@ -100,10 +154,13 @@ def _short_name(place: Place, recordings: Counter[str]) -> str:
 
 def _draw(drawn: tuple[Drawn, ...], target: Path) -> tuple[Path, ...]:
     from perfanalysis.charts.png import draw
+    from perfanalysis.charts.svg import draw_svg
 
     paths = []
     for item in drawn:
-        path = target / item.file
-        write_bytes(path, draw(item.figure))
-        paths.append(path)
+        paths.append(target / item.file)
+        write_bytes(paths[-1], draw(item.figure))
+        if item.svg:
+            paths.append(target / item.svg)
+            write_bytes(paths[-1], draw_svg(item.figure))
     return tuple(paths)

@@ -1,10 +1,16 @@
 "use strict";
 (() => {
-  const LIGHT = ["#2f6fde", "#e08a1e", "#129a83", "#8457d6", "#1f9bc4", "#d6455d", "#7a8c1f", "#c2539f", "#5b6b7d", "#a8632c", "#3f52a8", "#2f8f46", "#8c3f3f"];
-  const DARK = ["#6b9cff", "#f2a54a", "#3cc9b0", "#ab87f5", "#55c3e8", "#ff7b8f", "#aabf45", "#e582c4", "#93a4b8", "#d1905c", "#7f90ea", "#63c47a", "#cc7b7b"];
-  const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const colour = (layer) => (dark.matches ? DARK : LIGHT)[layer.colour % LIGHT.length];
+  const system = window.matchMedia("(prefers-color-scheme: dark)"), paper = window.matchMedia("print");
+  const root = document.documentElement;
+  const isDark = () => !paper.matches && (root.dataset.scheme ? root.dataset.scheme === "dark" : system.matches);
+  const probe = document.body.appendChild(document.createElement("i"));
+  probe.hidden = true;
+  /* A colour of the style sheet as a canvas takes it. */
+  function style(name) {
+    probe.style.color = `var(${name})`;
+    return getComputedStyle(probe).color;
+  }
+  const colour = (layer) => { const of = isDark() ? PALETTE.dark : PALETTE.light; return of[layer.colour % of.length]; };
   const MARGIN = { top: 18, right: 12, bottom: 36 };
 
   function element(name, className, parent, text) {
@@ -151,6 +157,14 @@
       for (let i = layer.x.length - 1; i >= 0; i--) context.lineTo(x(layer.x[i]), y(layer.low ? layer.low[i] : 0));
       context.fill();
     },
+    band(context, layer, x, y) {
+      context.globalAlpha = 0.22;
+      const known = layer.x.map((_, i) => i).filter((i) => layer.y[i] !== null && layer.low[i] !== null);
+      context.beginPath();
+      for (const i of known) context.lineTo(x(layer.x[i]), y(layer.y[i]));
+      for (const i of known.reverse()) context.lineTo(x(layer.x[i]), y(layer.low[i]));
+      context.fill();
+    },
     bars(context, layer, x, y) {
       layer.x.forEach((at, i) => {
         const left = x(at - 0.45 * layer.width);
@@ -184,7 +198,7 @@
         context.fillRect(left, top, width, height);
         if (width < 40) return;
         context.save();
-        context.fillStyle = dark.matches ? "#10151c" : "#ffffff";
+        context.fillStyle = isDark() ? "#10151c" : "#ffffff";
         context.textBaseline = "middle";
         context.fillText(clipped(context, layer.names[i], width - 8), left + 4, top + height / 2 + 0.5);
         context.restore();
@@ -270,6 +284,7 @@
     context.save();
     context.beginPath(); context.rect(left - 4, top - 4, right - left + 8, bottom - top + 8); context.clip();
     for (const layer of chart.layers) {
+      if (layer.off) continue;
       context.save();
       context.fillStyle = context.strokeStyle = colour(layer);
       context.lineWidth = 1.7;
@@ -284,6 +299,8 @@
     }
   }
 
+  const placeOn = (axis, value) => (axis.categories.length ? axis.categories[Math.round(value)] ?? "" : `${format(value)}${unit(axis)}`);
+  const named = (layer) => (layer.label ? `${layer.label}: ` : "");
   const unit = (axis) => (axis.unit ? ` ${axis.unit}` : "");
 
   /* Lines to show for the pointer: the nearest point of a scatter, or every line's value at that time. */
@@ -291,17 +308,18 @@
     const { chart, place } = state;
     const found = [];
     for (const layer of chart.layers) {
+      if (layer.off) continue;
       if (layer.kind === "points") {
         let best = 400, nearest = -1;
         for (let i = 0; i < layer.count; i++) {
           const distance = (place.x(layer.x[i]) - at.x) ** 2 + (place.y(layer.y[i]) - at.y) ** 2;
           if (distance < best) { best = distance; nearest = i; }
         }
-        if (nearest >= 0) found.push({ layer, at: layer.x[nearest], text: `${format(layer.y[nearest])}${unit(chart.y)}, sent at ${format(layer.x[nearest])}${unit(chart.x)}` });
-      } else if (["line", "steps", "area"].includes(layer.kind) && layer.x.length) {
+        if (nearest >= 0) found.push({ layer, at: layer.x[nearest], text: `${named(layer)}${format(layer.y[nearest])}${unit(chart.y)} at ${placeOn(chart.x, layer.x[nearest])}` });
+      } else if (["line", "steps", "area", "band"].includes(layer.kind) && layer.x.length) {
         let nearest = 0;
         layer.x.forEach((value, i) => { if (layer.y[i] !== null && Math.abs(place.x(value) - at.x) < Math.abs(place.x(layer.x[nearest]) - at.x)) nearest = i; });
-        found.push({ layer, at: layer.x[nearest], text: `${layer.label}: ${format(layer.y[nearest])}${unit(chart.y)} at ${format(layer.x[nearest])}${unit(chart.x)}` });
+        found.push({ layer, at: layer.x[nearest], text: `${layer.label}: ${format(layer.y[nearest])}${unit(chart.y)} at ${placeOn(chart.x, layer.x[nearest])}` });
       } else if (layer.kind === "heat") {
         const [first, last] = [place.x(layer.x[0]), place.x(layer.x[layer.x.length - 1])];
         const column = Math.floor(((at.x - first) / (last - first)) * layer.columns);
@@ -317,7 +335,7 @@
           if (inside && Math.abs(place.y(layer.y[i]) - at.y) <= half) found.push({ layer, text: `${layer.names[i]}: ${format(value)}\u2013${format(layer.high[i])}${unit(chart.x)}` });
         });
       } else if (layer.kind === "moments") {
-        layer.x.forEach((value) => { if (Math.abs(place.x(value) - at.x) <= 4) found.push({ layer, at: value, text: `${layer.label} at ${format(value)}${unit(chart.x)}` }); });
+        layer.x.forEach((value) => { if (Math.abs(place.x(value) - at.x) <= 4) found.push({ layer, at: value, text: `${layer.label} at ${placeOn(chart.x, value)}` }); });
       } else if (layer.kind === "sidebars" || layer.kind === "ranges") {
         layer.y.forEach((value, i) => {
           const near = layer.kind === "ranges" ? 5 : 0.5 * Math.abs(place.y(layer.width) - place.y(0));
@@ -350,7 +368,8 @@
   }
 
   /* What colours and shades mean; returns the keys that change with the colour scheme. */
-  function legend(chart, box) {
+  function legend(state, box) {
+    const { chart } = state;
     const named = chart.layers.filter((layer) => layer.kind !== "heat");
     if (!chart.meaning && named.length < 2) return [];
     const line = element("div", "legend", box);
@@ -361,9 +380,17 @@
       entry.append(`${format(high)} ${unit}`);
     }
     return named.map((layer) => {
-      const entry = element("span", "", line);
+      const entry = element("button", "", line);
       const key = element("i", layer.kind, entry);
+      entry.type = "button";
+      entry.title = "Show or hide";
+      entry.setAttribute("aria-pressed", "true");
       entry.append(layer.label);
+      entry.addEventListener("click", () => {
+        layer.off = !layer.off;
+        entry.setAttribute("aria-pressed", String(!layer.off));
+        draw(state);
+      });
       return { key, layer };
     });
   }
@@ -374,7 +401,7 @@
     const state = { chart };
     chart.layers.filter((layer) => layer.kind === "points").forEach(unpack);
     chart.layers.filter((layer) => layer.kind === "heat").forEach((layer) => paint(layer, chart.meaning));
-    state.keys = legend(chart, box);
+    state.keys = legend(state, box);
     const holder = element("div", "holder", box);
     state.canvas = element("canvas", "", holder);
     state.canvas.setAttribute("role", "img");
@@ -399,14 +426,42 @@
       for (const chart of row) charts.push(build(chart, line));
     }
   }
-  charts.forEach(draw);
-  dark.addEventListener("change", () => charts.forEach(draw));
+  const redraw = () => charts.forEach(draw);
+  for (const query of [system, paper]) query.addEventListener("change", redraw);
+
+  /* The switch of colours: as the system says, until a reader asks for one of the two. */
+  const SCHEMES = ["system", "light", "dark"];
+  const choice = document.getElementById("scheme");
+  function remembered(scheme) {
+    try { return scheme === undefined ? localStorage.getItem("psap.perf scheme") : localStorage.setItem("psap.perf scheme", scheme); }
+    catch { return null; /* a browser may forbid it to pages from disk; then the choice is for this view */ }
+  }
+  function choose(scheme) {
+    if (scheme === "system") delete root.dataset.scheme;
+    else root.dataset.scheme = scheme;
+    choice.textContent = `Colours: ${scheme}`;
+    choice.setAttribute("aria-label", `Colours: ${scheme}. Change them`);
+    redraw();
+  }
+  choice.hidden = false;
+  choice.addEventListener("click", () => {
+    const next = SCHEMES[(SCHEMES.indexOf(root.dataset.scheme ?? "system") + 1) % SCHEMES.length];
+    remembered(next);
+    choose(next);
+  });
+  const before = remembered();
+  choose(SCHEMES.includes(before) ? before : "system");
 
   /* Rows in the order of a column: by number where its cells have one, missing values last. */
-  const valueOf = (cell) => {
-    const text = cell.dataset.sort ?? cell.textContent.trim();
-    return cell.querySelector(".missing") || text === "" ? null : Number.isNaN(Number(text)) ? text : Number(text);
-  };
+  const FACTORS = { "µs": 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, B: 1, kB: 1e3, MB: 1e6, GB: 1e9 };
+  const QUANTITY = /^([+\u2212-]?[\d\s]*\.?\d+)\s*([^\s\d]*)$/u;
+  function valueOf(cell) {
+    if (cell.querySelector(".missing")) return null;
+    const text = cell.dataset.sort ?? (cell.classList.contains("number") ? cell.firstChild?.textContent ?? "" : cell.textContent).trim();
+    const found = QUANTITY.exec(text);
+    if (!found) return text === "" ? null : text;
+    return Number(found[1].replace(/\s/gu, "").replace("\u2212", "-")) * (FACTORS[found[2]] ?? 1);
+  }
   function compare(one, other) {
     if (one === null || other === null) return (one === null) - (other === null);
     return typeof one === "number" && typeof other === "number" ? one - other : String(one).localeCompare(String(other), "en", { numeric: true });
