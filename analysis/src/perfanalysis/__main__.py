@@ -8,7 +8,7 @@ import traceback
 import click
 
 from perfanalysis.cli import cli
-from perfanalysis.errors import AnalysisError
+from perfanalysis.errors import AnalysisError, UsageError
 
 INTERNAL_ERROR = 70
 INTERRUPTED = 130
@@ -46,6 +46,9 @@ def _explain(error: Exception, *, debug: bool) -> int:
     if isinstance(error, AnalysisError):
         click.echo(f"Error: {error}", err=True)
         return error.exit_code
+    if isinstance(error, OSError):  # a full disk, a folder that is not ours: nothing that perfanalysis could mend
+        click.echo(f"Error: {error.filename or 'a file'}: {error.strerror or error}", err=True)
+        return UsageError.exit_code
     hint = "" if debug else "; run again with --debug"
     click.echo(f"Error: internal error: {type(error).__name__}: {error}{hint}", err=True)
     return INTERNAL_ERROR

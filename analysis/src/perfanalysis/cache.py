@@ -1,45 +1,230 @@
-"""Parsed tables as Parquet files that know the contents they were made from; never a pickle.
+"""Parsed tables as Parquet files, beside a document that says of what contents they were made; never a pickle.
 
-The tables a report writes for its readers are the cache: each carries a hash of every input file, of the parser's
-version and of the table's declaration. Touching a file changes nothing; one byte changed parses that recording anew.
+The tables that a report writes for its readers are the cache. `<kind>.parsed.json` in their folder names every input
+file with the hash of its contents, the parser with its version and declared columns, the hash of each table's file, and
+what the parser found. They are used when all of it is as it was: touching a file changes nothing; one byte changed, a
+file more, less or renamed, or another parser makes the tables anew, and so does any damage to them or the document.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_args
 
-from perfanalysis.findings import Finding
-from perfanalysis.source import Source
-from perfanalysis.tables import TableSpec, specs_of
+from perfanalysis.documents import Document, listing, load_json, mapping, write_bytes, write_json
+from perfanalysis.findings import Finding, Severity
+from perfanalysis.source import Source, named_files
+from perfanalysis.tables import specs_of
+from perfanalysis.watching import only_declared
 from perfanalysis.workload_type import TableSource
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from perfanalysis.discover import Place
 
-KEY = b"psap.perf.inputs"
+SCHEMA = "psap.perf/tables/1"
+MISSING, UNREADABLE = "missing", "unreadable"
 TablesType = TypeVar("TablesType")
+
+
+@dataclass(frozen=True)
+class Input:
+    """A declared file: the hash of its contents (or MISSING, UNREADABLE), its size, and what tells a rewritten one."""
+
+    hash: str
+    size: int
+    stamps: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class State:
+    """What is kept of a recording. `reason` says why tables must be made anew; empty when they need not."""
+
+    reason: str
+    inputs: Mapping[str, Input]
+    findings: tuple[Finding, ...] = ()
+    tables: Mapping[str, bytes] | None = None
+
+
+def content_hash(content: bytes) -> str:
+    """The hash by which contents are known."""
+    return hashlib.blake2b(content, digest_size=20).hexdigest()
+
+
+def tables_folder(output: Path, place: Place) -> Path:
+    """Where the tables of a recording are kept below a report's folder."""
+    return output / "tables" / place.name
 
 
 def load_tables(
     workload: TableSource[TablesType], source: Source, folder: Path
 ) -> tuple[TablesType, tuple[Finding, ...]]:
     """The recording's tables: from `folder` when made from the same contents, else parsed and written there."""
-    digest = inputs_digest(workload, source.place.directory)
-    frames, findings = _read(workload, folder, digest)
-    if frames is not None:
-        return workload.tables(**frames), findings
-    source.files = workload.files
-    tables = workload.parse(source)
-    _release_memory()
-    findings += source.findings
-    # A recording with damaged files is parsed each time, so that its findings are said each time.
-    key = digest if not source.findings else b"not kept"
-    for name, spec in specs_of(workload.tables).items():
-        write_table(folder / f"{name}.parquet", getattr(tables, name), spec, key)
-    return tables, findings
+    return Cache(workload, source.place, folder).load()
+
+
+class Cache(Generic[TablesType]):
+    """The kept tables of one recording."""
+
+    def __init__(self, workload: TableSource[TablesType], place: Place, folder: Path) -> None:
+        self.workload = workload
+        self.place = place
+        self.folder = folder
+        self.path = folder / f"{workload.name}.parsed.json"
+        self.specs = specs_of(workload.tables)
+
+    def load(self) -> tuple[TablesType, tuple[Finding, ...]]:
+        """The tables, from the folder or made anew."""
+        state = self.state()
+        if state.tables is not None:
+            try:
+                return self.workload.tables(**self._frames(state.tables)), state.findings
+            except Exception:  # whatever is wrong with kept tables, the recorded data is there
+                state = State("damaged", state.inputs, self._damaged(self.folder))
+        return self.renew(state)
+
+    def state(self) -> State:
+        """What is kept, with the bytes of its files; only hashes are compared, so this is quick."""
+        inputs = inputs_of(self.workload, self.place.directory)
+        if not self.path.exists():
+            return State("not parsed yet", inputs)
+        kept = self._document()
+        if kept is None:
+            return State("damaged", inputs, self._damaged(self.path))
+        reason = self._changed(kept, inputs)
+        if reason:
+            return State(reason, inputs)
+        tables = {}
+        for name in self.specs:
+            path = self.folder / f"{name}.parquet"
+            content = _read(path)
+            if content is None or content_hash(content) != mapping(kept.get("tables")).get(name):
+                return State("damaged", inputs, self._damaged(path))
+            tables[name] = content
+        findings = _findings(kept, self.place)
+        if findings is None:
+            return State("damaged", inputs, self._damaged(self.path))
+        return State("", inputs, findings, tables)
+
+    def renew(self, state: State) -> tuple[TablesType, tuple[Finding, ...]]:
+        """Parse, and keep the tables unless an input changed meanwhile."""
+        source = Source(self.place, self.workload.files)
+        with only_declared(source):
+            tables = self.workload.parse(source)
+        _release_memory()
+        self._keep(tables, state.inputs, source.findings)
+        return tables, state.findings + source.findings
+
+    def _keep(self, tables: TablesType, inputs: Mapping[str, Input], findings: tuple[Finding, ...]) -> None:
+        from perfanalysis.parquet import parquet_bytes
+
+        # no document stands beside tables that are not its own, not even for a moment
+        self.path.unlink(missing_ok=True)
+        hashes = {}
+        for name, spec in self.specs.items():
+            content = parquet_bytes(getattr(tables, name), spec)
+            hashes[name] = content_hash(content)
+            write_bytes(self.folder / f"{name}.parquet", content)
+        if inputs != inputs_of(self.workload, self.place.directory):
+            return
+        document: Document = {
+            "schema": SCHEMA,
+            "parser": self._parser(),
+            "inputs": {name: one.hash for name, one in inputs.items()},
+            "tables": hashes,
+            "findings": [asdict(_below(finding, self.place)) for finding in findings],
+        }
+        document["hash"] = _own_hash(document)
+        write_json(self.path, document)
+
+    def _parser(self) -> dict[str, Any]:
+        """What makes the tables what they are beside the inputs."""
+        workload = self.workload
+        columns = {name: spec.fingerprint() for name, spec in self.specs.items()}
+        return {"name": workload.name, "version": workload.version, "code": workload.code, "columns": columns}
+
+    def _document(self) -> Document | None:
+        """The document as it was written; None when it is another or damaged."""
+        try:
+            loaded = load_json(self.path.read_bytes())
+        except (OSError, ValueError):
+            return None
+        if not isinstance(loaded, dict) or loaded.get("schema") != SCHEMA:
+            return None
+        return loaded if loaded.pop("hash", None) == _own_hash(loaded) else None
+
+    def _changed(self, kept: Document, inputs: Mapping[str, Input]) -> str:
+        """Which file, or what else, is not as it was; empty when all is."""
+        if kept.get("parser") != self._parser():
+            return "the parser changed"
+        before, now = mapping(kept.get("inputs")), {name: one.hash for name, one in inputs.items()}
+        names = [name for name in sorted({*before, *now}) if before.get(name, MISSING) != now.get(name, MISSING)]
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        return f"{names[0]}{more} changed" if names else ""
+
+    def _frames(self, tables: Mapping[str, bytes]) -> dict[str, Any]:
+        from perfanalysis.parquet import read_table
+
+        return {name: read_table(content, self.specs[name]) for name, content in tables.items()}
+
+    def _damaged(self, path: Path) -> tuple[Finding, ...]:
+        where = "/".join(("tables", *path.relative_to(self.folder.parent).parts))
+        return (Finding("note", where, "damaged; it was made anew"),)
+
+
+def inputs_of(workload: TableSource[Any], directory: Path) -> dict[str, Input]:
+    """Every declared file with its contents' hash: plain names even if missing, patterns as they match."""
+    return {name: _input(directory / name) for name in named_files(workload.files, directory)}
+
+
+def _input(path: Path) -> Input:
+    try:
+        if not path.is_file():
+            return Input(UNREADABLE if path.exists() else MISSING, 0)
+        with path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, _hasher)
+        status = path.stat()
+    except FileNotFoundError:
+        return Input(MISSING, 0)
+    except OSError as error:
+        return Input(f"{UNREADABLE}: {error.strerror}", 0)
+    return Input(digest.hexdigest(), status.st_size, (status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
+
+
+def _hasher() -> Any:
+    return hashlib.blake2b(digest_size=20)
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes() if path.is_file() else None
+    except OSError:
+        return None
+
+
+def _own_hash(document: Document) -> str:
+    """The hash of a document's contents."""
+    return content_hash(json.dumps(document, sort_keys=True).encode())
+
+
+def _below(finding: Finding, place: Place) -> Finding:
+    """A finding with a path below the recording, so that it holds wherever the recording is found from."""
+    return Finding(finding.severity, finding.where.removeprefix(f"{place.relative}/"), finding.text)
+
+
+def _findings(kept: Document, place: Place) -> tuple[Finding, ...] | None:
+    """What the parser found, as findings of the run; None when the document says nothing of the kind."""
+    found = []
+    for one in listing(kept.get("findings")):
+        given = mapping(one)
+        severity, where, text = given.get("severity"), given.get("where"), given.get("text")
+        if severity not in get_args(Severity) or not isinstance(where, str) or not isinstance(text, str):
+            return None
+        found.append(Finding(cast(Severity, severity), f"{place.relative}/{where}", text))
+    return tuple(found)
 
 
 def _release_memory() -> None:
@@ -47,77 +232,3 @@ def _release_memory() -> None:
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()
-
-
-def inputs_digest(workload: TableSource[Any], directory: Path) -> bytes:
-    """Hash of the contents of every declared input file, the parser's version and the tables' declarations."""
-    digest = hashlib.blake2b(digest_size=20)
-    digest.update(f"{workload.name} {workload.version} {workload.code}".encode())
-    for spec in specs_of(workload.tables).values():
-        digest.update(spec.fingerprint().encode())
-    for name in _named(workload.files, directory):
-        digest.update(b"\0" + name.encode())
-        if (directory / name).is_file():
-            with (directory / name).open("rb") as stream:
-                digest.update(hashlib.file_digest(stream, "blake2b").digest())
-    return digest.hexdigest().encode()
-
-
-def _named(files: tuple[str, ...], directory: Path) -> Iterator[str]:
-    """The declared files; a pattern stands for every file that matches it."""
-    for name in files:
-        if "*" in name:
-            yield from sorted(str(path.relative_to(directory)) for path in directory.glob(name))
-        else:
-            yield name
-
-
-def _read(
-    workload: TableSource[Any], folder: Path, digest: bytes
-) -> tuple[dict[str, pd.DataFrame] | None, tuple[Finding, ...]]:
-    import pyarrow as pa
-    import pyarrow.parquet as parquet
-
-    frames: dict[str, pd.DataFrame] = {}
-    for name, spec in specs_of(workload.tables).items():
-        path = folder / f"{name}.parquet"
-        if not path.is_file():
-            return None, ()
-        try:
-            with parquet.ParquetFile(path) as stored:
-                if (stored.schema_arrow.metadata or {}).get(KEY) != digest:
-                    return None, ()
-                frames[name] = spec.conform(stored.read().to_pandas())
-        except (pa.ArrowException, OSError, ValueError):
-            return None, (Finding("note", f"tables/{folder.name}/{path.name}", "damaged; it was made anew"),)
-    return frames, ()
-
-
-def write_table(path: Path, frame: pd.DataFrame, spec: TableSpec, key: bytes = b"") -> None:
-    """Write one table as Parquet with units and help of its columns in the file's metadata."""
-    import pyarrow as pa
-    import pyarrow.parquet as parquet
-
-    table = pa.Table.from_pandas(spec.conform(frame), preserve_index=False)
-    metadata = dict(table.schema.metadata or {})
-    metadata[b"psap.perf.help"] = spec.help.encode()
-    metadata[KEY] = key
-    described = [
-        table.schema.field(column.name).with_metadata({"help": column.help, "unit": column.unit or ""})
-        for column in spec.columns
-    ]
-    schema = pa.schema(described, metadata=metadata)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
-    texts = [column.name for column in spec.columns if column.kind == "text"]
-    numbers = [column.name for column in spec.columns if column.kind in ("time", "number")]
-    # numbers hardly repeat: a dictionary of them costs time and space
-    parquet.write_table(
-        table.cast(schema),
-        partial,
-        compression="zstd",
-        use_dictionary=texts,
-        use_byte_stream_split=numbers,
-        write_statistics=False,
-    )
-    partial.replace(path)

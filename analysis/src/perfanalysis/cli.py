@@ -13,6 +13,7 @@ from perfanalysis.history.commands import history_group
 from perfanalysis.judging.commands import judge_command, measures_command
 from perfanalysis.options import OUTPUT, RUN, WORKLOADS
 from perfanalysis.payload.commands import payload_command, schema_command
+from perfanalysis.parsing.commands import parse_command
 from perfanalysis.regressing.commands import regress_command
 from perfanalysis.scale_test_tool.commands import plotter, times_csv_command
 
@@ -24,6 +25,7 @@ def cli(debug: bool) -> None:
     del debug  # read by perfanalysis.__main__, before click
 
 
+cli.add_command(parse_command)
 cli.add_command(import_group)
 cli.add_command(plotter)
 cli.add_command(times_csv_command)

@@ -6,6 +6,7 @@ import csv
 import fcntl
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -61,10 +62,14 @@ class Place:
     cell: Cell | None
     part: str = ""
     """Which of its workloads are looked at, as a phrase for every plot; empty for all."""
+    own_name: str = ""
+    """Its name where another place of the run would have the same; empty where none would."""
 
     @property
     def name(self) -> str:
         """A name for folders and labels: the path below the run, without `artifacts`."""
+        if self.own_name:
+            return self.own_name
         parts = [part for part in self.relative.split("/") if part not in ("artifacts", ".")]
         return ".".join(parts) or "run"
 
@@ -137,8 +142,8 @@ def discover(directory: Path, markers: Iterable[str]) -> Run:
     findings += more
     cells, more = _cells(directory, folders)
     findings += more
-    places = tuple(_places(directory, folders, cells, markers))
-    monitoring = tuple(_places(directory, folders, cells, MONITORING))
+    places = told_apart(_places(directory, folders, cells, markers))
+    monitoring = told_apart(_places(directory, folders, cells, MONITORING))
     if document is None and not places and not monitoring:
         raise UsageError(f"{directory} holds neither run.json nor a recording; give a run directory")
     status = _status(directory / LOCK, document or {})
@@ -264,6 +269,22 @@ def _places(
                 above = (by_directory.get(str(parent)) for parent in (relative, *relative.parents))
                 cell = next((cell for cell in above if cell is not None), None)
                 yield Place(folder, str(relative), marker, cell)
+
+
+def told_apart(places: Iterable[Place]) -> tuple[Place, ...]:
+    """The places, those of one name (two kinds in one directory, `a/b` beside `a.b`) with names of their own."""
+    found = tuple(places)
+    often = Counter(place.name for place in found)
+    taken = {name for name, count in often.items() if count == 1}
+    named = []
+    for place in found:
+        if often[place.name] > 1:
+            plain = f"{place.name}.{Path(place.marker).stem}"
+            names = (plain, *(f"{plain}.{number}" for number in range(2, len(found) + 2)))
+            place = replace(place, own_name=next(name for name in names if name not in taken))
+            taken.add(place.own_name)
+        named.append(place)
+    return tuple(named)
 
 
 def _timeline(path: Path) -> tuple[tuple[Span, ...], tuple[Finding, ...]]:

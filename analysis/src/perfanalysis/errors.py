@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class AnalysisError(Exception):
     """Something could not be analysed. The message says what, where and what to do."""
@@ -31,3 +33,10 @@ class HistoryError(AnalysisError):
     """Too few values, or too few runs, to judge by."""
 
     exit_code = 6
+
+
+def refuse_bad_data(errors: Iterable[str]) -> None:
+    """Raise DataQualityError when anything was found that makes numbers incomplete."""
+    told = tuple(errors)
+    if told:
+        raise DataQualityError(f"the data is not complete: {'; '.join(told)}")

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from perfanalysis.cache import load_tables
+from perfanalysis.cache import load_tables, tables_folder
 from perfanalysis.charts.model import Figure
-from perfanalysis.discover import Run, check_run_directory, discover
-from perfanalysis.errors import UsageError
+from perfanalysis.discover import Place, Run, check_run_directory, discover
+from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.findings import Finding
 from perfanalysis.kinds import known, workload_type
 from perfanalysis.kpis import Labelled
 from perfanalysis.prometheus.beside import load_ranges, place_metrics
+from perfanalysis.prometheus.ranges import Ranges
 from perfanalysis.sections import Section
 from perfanalysis.selection import Selection
 from perfanalysis.source import Source
@@ -79,21 +80,54 @@ def analyse_run(run_directory: Path, output: Path, selection: Selection | None =
     ranges, findings = load_ranges(run, output)
     findings = run.findings + findings
     for place in run.places:
-        workload = workload_type(place.marker)
-        tables, more = load_tables(workload, Source(place), output / "tables" / place.name)
-        if selection is not None and workload.part_of is not None:
-            tables, part = workload.part_of(tables, selection)
-            place = replace(place, part=part)
-        if workload.monitored is not None:
-            tables = workload.monitored(tables, place, ranges)
-        analysis = workload.analyse(tables, place)
-        analyses.append(analysis)
-        findings += (*more, *analysis.findings)
-    if not analyses:
+        try:
+            analysis, more = _analyse_place(place, output, selection, ranges)
+        except DataQualityError as error:
+            findings += (Finding("error", place.relative, str(error)),)
+            continue
+        analyses.append(_marked(analysis, run.marks))
+        findings += more
+    if not run.places:
         findings += (Finding("warning", ".", "no recording was found: the run ended before a test began"),)
     together, figures = _together(tuple(analyses))
     with_metrics, sections = place_metrics(together, ranges, run.marks)
     return RunAnalysis(run, with_metrics, tuple(dict.fromkeys(findings)), figures, sections)
+
+
+def _analyse_place(
+    place: Place, output: Path, selection: Selection | None, ranges: tuple[Ranges, ...]
+) -> tuple[Analysis, tuple[Finding, ...]]:
+    """One recording. Raises DataQualityError when its parser failed."""
+    workload = workload_type(place.marker)
+    tables, findings = load_tables(workload, Source(place), tables_folder(output, place))
+    if selection is not None:
+        if workload.part_of is not None:
+            tables, part = workload.part_of(tables, selection)
+            place = replace(place, part=part)
+        else:
+            text = f"a {workload.name} has no order of submission: all of it is shown, not the {selection.words}"
+            findings += (Finding("warning", place.relative, text),)
+    if workload.monitored is not None:
+        tables = workload.monitored(tables, place, ranges)
+    analysis = workload.analyse(tables, place)
+    return analysis, (*findings, *analysis.findings)
+
+
+def _marked(analysis: Analysis, marks: tuple[str, ...]) -> Analysis:
+    """The recording with the run's marks on figures that have none of their own."""
+    if not marks:
+        return analysis
+    sections = tuple(
+        replace(
+            section,
+            blocks=tuple(
+                replace(block, marks=marks) if isinstance(block, Figure) and not block.marks else block
+                for block in section.blocks
+            ),
+        )
+        for section in analysis.sections
+    )
+    return replace(analysis, sections=sections)
 
 
 def _together(analyses: tuple[Analysis, ...]) -> tuple[tuple[Analysis, ...], tuple[Figure, ...]]:

@@ -10,6 +10,7 @@ from perfanalysis.documents import Document, listing, load_json, read_document
 from perfanalysis.errors import UsageError
 from perfanalysis.findings import Finding, Severity
 from perfanalysis.jsonlines import accept, read_json_lines
+from perfanalysis.watching import unwatched
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,10 +72,18 @@ class Source:
 
     def path(self, name: str) -> Path:
         """Where a declared file is, whether it is there or not. Raises UsageError when it is not declared."""
-        if self.files is not None and not matches(name, self.files):
-            declared = ", ".join(self.files)
-            raise UsageError(f"{self._where(name)}: the parser reads it, but its files are {declared}; add it to these")
+        if not self.declares(name):
+            raise self.not_declared(name)
         return self.place.directory / name
+
+    def declares(self, name: str) -> bool:
+        """Whether a name is one of the declared ones; a name that the data gives must be asked about."""
+        return self.files is None or matches(name, self.files)
+
+    def not_declared(self, name: str) -> UsageError:
+        """The error of a parser that reads what its cache knows nothing of."""
+        declared = ", ".join(self.files or ())
+        return UsageError(f"{self._where(name)}: the parser reads it, but its files are {declared}; add it to these")
 
     def exists(self, name: str) -> bool:
         """Whether a declared file is there."""
@@ -83,9 +92,9 @@ class Source:
     def names(self, pattern: str) -> tuple[str, ...]:
         """The files that match a declared pattern, sorted by name. Raises UsageError when it is not declared."""
         if self.files is not None and pattern not in self.files:
-            declared = ", ".join(self.files)
-            raise UsageError(f"{self._where(pattern)}: the parser lists it, but its files are {declared}; add it")
-        return named_files((pattern,), self.place.directory)
+            raise self.not_declared(pattern)
+        with unwatched():
+            return named_files((pattern,), self.place.directory)
 
     def text(self, name: str, *, optional: bool = False) -> str | None:
         """A file's text, bytes that are not UTF-8 replaced; None with a finding when it cannot be read."""

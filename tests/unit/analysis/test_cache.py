@@ -5,19 +5,31 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import shutil
+import threading
+from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
-from perfanalysis.cache import load_tables
+from perfanalysis.cache import Cache, load_tables, tables_folder
 from perfanalysis.discover import Place
+from perfanalysis.errors import UsageError
 from perfanalysis.findings import Finding
+from perfanalysis.kinds import with_workloads, workload_type
+from perfanalysis.parsing.run import parse_run
 from perfanalysis.scale_test.declaration import WORKLOAD
 from perfanalysis.scale_test.tables import ScaleTestTables
 from perfanalysis.source import Source
+from perfanalysis.tables import specs_of
 
+from tests.data.downloads import DOWNLOADS, write_downloads
 from tests.data.synthetic_runs import Shape, write_recording
+from tests.schemas import check_file
 
 
 class Counting:
@@ -28,10 +40,13 @@ class Counting:
         self.folder = tmp_path / "tables"
         self.parsed = 0
         self.version = 1
+        self.meanwhile: Callable[[], Any] = int
 
     def _parse(self, source: Source) -> ScaleTestTables:
         self.parsed += 1
-        return WORKLOAD.parse(source)
+        tables = WORKLOAD.parse(source)
+        self.meanwhile()
+        return tables
 
     def load(self) -> tuple[ScaleTestTables, tuple[Finding, ...]]:
         workload = replace(WORKLOAD, parse=self._parse, version=self.version)
@@ -56,24 +71,12 @@ def test_stored_tables_equal_parsed_ones(counting: Counting) -> None:
         assert first.astype("object").equals(second.astype("object"))
 
 
-def test_touching_is_no_change(counting: Counting) -> None:
-    os.utime(counting.place.directory / "transitions.jsonl", (1, 1))
-    counting.load()
-    assert counting.parsed == 1
-
-
 def test_one_byte_is_a_change(counting: Counting) -> None:
     path = counting.place.directory / "submissions.jsonl"
     path.write_text(path.read_text().replace('"attempts":1', '"attempts":2', 1))
     tables, _ = counting.load()
     assert counting.parsed == 2
     assert (tables.submissions["attempts"] == 2).sum() == 1
-
-
-def test_a_new_parser_version_parses_again(counting: Counting) -> None:
-    counting.version = 2
-    counting.load()
-    assert counting.parsed == 2
 
 
 def test_a_removed_file_is_a_change(counting: Counting) -> None:
@@ -93,35 +96,130 @@ class Bomb:
         return (Path.touch, (self.path,))
 
 
-@pytest.mark.parametrize("kind", ["truncated", "random", "pickle", "foreign"])
-def test_damaged_tables_are_made_anew(counting: Counting, tmp_path: Path, kind: str) -> None:
-    path = counting.folder / "transitions.parquet"
-    content = {
-        "truncated": path.read_bytes()[:200],
-        "random": bytes(range(256)) * 4,
-        "pickle": pickle.dumps(Bomb(tmp_path / "exploded")),
-        "foreign": (counting.folder / "nodes.parquet").read_bytes(),
-    }[kind]
-    path.write_bytes(content)
-    tables, findings = counting.load()
+@contextmanager
+def exploding(path: Path) -> Any:
+    """A pickle that would make a file, which must not be there in the end."""
+    yield pickle.dumps(Bomb(path))
+    assert not path.exists()
+
+
+def _bits(content: bytes) -> bytes:
+    """One bit of the data differs: Parquet alone would not notice."""
+    middle = len(content) // 3
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+def _extended(pickled: bytes) -> bytes:
+    """A Parquet file whose Arrow schema asks for an extension type that a pickle describes."""
+    metadata = {b"ARROW:extension:name": b"arrow.py_extension_type", b"ARROW:extension:metadata": pickled}
+    schema = pa.schema([pa.field("at_s", pa.binary(), metadata=metadata)])
+    sink = pa.BufferOutputStream()
+    parquet.write_table(pa.table([pa.array([b"x"])], schema=schema), sink)
+    return bytes(sink.getvalue())
+
+
+DAMAGES: dict[str, Callable[[bytes, bytes], bytes]] = {
+    "truncated": lambda content, _: content[:200],
+    "empty": lambda content, _: b"",
+    "random": lambda content, _: bytes(range(256)) * 4,
+    "pickle": lambda content, bomb: bomb,
+    "extended": lambda content, bomb: _extended(bomb),
+    "one bit": lambda content, _: _bits(content),
+    "longer": lambda content, _: content + b"\0",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("file", ["transitions.parquet", "scale_test.parsed.json"])
+def test_damaged_files_are_made_anew(counting: Counting, tmp_path: Path, file: str, damage: str) -> None:
+    path = counting.folder / file
+    before = path.read_bytes()
+    with exploding(tmp_path / "exploded") as bomb:
+        path.write_bytes(DAMAGES[damage](before, bomb))
+        tables, findings = counting.load()
     assert counting.parsed == 2
     assert len(tables.transitions) == 20 * 9
-    assert not (tmp_path / "exploded").exists()
+    assert [(finding.where, finding.text) for finding in findings] == [
+        (f"tables/tables/{file}", "damaged; it was made anew")
+    ]
+    assert path.read_bytes() == before
+    assert counting.load()[1] == ()
+    assert counting.parsed == 2
+
+
+def test_a_table_of_another_recording_is_made_anew(counting: Counting) -> None:
+    shutil.copy(counting.folder / "nodes.parquet", counting.folder / "transitions.parquet")
+    tables, findings = counting.load()
+    assert (counting.parsed, len(tables.transitions)) == (2, 20 * 9)
     assert [finding.text for finding in findings] == ["damaged; it was made anew"]
 
 
-def test_damaged_recordings_say_so_every_time(counting: Counting) -> None:
+def test_a_forged_document_does_not_make_a_forged_table_dangerous(counting: Counting, tmp_path: Path) -> None:
+    """Whoever can write the tables' hash too can still not have anything run."""
+    from perfanalysis.cache import _own_hash, content_hash
+
+    with exploding(tmp_path / "exploded") as bomb:
+        content = _extended(bomb)
+        (counting.folder / "transitions.parquet").write_bytes(content)
+        path = counting.folder / "scale_test.parsed.json"
+        document = json.loads(path.read_text())
+        document["tables"]["transitions"] = content_hash(content)
+        del document["hash"]
+        path.write_text(json.dumps({**document, "hash": _own_hash(document)}))
+        tables, findings = counting.load()
+    assert (counting.parsed, len(tables.transitions)) == (2, 20 * 9)
+    assert [finding.text for finding in findings] == ["damaged; it was made anew"]
+
+
+def test_what_a_parser_found_is_said_every_time(counting: Counting) -> None:
     path = counting.place.directory / "events.jsonl"
     path.write_text(path.read_text()[:-10])
-    for _ in range(2):
-        _, findings = counting.load()
-        assert ["torn" in finding.text for finding in findings] == [True]
+    first, second = counting.load()[1], counting.load()[1]
+    assert ["torn" in finding.text for finding in first] == [True]
+    assert (second, counting.parsed) == (first, 2)
+
+
+def test_a_file_that_changes_while_it_is_read_is_read_again(counting: Counting) -> None:
+    """Else what was read of the new contents would be kept as that of the old, to which they may go back."""
+    path = counting.place.directory / "submissions.jsonl"
+    old = path.read_text()
+    path.write_text(old.replace('"attempts":1', '"attempts":2', 1))
+    counting.meanwhile = lambda: path.write_text(old)
+    counting.load()
+    counting.meanwhile = int
+    tables, _ = counting.load()
+    assert counting.parsed == 3
+    assert (tables.submissions["attempts"] == 2).sum() == 0
+
+
+def test_reports_at_once_share_their_tables(counting: Counting) -> None:
+    """Of two that write the same files neither sees half of one."""
+    shutil.rmtree(counting.folder)
+    results: list[tuple[int, int]] = []
+
+    def load() -> None:
+        for _ in range(5):
+            (counting.folder / "scale_test.parsed.json").unlink(missing_ok=True)
+            tables, findings = counting.load()
+            results.append((len(tables.transitions), len([one for one in findings if one.severity == "error"])))
+
+    threads = [threading.Thread(target=load) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [(20 * 9, 0)] * 20
+    assert not list(counting.folder.glob(".*"))
 
 
 def test_parquet_files_carry_units_and_help(counting: Counting) -> None:
     schema = parquet.read_schema(counting.folder / "submissions.parquet")
     assert schema.field("gpus").metadata == {b"help": b"GPUs asked for by all its pods", b"unit": b"GPUs"}
     assert schema.metadata[b"psap.perf.help"] == b"One row per submitted workload, as the submitter saw it"
+
+
+def test_the_document_follows_its_schema(counting: Counting) -> None:
+    assert check_file(counting.folder / "scale_test.parsed.json") == "psap.perf/tables/1"
 
 
 def test_files_that_only_some_recordings_have(counting: Counting) -> None:
@@ -134,3 +232,156 @@ def test_files_that_only_some_recordings_have(counting: Counting) -> None:
     assert (len(tables.churn), findings, counting.parsed) == (1, (), 2)
     counting.load()
     assert counting.parsed == 2
+
+
+# -- the matrix: a run of several recordings of several kinds, of which one is changed
+
+SCALE, SECOND, FIRST = "000__scale/artifacts", "002__second/artifacts", "001__first/artifacts"
+
+
+class Matrix:
+    """A run of a scale test and two recordings of a declared kind, all parsed."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory / "run"
+        self.output = directory / "out"
+        self.kind = directory / "kind"
+        shutil.copytree(DOWNLOADS, self.kind)
+        write_recording(self.directory / SCALE, Shape(workloads=5, nodes=1, duration=1.0), "run")
+        write_downloads(self.directory / FIRST, 1)
+        write_downloads(self.directory / SECOND, 2)
+
+    def parsed(self) -> list[str]:
+        """The recordings that had to be parsed this time."""
+        with with_workloads([self.kind]):
+            recordings, _ = parse_run(self.directory, self.output)
+        return [recording.place.relative for recording in recordings if recording.parsed]
+
+    def tables(self, output: Path) -> list[list[object]]:
+        """What the second recording holds, as it is loaded."""
+        place = Place(self.directory / SECOND, SECOND, "downloads.json", None)
+        with with_workloads([self.kind]):
+            kind = workload_type(place.marker)
+            tables, _ = load_tables(kind, Source(place), tables_folder(output, place))
+        return [getattr(tables, name).astype("object").to_numpy().tolist() for name in specs_of(kind.tables)]
+
+
+@pytest.fixture
+def matrix(tmp_path: Path) -> Matrix:
+    made = Matrix(tmp_path)
+    assert made.parsed() == [SCALE, FIRST, SECOND]
+    assert made.parsed() == []
+    return made
+
+
+def _flip(path: Path) -> None:
+    content = path.read_bytes()
+    place = content.index(b"size_bytes") + 14
+    path.write_bytes(content[:place] + (b"7" if content[place : place + 1] != b"7" else b"8") + content[place + 1 :])
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "a byte": lambda folder: _flip(folder / "clients/c1.jsonl"),
+    "an added file": lambda folder: shutil.copy(folder / "clients/c1.jsonl", folder / "clients/c9.jsonl"),
+    "a deleted file": lambda folder: (folder / "clients/c1.jsonl").unlink(),
+    "a renamed file": lambda folder: (folder / "clients/c1.jsonl").rename(folder / "clients/c7.jsonl"),
+    "two files that change names": lambda folder: _swap(folder / "clients/c0.jsonl", folder / "clients/c1.jsonl"),
+    "an emptied file": lambda folder: (folder / "clients/c1.jsonl").write_bytes(b""),
+    "the marker": lambda folder: (folder / "downloads.json").write_text('{"servers": []}'),
+    "a directory in its place": lambda folder: _directory(folder / "clients/c1.jsonl"),
+}
+
+
+def _swap(one: Path, other: Path) -> None:
+    first, second = one.read_bytes(), other.read_bytes()
+    one.write_bytes(second)
+    other.write_bytes(first)
+
+
+def _directory(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_concerns_its_recording_alone(matrix: Matrix, tmp_path: Path, change: str) -> None:
+    CHANGES[change](matrix.directory / SECOND)
+    assert matrix.parsed() == [SECOND]
+    assert matrix.parsed() == []
+    assert repr(matrix.tables(matrix.output)) == repr(matrix.tables(tmp_path / "empty"))
+
+
+def test_touching_is_no_change(matrix: Matrix) -> None:
+    for path in matrix.directory.rglob("*"):
+        os.utime(path, (1, 1))
+    assert matrix.parsed() == []
+
+
+def test_a_file_that_nothing_reads_is_no_change(matrix: Matrix) -> None:
+    (matrix.directory / SECOND / "notes.txt").write_text("nothing")
+    assert matrix.parsed() == []
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("workload.yml", "version: 1", "version: 2"),
+        ("parser.py", "took = end - start", "took = 2 * (end - start)"),
+        ("workload.yml", "{name: size_bytes, kind: integer", "{name: size_bytes, kind: number"),
+    ],
+)
+def test_another_parser_concerns_its_kind_alone(matrix: Matrix, tmp_path: Path, file: str, old: str, new: str) -> None:
+    path = matrix.kind / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    assert matrix.parsed() == [FIRST, SECOND]
+    assert matrix.parsed() == []
+    assert repr(matrix.tables(matrix.output)) == repr(matrix.tables(tmp_path / "empty"))
+
+
+def test_a_moved_run_keeps_its_tables(matrix: Matrix) -> None:
+    matrix.directory = matrix.directory.rename(matrix.directory.parent / "elsewhere")
+    assert matrix.parsed() == []
+
+
+# -- a parser reads only what it declares
+
+
+def _reading(name: str) -> Callable[[Source], Any]:
+    def parse(source: Source) -> Any:
+        WAYS[name](source)
+        return WORKLOAD.parse(source)
+
+    return parse
+
+
+def _swallowing(source: Source) -> None:
+    try:
+        (source.place.directory / "run.log").read_text()
+    except UsageError:
+        return
+
+
+WAYS: dict[str, Callable[[Source], object]] = {
+    "by the source": lambda source: source.text("run.log"),
+    "a pattern": lambda source: source.names("*.log"),
+    "by itself": lambda source: (source.place.directory / "run.log").read_bytes(),
+    "by os.open": lambda source: os.close(os.open(source.place.directory / "run.log", os.O_RDONLY)),
+    "with the error swallowed": _swallowing,
+    "listing": lambda source: list(source.place.directory.iterdir()),
+    "searching": lambda source: list(source.place.directory.glob("*.log")),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_parser_that_reads_another_file_is_an_error(tmp_path: Path, way: str) -> None:
+    directory = tmp_path / "artifacts"
+    write_recording(directory, Shape(workloads=5, nodes=1, duration=1.0), "run")
+    (directory / "run.log").write_text("a secret dependency")
+    workload = replace(WORKLOAD, parse=_reading(way))
+    place = Place(directory, "artifacts", "recording.json", None)
+    with pytest.raises(UsageError, match=r"artifacts/.*the parser reads it, but its files are .*add it to these"):
+        load_tables(workload, Source(place), tmp_path / "tables")
+    assert not Cache(workload, place, tmp_path / "tables").path.exists()
+    assert (directory / "run.log").read_text() == "a secret dependency"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from perfanalysis.cache import load_tables
+from perfanalysis.cache import load_tables, tables_folder
 from perfanalysis.discover import Run
 from perfanalysis.findings import Finding
 from perfanalysis.prometheus.figures import metrics_section
@@ -20,7 +20,7 @@ def load_ranges(run: Run, output: Path) -> tuple[tuple[Ranges, ...], tuple[Findi
     found: list[Ranges] = []
     findings: tuple[Finding, ...] = ()
     for place in run.monitoring:
-        tables, more = load_tables(RANGES, Source(place), output / "tables" / place.name)
+        tables, more = load_tables(RANGES, Source(place), tables_folder(output, place))
         found.append(ranges_of(place, tables))
         findings += more
     return tuple(found), findings

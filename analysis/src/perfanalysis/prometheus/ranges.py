@@ -48,8 +48,11 @@ def parse(source: Source) -> RangeTables:
         if file is None:
             source.findings += (Finding("warning", where, f"the query {name} was not answered: {told.get('error')}"),)
             continue
+        if not source.declares(file):
+            source.find("error", file, "the answer was not read: it is no JSON file beside the queries")
+            continue
         try:
-            frames.append(read_answer(source.place.directory / file, name))
+            frames.append(read_answer(source.path(file), name))
         except (OSError, ValueError) as error:
             source.findings += (Finding("error", where, f"the answer cannot be read: {error}"),)
     joined = pd.concat([frame.astype("object") for frame in frames], ignore_index=True)

@@ -1,0 +1,1 @@
+"""Parse a run: its tables, and nothing else."""
