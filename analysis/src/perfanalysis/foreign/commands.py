@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from perfanalysis.foreign.openmetrics.commands import import_openmetrics
 from perfanalysis.foreign.orion.commands import import_orion
 from perfanalysis.scale_test_tool.commands import import_scale_test_tool
 
@@ -15,3 +16,4 @@ def import_group() -> None:
 
 import_group.add_command(import_scale_test_tool)
 import_group.add_command(import_orion)
+import_group.add_command(import_openmetrics)

@@ -41,6 +41,8 @@ class ForeignRun:
     kpis: tuple[ForeignKpi, ...]
     keys: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+    simulated: tuple[str, ...] = ()
+    emulated: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -124,8 +126,8 @@ def _document(run: ForeignRun, imported: Document) -> Document:
         "flow": run.tool,
         "status": "ok",
         "started": iso(run.started_s),
-        "simulated": [],
-        "emulated": [],
+        "simulated": list(run.simulated),
+        "emulated": list(run.emulated),
         "analysis": version("psap-perf"),
         "imported": {"from": run.tool, **imported},
         "facts": {},

@@ -1,0 +1,1 @@
+"""OpenMetrics text, read strictly: https://prometheus.io/docs/specs/om/open_metrics_spec/ (version 1.0)."""
