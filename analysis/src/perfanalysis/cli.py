@@ -12,9 +12,10 @@ from perfanalysis.foreign.commands import import_group
 from perfanalysis.history.commands import history_group
 from perfanalysis.judging.commands import judge_command, measures_command
 from perfanalysis.options import OUTPUT, RUN, WORKLOADS
-from perfanalysis.payload.commands import payload_command, schema_command
 from perfanalysis.parsing.commands import parse_command
+from perfanalysis.payload.commands import payload_command, schema_command
 from perfanalysis.regressing.commands import regress_command
+from perfanalysis.report.commands import report_command
 from perfanalysis.scale_test_tool.commands import plotter, times_csv_command
 
 
@@ -25,6 +26,7 @@ def cli(debug: bool) -> None:
     del debug  # read by perfanalysis.__main__, before click
 
 
+cli.add_command(report_command)
 cli.add_command(parse_command)
 cli.add_command(import_group)
 cli.add_command(plotter)
@@ -36,29 +38,6 @@ cli.add_command(regress_command)
 cli.add_command(history_group)
 cli.add_command(payload_command)
 cli.add_command(schema_command)
-
-
-@cli.command()
-@RUN
-@OUTPUT
-@WORKLOADS
-@click.option("--first", type=click.IntRange(min=1), metavar="N", help="Only the first N workloads by submission.")
-@click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N, of these where both are given.")
-def report(run: Path, output: Path | None, first: int | None, last: int | None) -> None:
-    """Write the whole report of RUN: index.html, plots, KPIs and tables.
-
-    Works for runs that failed or still go on. Exit code 5 when workloads were lost or cannot be accounted for; the
-    report is written all the same. With --first or --last everything in the report, each number too, is of those
-    workloads only; it is written to RUN/report/first-N, and every plot says so.
-    """
-    from perfanalysis.report import make_report
-    from perfanalysis.selection import Selection
-
-    paths = make_report(run, output, Selection(first, last) if first or last else None)
-    for finding in paths.findings:
-        click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
-    click.echo(f"Report: {paths.index}")
-    _refuse_bad_data(tuple(finding.text for finding in paths.findings if finding.severity == "error"))
 
 
 @cli.command("kpi")
@@ -94,10 +73,3 @@ def tables(run: Path, output: Path | None) -> None:
     folder = write_tables(analyse_run(run, target), target)
     for path in sorted(folder.rglob("*.parquet")):
         click.echo(path)
-
-
-def _refuse_bad_data(errors: tuple[str, ...]) -> None:
-    from perfanalysis.errors import DataQualityError
-
-    if errors:
-        raise DataQualityError(f"the data is not complete: {'; '.join(errors)}. The report says where")

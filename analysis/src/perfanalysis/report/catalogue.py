@@ -30,12 +30,12 @@ def known_names() -> frozenset[str]:
 
 
 def listed(content: Content) -> list[tuple[str, str, str, str]]:
-    """Section, name, what it is, and title of all that a run can show; what it has not stands last, without a title."""
+    """Section, name, what it is, and title of all that a run can show; what it has not stands last, with its kind."""
     here = [row for section in _each(content) for row in _rows(section)]
     names = {row[1] for row in here}
     absent = [
-        (section, name, "not in this run", "")
-        for of in catalogue().values()
+        (section, name, "not in this run", "" if kind == "run" else f"of the kind {kind}")
+        for kind, of in catalogue().items()
         for section, own in of.items()
         for name in (own or [section])
         if name not in names

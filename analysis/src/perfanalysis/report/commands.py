@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option(
     "--layout", type=click.Path(path_type=Path), metavar="FILE", help="A report.yml: which sections and plots to show."
 )
-@click.option("--list-plots", is_flag=True, help="Name what a report of RUN can show, and write nothing.")
+@click.option("--list-plots", is_flag=True, help="Name what a report of RUN can show, and write none.")
 @click.option("--svg", is_flag=True, help="An SVG file of each figure beside its PNG file.")
 def report_command(
     run: Path,
