@@ -85,9 +85,10 @@ def analyse_run(run_directory: Path, output: Path, selection: Selection | None =
         except DataQualityError as error:
             findings += (Finding("error", place.relative, str(error)),)
             continue
-        analyses.append(_marked(analysis, run.marks))
+        analyses.append(_marked(analysis, tuple(dict.fromkeys((*run.marks, *analysis.marks)))))
         findings += more
-    if not run.places:
+    # an import of metrics alone never was a test
+    if not run.places and not (ranges and "imported" in run.document):
         findings += (Finding("warning", ".", "no recording was found: the run ended before a test began"),)
     together, figures = _together(tuple(analyses))
     with_metrics, sections = place_metrics(together, ranges, run.marks)
@@ -114,7 +115,7 @@ def _analyse_place(
 
 
 def _marked(analysis: Analysis, marks: tuple[str, ...]) -> Analysis:
-    """The recording with the run's marks on figures that have none of their own."""
+    """The recording with the marks on figures that have none of their own."""
     if not marks:
         return analysis
     sections = tuple(

@@ -10,7 +10,8 @@ import numpy as np
 from perfanalysis.declared.columns import Columns
 from perfanalysis.declared.model import WorkloadDeclared
 from perfanalysis.declared.plots import figures
-from perfanalysis.discover import Place
+from perfanalysis.discover import Place, marks_of
+from perfanalysis.documents import load_json, mapping
 from perfanalysis.kpis import Kpi, evaluate
 from perfanalysis.percentiles import STATISTICS, estimates
 from perfanalysis.sections import Cell, Field, Note, Section, Table, number, quantity
@@ -19,6 +20,7 @@ from perfanalysis.workload_type import Analysis, Sample
 
 MOST_ROWS = 200
 MOST_FACTS = 5
+MOST_MARKER_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Analyser:
         return Analysis(
             place=place,
             title=self.declared.title,
-            marks=(),
+            marks=_marks(place),
             frames={spec.name: getattr(tables, name) for name, spec in specs.items()},
             specs={spec.name: spec for spec in specs.values()},
             kpis=evaluate(self.kpis, columns),
@@ -72,6 +74,16 @@ class Analyser:
             Section("tables", "Tables", "", tuple(_shown(columns, name) for name in self.declared.shown)),
         )
         return tuple(section for section in made if section.blocks)
+
+
+def _marks(place: Place) -> tuple[str, ...]:
+    """What the marker says was simulated or emulated, where it is a document of ours."""
+    path = place.directory / place.marker
+    try:
+        small = path.suffix == ".json" and path.stat().st_size <= MOST_MARKER_BYTES
+        return marks_of(mapping(load_json(path.read_bytes()))) if small else ()
+    except (OSError, ValueError):
+        return ()
 
 
 def _few(texts: list[str]) -> str:

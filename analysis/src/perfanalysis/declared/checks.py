@@ -60,7 +60,7 @@ class Checks:
         if declared.period is not None:
             self.column(declared.period.begin, declared.period.at, ("time",))
             self.column(declared.period.end, declared.period.at, ("time",))
-        for kpi in declared.kpis:
+        for kpi in self._every_kpi():
             self._kpi(kpi)
         for sample in declared.samples:
             self.column(sample.of, sample.at, NUMBERS)
@@ -82,7 +82,7 @@ class Checks:
         for name, at in named:
             if not NAME.fullmatch(name):
                 raise UsageError(f"{at}: {name!r} is no lower_case name (letters, digits, _)")
-        _once(declared.kpis)
+        _once(self._every_kpi())
         _once(declared.samples)
         _once(declared.plots)
         for table in declared.tables.values():
@@ -119,6 +119,12 @@ class Checks:
     def _where(self, where: Where, table: str, at: str) -> None:
         for name in where:
             self.column(f"{table}.{name}", at)
+
+    def _every_kpi(self) -> tuple[KpiDeclared, ...]:
+        for kpi in self.declared.kpis:
+            if kpi.statistic == ():
+                raise UsageError(f"{kpi.at}: KPI {kpi.name} lacks statistic")
+        return tuple(one for kpi in self.declared.kpis for one in kpi.each)
 
     def _kpi(self, kpi: KpiDeclared) -> None:
         if (kpi.function is None) == (kpi.of is None):

@@ -32,7 +32,7 @@ def load_workload(folder: Path) -> WorkloadType[Any]:
     """The kind of a folder. Raises UsageError, with file and line, for what cannot be used."""
     declared = declaration(folder)
     module = load_module(folder, declared.name)
-    kpis = tuple(kpi_of(kpi, module, str(folder / PARSER)) for kpi in declared.kpis)
+    kpis = tuple(kpi_of(kpi, module, str(folder / PARSER)) for entry in declared.kpis for kpi in entry.each)
     return WorkloadType(
         name=declared.name,
         version=declared.version,

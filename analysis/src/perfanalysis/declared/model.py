@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from perfanalysis.kpis import Direction
@@ -13,6 +13,11 @@ Scalar = str | int | float | bool
 Where = Mapping[str, str | int | float | bool | tuple[str | int | float | bool, ...]]
 Statistic = Literal["count", "distinct", "sum", "mean", "min", "max", "p50", "p90", "p95", "p99"]
 PlotKind = Literal["distribution", "points", "line", "bars", "concurrency"]
+WORDS: Mapping[str, str] = {"count": "Number", "distinct": "Different values", "sum": "Sum", "mean": "Mean"} | {
+    "min": "Smallest",
+    "max": "Largest",
+}
+"""How a statistic is called in a sentence; percentiles by their names."""
 OF_ANY: tuple[Statistic, ...] = ("count", "distinct")
 """Statistics of columns of every kind; the others are of numbers."""
 
@@ -66,11 +71,32 @@ class KpiDeclared:
     unit: Annotated[str, "unit of the number"]
     direction: Annotated[Direction, "which way is better"]
     of: Annotated[str | None, "table.column"] = None
-    statistic: Annotated[Statistic | None, "of its values; percentiles need 2, 10, 20, 100 values"] = None
+    statistic: Annotated[
+        Statistic | tuple[Statistic, ...] | None,
+        "of its values; several make a KPI each, named name_statistic; percentiles need 2, 10, 20, 100 values",
+    ] = None
     where: Annotated[Where, "rows: column to value or values"] = field(default_factory=dict)
     function: Annotated[str | None, "parser:name, called with all tables"] = None
-    headline: Annotated[str | None, "short label on top of the report"] = None
+    headline: Annotated[str | None, "short label on top of the report; of several statistics P99 has it"] = None
     at: str = field(default="", compare=False)
+
+    @property
+    def each(self) -> tuple[KpiDeclared, ...]:
+        """A KPI for each of several statistics; itself where there is one."""
+        if not isinstance(self.statistic, tuple):
+            return (self,)
+        top = "p99" if "p99" in self.statistic else next(iter(self.statistic), None)
+        words = self.help[:1].lower() + self.help[1:]
+        return tuple(
+            replace(
+                self,
+                name=f"{self.name}_{statistic}",
+                help=f"{WORDS.get(statistic, statistic.upper())} of {words}",
+                statistic=statistic,
+                headline=self.headline if statistic == top else None,
+            )
+            for statistic in self.statistic
+        )
 
 
 @dataclass(frozen=True)

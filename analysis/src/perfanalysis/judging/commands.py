@@ -6,9 +6,12 @@ from pathlib import Path
 
 import click
 
+from perfanalysis.options import WORKLOADS
+
 
 @click.command("judge")
 @click.argument("run", type=click.Path(path_type=Path))
+@WORKLOADS
 @click.option(
     "--threshold",
     "words",
@@ -49,6 +52,7 @@ def judge_command(
 
 
 @click.command("measures")
+@WORKLOADS
 def measures_command() -> None:
     """List what thresholds can be set on, with unit and the way that is better."""
     from perfanalysis.judging.measured import declared_measures

@@ -1,0 +1,20 @@
+"""`python -m perfanalysis.declared.schema` prints the JSON Schema of workload.yml."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from perfanalysis.declared.model import WorkloadDeclared
+from perfanalysis.typed_yaml import json_schema
+
+TITLE = "psap.perf/workload/1: workload.yml of a kind of workload"
+
+
+def schema_text() -> str:
+    """The schema as docs/schema/workload-1.json has it."""
+    return json.dumps(json_schema(WorkloadDeclared, TITLE), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_text())

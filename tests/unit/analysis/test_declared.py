@@ -1,0 +1,396 @@
+"""Declared kinds of workloads: what they give, and how a mistake in one is told."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from perfanalysis.__main__ import run
+from perfanalysis.charts.model import Figure
+from perfanalysis.declared.loading import declaration, load_workload
+from perfanalysis.declared.model import WorkloadDeclared
+from perfanalysis.errors import UsageError
+from perfanalysis.kinds import SHIPPED, every_kind, known, with_workloads
+from perfanalysis.pipeline import RunAnalysis, analyse_run
+from perfanalysis.typed_yaml import json_schema, load_typed
+from perfanalysis.workload_type import Analysis
+
+from tests.data.downloads import DOWNLOADS, START, write_downloads
+from tests.schemas import FOLDER
+
+pytestmark = pytest.mark.usefixtures("quick_plots")
+
+
+@pytest.fixture
+def kind(tmp_path: Path) -> Path:
+    """A copy of the kind to change."""
+    return Path(shutil.copytree(DOWNLOADS, tmp_path / "kind"))
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    """A run of one recording."""
+    write_downloads(tmp_path / "run" / "000__download" / "artifacts", 1)
+    return tmp_path / "run"
+
+
+def analysed(recorded: Path, kind: Path) -> RunAnalysis:
+    with with_workloads([kind]):
+        return analyse_run(recorded, recorded / "report")
+
+
+def only(recorded: Path, kind: Path) -> Analysis:
+    (analysis,) = analysed(recorded, kind).analyses
+    return analysis
+
+
+def rows_of(recorded: Path) -> list[dict[str, Any]]:
+    folder = recorded / "000__download" / "artifacts" / "clients"
+    return [json.loads(line) for path in sorted(folder.iterdir()) for line in path.read_text().splitlines()]
+
+
+def test_kpis_are_those_of_the_rows(recorded: Path) -> None:
+    """Computed again from the files."""
+    rows = rows_of(recorded)
+    kpis = {value.name: value for value in only(recorded, DOWNLOADS).kpis}
+    took = np.array([row["end"] - row["start"] for row in rows if row["status"] == "ok"])
+    assert kpis["transfer_p50"].number == pytest.approx(np.quantile(took, 0.5), abs=1e-9)
+    assert kpis["transfers_failed"].number == len(rows) - len(took)
+    assert kpis["clients_seen"].number == 3
+    span = max(row["end"] for row in rows) - min(row["start"] for row in rows)
+    assert kpis["throughput"].number == pytest.approx(sum(row["size_bytes"] for row in rows) / span)
+    assert kpis["transfer_p50"].count == len(took)
+    assert kpis["transfer_p50"].headline == "Transfer, P50"
+
+
+def test_a_percentile_of_too_few_values_is_refused(recorded: Path) -> None:
+    for path in (recorded / "000__download" / "artifacts" / "clients").iterdir():
+        path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines()[:2]))
+    kpis = {value.name: value for value in only(recorded, DOWNLOADS).kpis}
+    assert (kpis["transfer_p99"].number, kpis["transfer_p99"].reason) == (None, "needs 100 values, has 6")
+
+
+def test_what_is_missing_has_its_reason(recorded: Path) -> None:
+    shutil.rmtree(recorded / "000__download" / "artifacts" / "clients")
+    analysis = only(recorded, DOWNLOADS)
+    kpis = {value.name: value for value in analysis.kpis}
+    assert (kpis["transfer_p50"].number, kpis["transfer_p50"].reason) == (None, "no row has transfers.took_s")
+    assert kpis["throughput"].reason == "no transfer has a beginning and an end"
+    assert kpis["transfers_failed"].number == 0
+    assert analysis.period is None
+    texts = [block.text for section in analysis.sections for block in section.blocks if hasattr(block, "text")]
+    assert "Durations: no row has what it shows." in texts
+
+
+def test_figures_show_the_rows(recorded: Path) -> None:
+    rows = rows_of(recorded)
+    analysis = only(recorded, DOWNLOADS)
+    figures = {
+        block.name: block for section in analysis.sections for block in section.blocks if isinstance(block, Figure)
+    }
+    assert list(figures) == ["durations", "over_time", "sizes", "outcomes", "at_once"]
+    (chart,) = figures["over_time"].rows[0]
+    assert [layer.label for layer in chart.layers] == ["c0", "c1", "c2"]
+    assert sum(len(layer.x) for layer in chart.layers) == len(rows)
+    assert (chart.x.text, chart.y.text) == ("time since the first (s)", "duration (s)")
+    assert min(layer.x.min() for layer in chart.layers) == 0
+    (chart,) = figures["outcomes"].rows[0]
+    counted = dict(zip(chart.y.categories, chart.layers[0].x, strict=True))
+    assert counted == {status: sum(row["status"] == status for row in rows) for status in ("ok", "torn")}
+    (chart,) = figures["at_once"].rows[0]
+    assert all(layer.y[-1] == 0 for layer in chart.layers)
+    assert len(figures["sizes"].rows[0][0].layers[0].x) == sum(row["status"] == "ok" for row in rows)
+
+
+def test_facts_period_and_samples(recorded: Path) -> None:
+    analysis = only(recorded, DOWNLOADS)
+    assert analysis.facts == {"server": "server-1"}
+    assert analysis.period is not None
+    assert START < analysis.period[0] < analysis.period[1]
+    assert [(sample.name, sample.of) for sample in analysis.samples] == [("transfer", "transfers")]
+
+
+def test_everything_after_the_parser_works_on_it(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Report, KPIs, tables, thresholds and comparison know a kind by its folder alone."""
+    option = ["--workload", str(DOWNLOADS)]
+    for command in (["report"], ["kpi"], ["tables"], ["parse"], ["judge", "--threshold", "transfer_p90=100"]):
+        assert run([*command, str(recorded), *option]) == 0, capsys.readouterr().err
+    assert run(["compare", str(recorded), str(recorded), *option]) == 0
+    assert "Transfer" in capsys.readouterr().out
+    assert run(["measures", *option]) == 0
+    assert "transfer_p90" in capsys.readouterr().out
+    assert (recorded / "report" / "tables" / "downloads_transfers.parquet").is_file()
+    assert run(["report", str(recorded)]) == 2
+
+
+def test_the_option_can_come_from_the_environment(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERFANALYSIS_WORKLOADS", str(DOWNLOADS))
+    assert run(["kpi", str(recorded)]) == 0
+
+
+def test_a_given_kind_is_known_within_its_command_only() -> None:
+    with with_workloads([DOWNLOADS]):
+        assert "downloads.json" in known().markers
+    assert "downloads.json" not in known().markers
+
+
+def test_two_kinds_in_one_directory_are_two_recordings(recorded: Path, kind: Path) -> None:
+    for file, old, new in (
+        ("workload.yml", "name: downloads", "name: others"),
+        ("workload.yml", "marker: downloads.json", "marker: other.json"),
+    ):
+        path = kind / file
+        path.write_text(path.read_text().replace(old, new, 1))
+    (recorded / "000__download" / "artifacts" / "other.json").write_text("{}")
+    with with_workloads([DOWNLOADS, kind]):
+        result = analyse_run(recorded, recorded / "report")
+    assert [analysis.place.name for analysis in result.analyses] == ["000__download.downloads", "000__download.other"]
+    assert len({str(labelled.labels) for labelled in result.labelled_kpis()}) == 2
+
+
+def test_records_of_other_types_are_counted(recorded: Path) -> None:
+    path = recorded / "000__download" / "artifacts" / "clients" / "c1.jsonl"
+    path.write_text(path.read_text() + '{"client": 7}\n[1]\nnot json\n{"client": "c1", "size_bytes": "many"}\n')
+    found = [finding.text for finding in analysed(recorded, DOWNLOADS).findings if finding.severity == "error"]
+    assert found == [
+        "2 entries are no JSON objects and were left out",
+        "2 rows of transfers are not of the declared types and were left out",
+    ]
+
+
+def test_selections_say_what_they_cannot_do(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", str(recorded), "--first", "3", "--workload", str(DOWNLOADS)]) == 0
+    assert "a downloads has no order of submission: all of it is shown, not the first 3" in capsys.readouterr().err
+
+
+def test_several_statistics_make_a_kpi_each(recorded: Path, kind: Path) -> None:
+    path = kind / "workload.yml"
+    path.write_text(
+        path.read_text().replace(
+            "{name: clients_seen, help: Clients that sent anything, unit: count, direction: neither, "
+            "of: transfers.client, statistic: distinct}",
+            "{name: took, help: Time of a transfer, unit: seconds, direction: lower, of: transfers.took_s, "
+            "statistic: [p90, p99, max], headline: Took}",
+        )
+    )
+    kpis = [value for value in only(recorded, kind).kpis if value.name.startswith("took_")]
+    assert [(value.name, value.help, value.headline) for value in kpis] == [
+        ("took_p90", "P90 of time of a transfer", None),
+        ("took_p99", "P99 of time of a transfer", "Took"),
+        ("took_max", "Largest of time of a transfer", None),
+    ]
+
+
+def test_simulated_recordings_say_so_on_every_figure(recorded: Path) -> None:
+    path = recorded / "000__download" / "artifacts" / "downloads.json"
+    path.write_text(json.dumps({"servers": [], "simulated": ["servers"]}))
+    result = analysed(recorded, DOWNLOADS)
+    assert result.marks == ("simulated: servers",)
+    blocks = [block for section in result.analyses[0].sections for block in section.blocks]
+    assert {block.marks for block in blocks if isinstance(block, Figure)} == {("simulated: servers",)}
+
+
+# -- mistakes in workload.yml
+
+TRANSFER = "{name: transfer_p99, help: p99 of a transfer's duration, unit: seconds, direction: lower,"
+MISTAKES = [
+    ("title: Downloads", "titel: Downloads", 3, "unknown key titel in the file; did you mean title?"),
+    ("version: 1", "version: one", 4, "version must be a whole number, not 'one'"),
+    ("version: 1", "", 1, "the file downloads lacks version"),
+    ("schema: psap.perf/workload/1", "schema: psap.perf/workload/2", 1, "schema cannot be psap.perf/workload/2"),
+    ("name: downloads", "name: Down loads", 1, "'Down loads' is no lower_case name"),
+    ("marker: downloads.json", "marker: '*.json'", 1, "marker '*.json' must be the plain name of one file"),
+    ('"clients/*.jsonl"]', "../x]", 1, "files has '../x'; give names below the recording's directory"),
+    ("kind: integer, unit: bytes", "kind: bytes, unit: bytes", 15, "kind cannot be bytes; known: time, number"),
+    ("{name: took_s,", "{name: size_bytes,", 15, "size_bytes is declared twice"),
+    (TRANSFER, TRANSFER.replace(" unit: seconds,", ""), 27, "each of kpis transfer_p99 lacks unit"),
+    (TRANSFER, TRANSFER.replace(" direction: lower,", ""), 27, "each of kpis transfer_p99 lacks direction"),
+    (TRANSFER, TRANSFER.replace("lower", "less"), 27, "direction cannot be less; known: higher, lower, neither"),
+    (TRANSFER, TRANSFER.replace("seconds", "parsecs"), 27, "unit"),
+    ("statistic: p99", "statistic: p999", 27, "statistic cannot be p999; did you mean p99?"),
+    ("of: transfers.client, statistic: distinct", "of: transfers.cleint, statistic: distinct", 29,
+     "table transfers has no column cleint; did you mean client?"),
+    ("of: transfers.client, statistic: distinct", "of: transfer.client, statistic: distinct", 29,
+     "'transfer.client' names no declared table.column; tables: did you mean transfers?"),
+    ("of: transfers.client, statistic: distinct", "of: transfers.client, statistic: mean", 29,
+     "transfers.client is of kind text; here it must be number or integer or time"),
+    ("of: transfers.client, statistic: distinct", "of: transfers.client", 29, "KPI clients_seen lacks statistic"),
+    ("of: transfers.client, statistic: distinct", "statistic: []", 29, "KPI clients_seen lacks statistic"),
+    ("where: {status: [refused, torn]}", "where: {state: torn}", 28, "table transfers has no column state"),
+    ('"parser:throughput"', '"parser:thruput"', 30, "parser.py has no function thruput"),
+    ('"parser:throughput"', "throughput", 30, "function 'throughput' must be written parser:name"),
+    ("y: transfers.took_s, by", "by", 35, "plot over_time of kind points lacks y"),
+    ("of: transfers.took_s}", "of: transfers.took_s, y: transfers.took_s}", 34, "kind distribution has no y"),
+    ("concurrency, begin: transfers.started_s", "concurrency, begin: transfers.took_s", 38, "here it must be time"),
+    ("kind: line", "kind: curve", 36, "kind cannot be curve; known: distribution, points, line, bars"),
+    ("x: transfers.started_s, y: transfers.size_bytes", "x: transfers.started_s, y: servers.server", 36, "must be"),
+    ("shown: [servers]", "shown: [server]", 1, "shown has no table server; did you mean servers?"),
+    ("shown: [servers]", "shown: [servers", 40, "no YAML"),
+    ("shown: [servers]", "shown: [servers]\nshown: []", 40, "shown stands twice in the file"),
+    ("period: {begin: transfers.started_s", "period: {begin: transfers.size_bytes", 24, "here it must be time"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "line", "text"), MISTAKES, ids=lambda value: str(value)[:40])
+def test_a_mistake_is_told_with_its_line(kind: Path, recorded: Path, old: str, new: str, line: int, text: str,
+                                         capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    path = kind / "workload.yml"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    assert run(["report", str(recorded), "--workload", str(kind)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"Error: {path}:{line}: "), error
+    assert text in error
+    assert error.count("\n") == 1
+
+
+PARSERS = [
+    ("def parse(", "def pars(", r"parser\.py: it needs a function parse"),
+    ("from typing import Any", "from typing import Anything", r"parser\.py:5: ImportError"),
+    ("    transfers = []", "    transfers = [", r"parser\.py:\d+: SyntaxError"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "pattern"), PARSERS)
+def test_a_parser_that_does_not_load_is_told(kind: Path, old: str, new: str, pattern: str) -> None:
+    path = kind / "parser.py"
+    path.write_text(path.read_text().replace(old, new, 1))
+    with pytest.raises(UsageError, match=pattern):
+        load_workload(kind)
+
+
+def test_a_folder_without_a_parser_or_declaration_is_told(kind: Path, tmp_path: Path) -> None:
+    (kind / "parser.py").unlink()
+    with pytest.raises(UsageError, match=r"parser\.py does not exist; it needs a function parse"):
+        load_workload(kind)
+    with pytest.raises(UsageError, match=r"workload\.yml does not exist"):
+        load_workload(tmp_path)
+    (kind / "workload.yml").write_text("")
+    with pytest.raises(UsageError, match="the file is empty; it needs schema, name"):
+        load_workload(kind)
+
+
+def test_two_folders_with_one_marker_are_refused(kind: Path) -> None:
+    with pytest.raises(UsageError, match=r"has the marker downloads\.json too"), with_workloads([DOWNLOADS, kind]):
+        pass
+
+
+def test_a_parser_that_fails_loses_its_recording_alone(recorded: Path, kind: Path) -> None:
+    shutil.copytree(recorded / "000__download", recorded / "001__download")
+    path = kind / "parser.py"
+    path.write_text(
+        path.read_text().replace(
+            "    transfers = []", '    transfers = [] if "000" in source.place.relative else 1 / 0'
+        )
+    )
+    result = analysed(recorded, kind)
+    assert [analysis.place.relative for analysis in result.analyses] == ["000__download/artifacts"]
+    (error,) = [finding for finding in result.findings if finding.severity == "error"]
+    assert error.where == "001__download/artifacts"
+    assert re.search(r"its parser failed at .*parser\.py:\d+: ZeroDivisionError", error.text)
+
+
+@pytest.mark.parametrize(
+    ("returned", "text"),
+    [
+        ('{"transfers": transfers}', "parse must return a mapping with the tables transfers, servers, not transfers"),
+        ("[]", "parse must return a mapping with the tables transfers, servers, not list"),
+    ],
+)
+def test_a_parser_that_returns_other_tables_is_told(recorded: Path, kind: Path, returned: str, text: str) -> None:
+    path = kind / "parser.py"
+    path.write_text(path.read_text().replace('{"transfers": transfers, "servers": servers}', returned))
+    with pytest.raises(UsageError, match=re.escape(text)):
+        analysed(recorded, kind)
+
+
+FUNCTIONS: list[tuple[str, str]] = [
+    ('return float("nan")', "throughput gave nan, which is no finite number"),
+    ("return None", "throughput gave None, which is no finite number"),
+    ("raise KeyError('x')", "throughput failed: KeyError: 'x'"),
+]
+
+
+@pytest.mark.parametrize(("body", "reason"), FUNCTIONS)
+def test_a_function_that_gives_no_number_is_null_with_a_reason(
+    recorded: Path, kind: Path, body: str, reason: str
+) -> None:
+    path = kind / "parser.py"
+    path.write_text(path.read_text().replace("    ends, starts =", f"    {body}\n    ends, starts ="))
+    kpis = {value.name: value for value in only(recorded, kind).kpis}
+    assert (kpis["throughput"].number, kpis["throughput"].reason) == (None, reason)
+
+
+def test_data_frames_are_conformed_too(recorded: Path, kind: Path) -> None:
+    path = kind / "parser.py"
+    text = path.read_text().replace(
+        '{"transfers": transfers, "servers": servers}',
+        '{"transfers": __import__("pandas").DataFrame(transfers), "servers": servers}',
+    )
+    path.write_text(text)
+    first, second = only(recorded, kind), only(recorded, DOWNLOADS)
+    pd.testing.assert_frame_equal(first.frames["downloads_transfers"], second.frames["downloads_transfers"])
+
+
+# -- what is shipped
+
+CODE_LINES = 30
+
+
+def code_lines(path: Path) -> int:
+    """Lines of code: without comments, docstrings, imports for types and empty lines."""
+    import ast
+
+    tree = ast.parse(path.read_text())
+    strings = (ast.Module, ast.FunctionDef, ast.ClassDef)
+    docs = [node.body[0] for node in ast.walk(tree) if isinstance(node, strings) and ast.get_docstring(node)]
+    told = {line for node in docs for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    lines = enumerate(path.read_text().splitlines(), start=1)
+    return sum(1 for number, line in lines if number not in told and line.strip() and not line.strip().startswith("#"))
+
+
+@pytest.mark.parametrize(
+    "folder", [DOWNLOADS, *sorted(path.parent for path in SHIPPED.glob("*/workload.yml"))], ids=str
+)
+def test_every_shipped_kind_loads_and_is_small(folder: Path) -> None:
+    declared = declaration(folder)
+    assert folder.name == declared.name
+    assert load_workload(folder).kpis
+    assert code_lines(folder / "parser.py") <= CODE_LINES
+
+
+def test_every_kind_is_in_the_registry() -> None:
+    assert len(every_kind()) == 2 + len(list(SHIPPED.glob("*/workload.yml")))
+
+
+def test_the_schema_is_that_of_the_types() -> None:
+    made = json_schema(WorkloadDeclared, "psap.perf/workload/1: workload.yml of a kind of workload")
+    stored = json.loads((FOLDER / "workload-1.json").read_text())
+    assert stored == made, "python -m perfanalysis.declared.schema > docs/schema/workload-1.json"
+
+
+@pytest.mark.parametrize("change", [None, "unknown key"])
+def test_the_schema_agrees_with_the_reader(kind: Path, change: str | None) -> None:
+    import jsonschema
+    import yaml
+
+    path = kind / "workload.yml"
+    document = yaml.safe_load(path.read_text())
+    validate: Callable[[object], None] = jsonschema.Draft202012Validator(
+        json.loads((FOLDER / "workload-1.json").read_text())
+    ).validate
+    if change is None:
+        validate(document)
+        return
+    path.write_text(f"{path.read_text()}\nmore: 1\n")
+    with pytest.raises(jsonschema.ValidationError):
+        validate({**document, "more": 1})
+    with pytest.raises(UsageError):
+        load_typed(path, WorkloadDeclared)
