@@ -97,8 +97,8 @@ def is_refused_by_prometheus(text: str) -> bool:
 
 
 def test_what_prometheus_own_parser_refuses_is_refused() -> None:
-    refused = [text for text in mutations(EVERYTHING, 2000) if is_refused_by_prometheus(text)]
-    assert len(refused) > 500
+    refused = [text for text in mutations(EVERYTHING, 600) if is_refused_by_prometheus(text)]
+    assert len(refused) > 150
     assert [text for text in refused if not is_refused(text)] == []
 
 

@@ -6,6 +6,7 @@ import click
 
 from perfanalysis.foreign.openmetrics.commands import import_openmetrics
 from perfanalysis.foreign.orion.commands import import_orion
+from perfanalysis.foreign.prometheus.commands import import_prometheus
 from perfanalysis.scale_test_tool.commands import import_scale_test_tool
 
 
@@ -17,3 +18,4 @@ def import_group() -> None:
 import_group.add_command(import_scale_test_tool)
 import_group.add_command(import_orion)
 import_group.add_command(import_openmetrics)
+import_group.add_command(import_prometheus)

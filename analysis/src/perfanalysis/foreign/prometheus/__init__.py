@@ -1,0 +1,1 @@
+"""Answers of a Prometheus that someone saved, and dumps of samples, as a run directory."""

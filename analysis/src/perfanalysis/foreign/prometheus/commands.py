@@ -1,0 +1,33 @@
+"""The command `import prometheus`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from perfanalysis.foreign.options import INTO
+
+
+@click.command("prometheus", short_help="Range queries in JSON, or OpenMetrics dumps, as a run.")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@INTO
+def import_prometheus(files: tuple[Path, ...], into: Path | None) -> None:
+    """Make a run directory of what a Prometheus answered.
+
+    FILES are answers of its API (range or instant queries, in JSON), each named like its file, or OpenMetrics text with
+    timestamps, a query for each family. Units are told by the ends of names: _seconds, _bytes, _percent, … Exit code 5
+    when a file cannot be read; the run is made of the others.
+    """
+    from perfanalysis.errors import DataQualityError
+    from perfanalysis.foreign.prometheus.reading import imported_answers, read_answers
+    from perfanalysis.foreign.run_directory import write_run_directory
+
+    answers = read_answers(files)
+    run = write_run_directory(imported_answers(files, answers), into)
+    samples = sum(len(answer.samples) for answer in answers if answer.samples is not None)
+    click.echo(f"{len(answers)} queries, {samples} samples")
+    click.echo(f"Run: {run}")
+    lost = [f"{answer.name}: {answer.error}" for answer in answers if answer.samples is None]
+    if lost:
+        raise DataQualityError(f"{'; '.join(lost)}. The run was made without")
