@@ -140,9 +140,15 @@ def test_two_failing_finalizers_both_run_and_the_first_error_is_raised(project: 
 
 
 def test_lanes_in_parallel_never_collide_and_their_ends_are_their_own(project: TemporaryProject) -> None:
-    project.command("nfd_short", [SUCCEED])
-    project.command("nfd_long", [_sleep(2)])
+    done = project.root / "done"
+    done.mkdir()
     names = [f"l{number}" for number in range(6)]
+    project.command(
+        "nfd_short", [{"name": "Touch", "psap.perf.run": {"argv": ["touch", f"{done}/{{{{ perf_lane }}}}"]}}]
+    )
+    # it ends after all others, however long those take
+    wait = f"until [ $(ls {done} | wc -l) -eq {len(names) - 1} ]; do sleep 0.05; done; sleep 1"
+    project.command("nfd_long", [{"name": "Wait", "psap.perf.run": {"argv": ["sh", "-c", wait]}}])
     long_for = "{{ 'nfd_long' if perf_lane == 'l0' else 'nfd_short' }}"
     lanes = {"hosts": "lanes", "strategy": "ansible.builtin.host_pinned", "vars": {"perf_group": "prepare"}}
     project.playbook([_lanes(*names), {"name": "Work", **lanes, "tasks": [_include(long_for)]}])
@@ -160,7 +166,7 @@ def test_lanes_in_parallel_never_collide_and_their_ends_are_their_own(project: T
     assert {row["lane"]: row["end"] for row in rows} == ended
 
 
-def _until(condition: Any, seconds: float = 30) -> Any:
+def _until(condition: Any, seconds: float = 60) -> Any:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = condition()

@@ -101,7 +101,7 @@ def test_after_kill_9_of_all_of_it_the_next_run_sweeps_up(driver: Driver) -> Non
 
 
 def test_after_kill_9_of_ansible_the_run_can_be_resumed(driver: Driver, gone: Gone) -> None:
-    process = driver.start("run", "demo", "-s", "demo_seconds=3")
+    process = driver.start("run", "demo", "-s", "demo_seconds=6")
     driver.wait_for_sleep()
     os.kill(min(driver.processes("bin/ansible-playbook")), signal.SIGKILL)
     ended = driver.end(process)

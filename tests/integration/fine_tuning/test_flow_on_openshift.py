@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,8 @@ STAYS = {
     "APIService": KINDS_OF_PRODUCTS,
 }
 
+LOOKS, BETWEEN_LOOKS_S = 30, 1.0
+
 # what a test tells the lab by `perflab step`
 OURS = Name("ConfigMap", "kube-system", "perflab-steps")
 
@@ -29,8 +32,14 @@ def _flow(openshift_lab: Lab, tmp_path: Path) -> Flow:
 
 @pytest.fixture(name="found", scope="module")
 def _found(openshift_lab: Lab) -> dict[Name, Document]:
-    """What the lab held before this module's tests."""
-    return objects_of(openshift_lab.kubeconfig)
+    """What the lab held before this module's tests, once its controllers had nothing more to do."""
+    now = objects_of(openshift_lab.kubeconfig)
+    for _look in range(LOOKS):
+        time.sleep(BETWEEN_LOOKS_S)
+        before, now = now, objects_of(openshift_lab.kubeconfig)
+        if now == before:
+            return now
+    raise AssertionError(f"the lab does not come to rest: {differences(before, now)}")
 
 
 @pytest.fixture(name="steps")
@@ -49,6 +58,17 @@ def differences(before: dict[Name, Document], after: dict[Name, Document]) -> di
     return {**came, **went, **other}
 
 
+def left_over(found: dict[Name, Document], lab: Lab) -> dict[Name, str]:
+    """The differences that stay: what is deleted takes along what it owns a moment later, by the garbage collector."""
+    left = differences(found, objects_of(lab.kubeconfig))
+    for _look in range(LOOKS):
+        if not left:
+            break
+        time.sleep(BETWEEN_LOOKS_S)
+        left = differences(found, objects_of(lab.kubeconfig))
+    return left
+
+
 def lanes(played: Played, group: str) -> dict[str, tuple[str, str]]:
     """From when to when the commands of each lane of a parallel region were at work."""
     found: dict[str, tuple[str, str]] = {}
@@ -63,7 +83,7 @@ def test_check_mode_on_an_empty_lab_succeeds_and_changes_nothing(flow: Flow, fou
     played = flow.play("--check", presets=("dgx", "lab"))
     assert played.code == 0, played.said
     assert played.document["check"] is True
-    assert differences(found, objects_of(flow.lab.kubeconfig)) == {}
+    assert left_over(found, flow.lab) == {}
 
 
 def test_prepared_twice_trained_and_cleaned_up_the_lab_is_as_it_was(flow: Flow, found: dict[Name, Document]) -> None:
@@ -77,7 +97,7 @@ def test_prepared_twice_trained_and_cleaned_up_the_lab_is_as_it_was(flow: Flow, 
     assert whole.code == 0, whole.said
     (told,) = whole.documents("fine_tuning.json")
     assert (told["outcome"], told["gpu_product"]) == ("completed", "Tesla-T4")
-    assert differences(found, objects_of(flow.lab.kubeconfig)) == {}
+    assert left_over(found, flow.lab) == {}
     # each lane of the second region begins before the other ends
     regions = lanes(first, "prepare_test")
     assert set(regions) == {"gpus", "namespace"}
@@ -98,7 +118,7 @@ def test_an_operator_that_never_installs_fails_the_run_by_its_name(flow: Flow, f
     assert list(where.rglob("clusterserviceversion*")), document["reason"]
     # nothing was trained on a cluster that is not ready, and what was begun is taken back
     assert played.documents("fine_tuning.json") == []
-    assert differences(found, objects_of(flow.lab.kubeconfig)) == {}
+    assert left_over(found, flow.lab) == {}
 
 
 def test_many_jobs_go_through_a_queue_that_is_made_for_them(flow: Flow, found: dict[Name, Document]) -> None:
@@ -112,4 +132,4 @@ def test_many_jobs_go_through_a_queue_that_is_made_for_them(flow: Flow, found: d
     assert played.code == 0, played.said
     (accounting,) = played.documents("accounting.json")
     assert (accounting["asked"], accounting["completed"]) == (6, 6)
-    assert differences(found, objects_of(flow.lab.kubeconfig)) == {}
+    assert left_over(found, flow.lab) == {}

@@ -15,7 +15,8 @@ from kubernetes import client, config
 from perflab import processes, state
 from perflab.state import Lab
 
-PATIENCE_S = 60.0
+# a busy machine is no reason to give up: what never comes is told a little later
+PATIENCE_S = 120.0
 
 
 @dataclass(frozen=True)

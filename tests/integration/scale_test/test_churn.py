@@ -14,8 +14,9 @@ pytestmark = pytest.mark.lab
 
 
 def test_jobs_that_run_are_churned(submission: Submission) -> None:
-    submission.count, submission.duration_s = 10, 8.0
-    submission.churn = ChurnPlan(percent=30, period_s=1.0, rounds=2)
+    # whoever leaves has its pod by then, and has not ended
+    submission.count, submission.duration_s = 10, 10.0
+    submission.churn = ChurnPlan(percent=30, period_s=2.0, rounds=2)
     accounting = submission.submit().accounting
     assert accounting.sentence() == "16 of 16 workloads submitted: 10 completed, 0 failed, 0 lost, 6 churned"
     assert accounting.identity_holds

@@ -80,7 +80,7 @@ def test_a_kill_leaves_what_was_written_and_no_process(lab: Lab, tmp_path: Path)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     # Ansible's workers, and what they started (the scraper of metrics)
-    eventually(lambda: not naming(tmp_path), seconds=10.0)
+    eventually(lambda: not naming(tmp_path))
     journal = next(tmp_path.glob(rows))
     written = len(read_rows(journal))
     assert written > 0

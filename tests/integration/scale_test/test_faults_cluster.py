@@ -77,7 +77,7 @@ def test_a_namespace_that_is_deleted_under_it(submission: Submission) -> None:
     gone = {"deleted before its end", "Error (exit code 137)", "BackoffLimitExceeded"}
     refusal = f"refused: 403 Forbidden, namespace {submission.namespace} is being deleted"
     assert {*accounting.lost_by_cause, *accounting.failed_by_cause} <= {*gone, refusal, "refused: 404 Not Found"}
-    assert accounting.failed_by_cause[refusal] >= 20
+    assert accounting.failed_by_cause[refusal] > 0
     refused(end, f"60 of 60 workloads submitted: .*{refusal}", DataQualityError if accounting.lost else PerfError)
 
 
@@ -163,9 +163,9 @@ class Driven:
         )
 
     def submitting(self) -> subprocess.Popen[str]:
-        """Started, and ten workloads were answered for."""
+        """Started, and ten workloads were answered for; the rest takes five seconds."""
         # what the first attempt leaves stays: the second one's accounts must not mistake it for its own
-        settings = ("count=60", "rate=20", "preload_image=false", "clean_before=false", "clean_after=false")
+        settings = ("count=120", "rate=20", "preload_image=false", "clean_before=false", "clean_after=false")
         given = [word for setting in settings for word in ("-s", f"scale_test_{setting}")]
         process = self.start("scale_test", "-i", "lab", "-p", "smoke", *given)
         eventually(lambda: any(len(read_rows(path)) >= 10 for path in self._runs.glob("*/**/submissions.jsonl")))
@@ -200,7 +200,7 @@ def test_a_client_that_is_ended_goes_on_with_resume(lab: Lab, tmp_path: Path, ho
     output, _ = process.communicate(timeout=60)
     (first,) = driven.artifacts()
     rows = len(read_rows(first / "submissions.jsonl"))
-    assert 10 <= rows < 60
+    assert 10 <= rows < 120
     if how == signal.SIGTERM:
         assert process.returncode == 130, output
         assert document(first, "recording")["ended_by"] == "stop"
@@ -213,7 +213,7 @@ def test_a_client_that_is_ended_goes_on_with_resume(lab: Lab, tmp_path: Path, ho
     driven.resume()
     _again, second = driven.artifacts()
     accounting = document(second, "accounting")
-    assert (accounting["asked"], accounting["completed"], accounting["identity_holds"]) == (60, 60, True)
+    assert (accounting["asked"], accounting["completed"], accounting["identity_holds"]) == (120, 120, True)
     assert len(read_rows(first / "submissions.jsonl")) >= rows
     assert (driven.run()["status"], driven.run()["exit_code"]) == ("ok", 0)
     assert [attempt["status"] for attempt in driven.run()["attempts"]] == ["interrupted", "ok"]

@@ -112,7 +112,8 @@ def test_the_api_server_is_killed_in_mid_submission(submission: Submission) -> N
 
 
 def test_the_api_server_is_killed_while_all_is_watched(submission: Submission) -> None:
-    submission.count, submission.duration_s = 20, 4.0
+    # the kill comes before their end, on a busy machine too
+    submission.count, submission.duration_s = 20, 8.0
     check(submission, asyncio.run(with_revived(submission, "kube-apiserver")))
     recording = submission.document("recording")
     assert recording["client"]["requests"]["retries"].keys() <= {"cannot connect", "connection lost"}
