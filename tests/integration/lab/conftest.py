@@ -19,12 +19,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("lab")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def binaries() -> Binaries:
     return ensure_binaries(places.cache_root(), print)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def labs(tmp_path_factory: pytest.TempPathFactory, binaries: Binaries) -> Iterator[Labs]:
     made = Labs(tmp_path_factory.mktemp("labs").resolve())
     yield made
@@ -32,23 +32,23 @@ def labs(tmp_path_factory: pytest.TempPathFactory, binaries: Binaries) -> Iterat
         assert made.run("down", "--name", name).returncode == 0
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def lab(labs: Labs) -> Lab:
     """A lab of 4 nodes of 8 GPUs that tests share and leave running."""
     return labs.up("shared", "--nodes", "4", "--audit")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster(lab: Lab) -> Cluster:
     return Cluster.of(lab)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def openshift_lab(labs: Labs) -> Lab:
     """A lab of the profile openshift, of 2 nodes, that tests share and leave running."""
     return labs.up("openshift", "--profile", "openshift", "--nodes", "2")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def openshift(openshift_lab: Lab) -> Cluster:
     return Cluster.of(openshift_lab)

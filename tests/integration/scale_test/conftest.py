@@ -123,6 +123,13 @@ class Submission:
     def submit(self) -> SessionEnd:
         return asyncio.run(self.run())
 
+    async def clear(self) -> None:
+        """Delete its namespaces, for Deployments would hold their GPUs for ever; nobody waits for the end of it."""
+        async with self.lab.client() as client:
+            for namespace in {self.namespace, *(tenant.namespace for tenant in self.tenants)}:
+                answer = await client.request("DELETE", f"/api/v1/namespaces/{namespace}")
+                assert answer.succeeded or answer.status == 404, answer.message()
+
     async def answered(self, count: int) -> None:
         """Wait until so many workloads were answered for."""
         path = self.folder / "artifacts" / "submissions.jsonl"
@@ -166,12 +173,27 @@ def running_lab(name: str, *options: str) -> Iterator[Lab]:
         subprocess.run([*perflab, "down", "--name", name], check=True)
 
 
-@pytest.fixture(name="lab", scope="session")
+@pytest.fixture(name="lab", scope="package")
 def _lab() -> Iterator[Lab]:
     with running_lab(NAME) as lab:
         yield lab
 
 
+@pytest.fixture
+def quiet(lab: Lab) -> None:
+    """What earlier tests left at work on the lab, such as killed ones, has ended."""
+
+    async def at_work() -> int:
+        selector = "status.phase!=Succeeded,status.phase!=Failed"
+        async with lab.client() as client:
+            answer = await client.request("GET", f"/api/v1/pods?fieldSelector={selector}")
+        return len(answer.document()["items"])
+
+    eventually(lambda: asyncio.run(at_work()) == 0, seconds=120.0)
+
+
 @pytest.fixture(name="submission")
-def _submission(lab: Lab, tmp_path: Path) -> Submission:
-    return Submission(tmp_path, lab)
+def _submission(lab: Lab, tmp_path: Path) -> Iterator[Submission]:
+    made = Submission(tmp_path, lab)
+    yield made
+    asyncio.run(made.clear())

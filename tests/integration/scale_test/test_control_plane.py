@@ -10,7 +10,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane
 
 from .conftest import Submission
 
-pytestmark = pytest.mark.lab
+# its counters are of the whole control plane
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("quiet")]
 
 # a lab has no preemption in so small a test, and its controllers make no claims
 _QUIET = {"scheduler_preemption_attempts_total", "scheduler_preemption_victims"}

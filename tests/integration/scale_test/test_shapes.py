@@ -12,7 +12,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.trace import 
 
 from .conftest import Lab, Submission
 
-pytestmark = pytest.mark.lab
+# gangs and crowds need all of its nodes
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("quiet")]
 
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 
