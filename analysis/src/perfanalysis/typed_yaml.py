@@ -207,7 +207,8 @@ class _Reader:
 
 def json_schema(kind: type[Any], title: str) -> dict[str, Any]:
     """The JSON Schema of a file that `load_typed` reads as `kind`."""
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
+    words = (kind.__doc__ or "").partition("\n")[0]
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, "description": words}
     return head | _schema_of(kind)
 
 

@@ -138,7 +138,7 @@ class PlotDeclared:
 
 @dataclass(frozen=True)
 class WorkloadDeclared:
-    """A kind of workload."""
+    """A kind of workload: its files, its tables, and what is made of them."""
 
     schema: Annotated[Literal["psap.perf/workload/1"], "psap.perf/workload/1"]
     name: Annotated[str, "lower_case name, unique among kinds"]

@@ -83,8 +83,6 @@ def parse_function(declared: WorkloadDeclared, folder: Path, module: ModuleType)
 
 def conformed(given: object, made: type[Any], source: Source, declared: WorkloadDeclared) -> Any:
     """What parse returned, as the dataclass of declared tables. Raises UsageError for what is not declared."""
-    import pandas as pd
-
     specs = specs_of(made)
     if not isinstance(given, dict) or set(given) != set(specs):
         returned = ", ".join(map(str, given)) if isinstance(given, dict) else type(given).__name__
@@ -93,8 +91,10 @@ def conformed(given: object, made: type[Any], source: Source, declared: Workload
     frames = {}
     for name, spec in specs.items():
         table = given[name]
-        if isinstance(table, pd.DataFrame):
-            frames[name] = spec.conform(table)
+        if is_arrow(table):
+            frames[name] = arrow_conformed(table, spec)
+        elif isinstance(table, list):
+            frames[name] = source.table(table, spec, declared.marker, f"rows of {name}")
         else:
-            frames[name] = source.table(list(table), spec, declared.marker, f"rows of {name}")
+            frames[name] = spec.conform(table)
     return made(**frames)

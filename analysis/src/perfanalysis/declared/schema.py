@@ -8,7 +8,7 @@ import sys
 from perfanalysis.declared.model import WorkloadDeclared
 from perfanalysis.typed_yaml import json_schema
 
-TITLE = "psap.perf/workload/1: workload.yml of a kind of workload"
+TITLE = "psap.perf/workload/1"
 
 
 def schema_text() -> str:
