@@ -6,13 +6,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from perfanalysis.scale_test.evictions import evictions_table
+from perfanalysis.scale_test.evictions import EVICTIONS, evictions_table
 from perfanalysis.scale_test.pods import pods_table
-from perfanalysis.scale_test.preemption import by_priority_table, preemptions_table
+from perfanalysis.scale_test.preemption import by_priority_table, by_tenant_table, preemptions_table, reclaimed
 from perfanalysis.scale_test.tables import ScaleTestTables
 from perfanalysis.scale_test.workloads import workloads_table
 
-from tests.unit.analysis.hand_made import submission, tables, transition
+from tests.unit.analysis.hand_made import frame, submission, tables, transition
 
 BY_SCHEDULER = "PreemptionByScheduler"
 
@@ -87,6 +87,30 @@ def test_preemption_by_victim_and_by_preemptor(recorded: ScaleTestTables) -> Non
     assert rows.astype("object").to_numpy().tolist() == [["low", 10, 2, 0], ["high", 100, 0, 1], ["top", 1000, 0, 1]]
     by_priority = by_priority_table(table).astype("object").to_numpy().tolist()
     assert by_priority == [[10, 1000, 1, 1, 1], [10, 100, 1, 1, 1]]
+
+
+def test_reclaims_are_preemptions_for_another_tenant() -> None:
+    """Blue lost two pods to red, one to itself, one to nobody knows whom; what red lost was no preemption."""
+    pairs = [("blue", "red", True), ("blue", "red", True), ("blue", "blue", True), ("blue", None, True)]
+    rows = [
+        {"pod": f"p-{number}", "workload": f"w-{number}", "tenant": of, "by_tenant": by, "preempted": preempted}
+        for number, (of, by, preempted) in enumerate([*pairs, ("red", "blue", False)])
+    ]
+    table = frame(EVICTIONS, rows)
+    assert reclaimed(table) == 2
+    found = by_tenant_table(table).astype("object")
+    assert found.where(found.notna(), None).to_numpy().tolist() == [
+        ["blue", "red", 2],
+        ["blue", "blue", 1],
+        ["blue", None, 1],
+    ]
+
+
+def test_the_preemptors_tenant_is_that_of_its_workload() -> None:
+    sent = [{**one, "queue": "red" if one["name"] == "high" else "blue"} for one in SENT]
+    table, _ = evictions(tables(sent, SEEN, EVENTS))
+    assert table["by_tenant"].astype("object").where(table["by_tenant"].notna(), None).tolist() == ["red", "blue", None]
+    assert reclaimed(table) == 1
 
 
 def test_a_pod_preempted_before_it_was_bound_is_no_eviction() -> None:

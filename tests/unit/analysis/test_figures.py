@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from perfanalysis.charts.model import Chart, Figure, Layer
 from perfanalysis.documents import Document
+from perfanalysis.kpis import evaluate
 from perfanalysis.report import make_report
 from perfanalysis.scale_test.asked import asked_rate
+from perfanalysis.scale_test.kpis import KPIS
 from perfanalysis.scale_test.measures import Measures, measure
 from perfanalysis.scale_test.plots import detailed_figure, general_figure
 from perfanalysis.scale_test.plots_control_plane import control_plane_figure
@@ -160,7 +162,7 @@ def test_one_namespace_without_a_queue_has_no_queues() -> None:
     measures = measure(one, {}, {})
     for make in (queues_figure, evictions_figure, control_plane_figure):
         assert make(measures, window(measures)).rows == ()
-    names = {section.name for section in sections(measures, ())}
+    names = {section.name for section in sections(measures, evaluate(KPIS, measures), ())}
     assert not names & {"queues", "evictions", "churn", "control_plane"}
     assert {"latency", "steps", "nodes", "accounting"} <= names
 
@@ -196,7 +198,12 @@ def test_an_unfinished_run_has_its_plots(tmp_path: Path) -> None:
 
 def test_tables_name_what_is_missing() -> None:
     measures = measured()
-    found = [block for section in sections(measures, ()) for block in section.blocks if isinstance(block, Table)]
+    found = [
+        block
+        for section in sections(measures, evaluate(KPIS, measures), ())
+        for block in section.blocks
+        if isinstance(block, Table)
+    ]
     cells = [cell for table in found for row in table.rows for cell in row]
     assert all(cell.text or cell.reason or cell.detail for cell in cells if cell.reason)
     assert "nan" not in {cell.text.lower() for cell in cells}

@@ -36,6 +36,7 @@ EVICTIONS = TableSpec(
         Column("preempted", "flag", "whether it made place for a workload of higher priority"),
         Column("by_workload", "text", "the workload it made place for, where an event named it"),
         Column("by_priority", "integer", "that workload's priority, if any"),
+        Column("by_tenant", "text", "that workload's tenant"),
         Column("replaced_s", "time", "its replacement seen created", UNIT),
         Column("rescheduled_s", "time", "its replacement seen bound to a node", UNIT),
         Column("rescheduling_s", "number", "from its eviction to its replacement bound", "s"),
@@ -63,6 +64,7 @@ def evictions_table(tables: ScaleTestTables, workloads: pd.DataFrame, pods: pd.D
     columns["preempted"] = found["reason"].isin(PREEMPTION_REASONS) | (taker >= 0)
     columns["by_workload"] = workloads["workload"].array.take(taker, allow_fill=True)
     columns["by_priority"] = workloads["priority"].array.take(taker, allow_fill=True)
+    columns["by_tenant"] = workloads["tenant"].array.take(taker, allow_fill=True)
     needed = np.where(found["kind"] == "Pod", 1.0, workloads["pods"].to_numpy(dtype=float)[owner])
     replaced, rescheduled = _replacements(found, needed, pods, places_of(pods["workload"], workloads))
     columns |= {"replaced_s": replaced, "rescheduled_s": rescheduled}

@@ -12,6 +12,7 @@ from perfanalysis.percentiles import estimates
 from perfanalysis.scale_test.fairness import jain
 from perfanalysis.scale_test.measures import Measures
 from perfanalysis.scale_test.node_changes import lost_nodes
+from perfanalysis.scale_test.preemption import reclaimed
 
 NOTHING = Value(None, "nothing was submitted or seen")
 NO_EVICTION = "no pod was evicted in this recording"
@@ -25,6 +26,10 @@ def _evictions(measures: Measures) -> Value:
 
 def _preemptions(measures: Measures) -> Value:
     return Value(float(measures.evictions["preempted"].sum())) if measures.window else NOTHING
+
+
+def _reclaims(measures: Measures) -> Value:
+    return Value(float(reclaimed(measures.evictions))) if measures.window else NOTHING
 
 
 def _rescheduled(measures: Measures) -> Value:
@@ -150,6 +155,13 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
     ),
     _kpi("evictions", "Evictions of pods, and of workloads that Kueue had admitted", "evictions", "lower", _evictions),
     _kpi("preemptions", "Of these, those that made place for a higher priority", "evictions", "neither", _preemptions),
+    _kpi(
+        "reclaims",
+        "Of preemptions, those that made place for another tenant, where the event named the preemptor",
+        "evictions",
+        "neither",
+        _reclaims,
+    ),
     _kpi(
         "rescheduled_ratio",
         "Evicted pods whose replacement was scheduled, of those evicted",

@@ -21,6 +21,7 @@ from perfanalysis.scale_test.activity import (
 from perfanalysis.scale_test.api_latency import answers_table, requests_table, submitters_table
 from perfanalysis.scale_test.churn import churned_by_test, rounds_table
 from perfanalysis.scale_test.control_plane import control_plane_tables
+from perfanalysis.scale_test.data_quality import data_quality_table
 from perfanalysis.scale_test.evictions import evictions_table
 from perfanalysis.scale_test.fairness import TENANT_ACTIVITY, activity_table, fairness_table, tenants_of
 from perfanalysis.scale_test.inversions import inversions_table
@@ -29,7 +30,7 @@ from perfanalysis.scale_test.node_changes import node_changes_table
 from perfanalysis.scale_test.occupation import Occupation, occupation
 from perfanalysis.scale_test.outcomes import Accounting, account, failures_table
 from perfanalysis.scale_test.pods import pods_table
-from perfanalysis.scale_test.preemption import by_priority_table, preemptions_table
+from perfanalysis.scale_test.preemption import by_priority_table, by_tenant_table, preemptions_table
 from perfanalysis.scale_test.ramp import PHASES, Ramp, phases_table, ramp_of
 from perfanalysis.scale_test.steps import (
     Estimates,
@@ -64,6 +65,7 @@ class Measures:
     evictions: pd.DataFrame
     preemptions: pd.DataFrame
     preemptions_by_priority: pd.DataFrame
+    preemptions_by_tenant: pd.DataFrame
     inversions: pd.DataFrame
     fairness: pd.DataFrame
     tenant_activity: pd.DataFrame
@@ -77,6 +79,7 @@ class Measures:
     window: Window | None
     activity: Activity
     accounting: Accounting
+    data_quality: pd.DataFrame
     recording: Document
     arrival_s: float
     """Resolution of the times at which objects were seen."""
@@ -105,6 +108,8 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document) 
     tenants = tenants_of(workloads, pods, window.end if window else last_seen)
     ramp = ramp_of(activity.running, window) if window else None
     control_plane = control_plane_tables(tables.control_plane, window)
+    anomalies = anomalies_table(workloads, latencies, arrival)
+    accounted = account(workloads, accounting, churned_by_test(tables, workloads))
     return Measures(
         steps=steps,
         workloads=workloads,
@@ -112,7 +117,7 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document) 
         latencies=latencies,
         statistics=statistics,
         percentiles=percentiles_table(latencies, statistics, arrival, steps),
-        anomalies=anomalies_table(workloads, latencies, arrival),
+        anomalies=anomalies,
         throughput=throughput_table(workloads, window) if window else THROUGHPUT.empty(),
         concurrency=concurrency_table(activity, window) if window else CONCURRENCY.empty(),
         failures=failures_table(tables, workloads),
@@ -122,6 +127,7 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document) 
         evictions=evictions,
         preemptions=preemptions_table(evictions, workloads),
         preemptions_by_priority=by_priority_table(evictions),
+        preemptions_by_tenant=by_tenant_table(evictions),
         inversions=inversions_table(workloads),
         fairness=fairness_table(tenants),
         tenant_activity=activity_table(tenants, window) if window else TENANT_ACTIVITY.empty(),
@@ -133,7 +139,8 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document) 
         ramp=ramp,
         window=window,
         activity=activity,
-        accounting=account(workloads, accounting, churned_by_test(tables, workloads)),
+        accounting=accounted,
+        data_quality=data_quality_table(accounted, anomalies),
         recording=recording,
         arrival_s=arrival,
         occupation=occupation(pods, tables.nodes, window) if window else None,

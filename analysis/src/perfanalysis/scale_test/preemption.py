@@ -28,6 +28,15 @@ BY_PRIORITY = TableSpec(
         Column("preemptors", "integer", "workloads that took their place", "workloads"),
     ),
 )
+BY_TENANT = TableSpec(
+    "preemptions_by_tenant",
+    "Preempted pods by the tenants of victim and preemptor; of two different ones, what was reclaimed",
+    (
+        Column("victim_tenant", "text", "tenant of the workload that lost a pod"),
+        Column("preemptor_tenant", "text", "tenant of the workload it made place for; null where not known"),
+        Column("pods", "integer", "pods preempted", "pods"),
+    ),
+)
 
 
 def preemptions_table(evictions: pd.DataFrame, workloads: pd.DataFrame) -> pd.DataFrame:
@@ -51,3 +60,19 @@ def by_priority_table(evictions: pd.DataFrame) -> pd.DataFrame:
         pods=("pod", "size"), victims=("workload", "nunique"), preemptors=("by_workload", "nunique")
     ).reset_index()
     return BY_PRIORITY.conform(counted.iloc[::-1].reset_index(drop=True))
+
+
+def by_tenant_table(evictions: pd.DataFrame) -> pd.DataFrame:
+    """The table BY_TENANT, most pods first."""
+    rows = evictions[evictions["preempted"].fillna(False)]
+    names = rows[["tenant", "by_tenant"]].astype("object").where(rows[["tenant", "by_tenant"]].notna(), None)
+    names.columns = pd.Index(["victim_tenant", "preemptor_tenant"])
+    counted = names.groupby(["victim_tenant", "preemptor_tenant"], dropna=False, sort=True).size()
+    frame = counted.rename("pods").reset_index().sort_values("pods", ascending=False, kind="stable")
+    return BY_TENANT.conform(frame.reset_index(drop=True))
+
+
+def reclaimed(evictions: pd.DataFrame) -> int:
+    """How many preemptions made place for a workload of another tenant, of those whose preemptor is known."""
+    rows = evictions[evictions["preempted"].fillna(False) & evictions["by_tenant"].notna()]
+    return int((rows["tenant"].astype("str") != rows["by_tenant"].astype("str")).sum())

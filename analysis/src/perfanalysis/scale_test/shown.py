@@ -9,9 +9,11 @@ from typing import Any
 import pandas as pd
 
 from perfanalysis.charts.model import Figure
+from perfanalysis.kpis import KpiValue
 from perfanalysis.percentiles import STATISTICS
 from perfanalysis.scale_test import plots, plots_nodes, shown_tables
 from perfanalysis.scale_test.activity import Window
+from perfanalysis.scale_test.formulas import formulas_table
 from perfanalysis.scale_test.measures import Measures
 from perfanalysis.scale_test.plots_control_plane import control_plane_figure
 from perfanalysis.scale_test.plots_evictions import evictions_figure
@@ -25,7 +27,7 @@ ANSWER_STATISTICS = ("p50", "p99", "max")
 NOTHING = Note("Nothing was submitted or seen, so there is nothing to draw.")
 
 
-def sections(measures: Measures, marks: tuple[str, ...]) -> tuple[Section, ...]:
+def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, ...]) -> tuple[Section, ...]:
     """All sections of one recording, in reading order; what did not occur (queues, evictions, …) has none."""
 
     def figures(make: Callable[[Measures, Window], Figure]) -> tuple[Figure | Note, ...]:
@@ -43,6 +45,7 @@ def sections(measures: Measures, marks: tuple[str, ...]) -> tuple[Section, ...]:
         Section("distributions", "Distributions", "", figures(_distributions)),
         Section("steps", "Steps", "", figures(plots.detailed_figure)),
         Section("throughput", "Throughput", "", (*figures(ramp_figure), *_throughput_tables(measures))),
+        Section("scheduling", "Scheduling", "", (formulas_table(kpis),)),
         Section("queues", "Queues", "", (*_if_any(measures, marks, queues_figure), *_queue_tables(measures))),
         Section("evictions", "Evictions", "", _evictions(measures, marks)),
         Section("churn", "Churn", "", _tables(("Rounds of churn", measures.rounds, shown_tables.ROUNDS))),
@@ -83,6 +86,7 @@ def _evictions(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure | Tab
         *_if_any(measures, marks, evictions_figure),
         *_tables(
             ("Preemption by priority", measures.preemptions_by_priority, shown_tables.BY_PRIORITY),
+            ("Preemption by queue", measures.preemptions_by_tenant, shown_tables.BY_TENANT),
             ("Preemption by workload", measures.preemptions, shown_tables.PREEMPTIONS),
         ),
     )

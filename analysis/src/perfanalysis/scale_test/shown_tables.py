@@ -95,6 +95,11 @@ BY_PRIORITY = (
     Shown("victims", "Workloads that lost pods", "count"),
     Shown("preemptors", "Workloads that took their place", "count"),
 )
+BY_TENANT = (
+    Shown("victim_tenant", "Queue of victims"),
+    Shown("preemptor_tenant", "Made place for"),
+    Shown("pods", "Pods", "count"),
+)
 PREEMPTIONS = (
     Shown("workload", "Workload"),
     Shown("tenant", "Queue"),
