@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -71,3 +72,9 @@ def make(directory: Path, workloads: int, seed: int, *, orphans: int = 2, lost: 
             seen.append(sampled(name, *(int(np.floor(moment)) for moment in times)))
     random.shuffle(seen)
     return write(directory, sent, seen)
+
+
+if __name__ == "__main__":
+    # for benches: where, and how many workloads
+    place, size = sys.argv[1:]
+    print(make(Path(place), int(size), seed=1))
