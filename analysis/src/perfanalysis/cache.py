@@ -11,14 +11,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_args
 
 from perfanalysis.documents import Document, listing, load_json, mapping, write_bytes, write_json
 from perfanalysis.findings import Finding, Severity
 from perfanalysis.source import Source, named_files
-from perfanalysis.tables import specs_of
+from perfanalysis.tables import is_arrow, specs_of
 from perfanalysis.watching import only_declared
 from perfanalysis.workload_type import TableSource
 
@@ -84,7 +84,8 @@ class Cache(Generic[TablesType]):
                 return self.workload.tables(**self._frames(state.tables)), state.findings
             except Exception:  # whatever is wrong with kept tables, the recorded data is there
                 state = State("damaged", state.inputs, self._damaged(self.folder))
-        return self.renew(state)
+        tables, findings = self.renew(state)
+        return as_frames(tables), findings
 
     def state(self) -> State:
         """What is kept, with the bytes of its files; only hashes are compared, so this is quick."""
@@ -110,7 +111,7 @@ class Cache(Generic[TablesType]):
         return State("", inputs, findings, tables)
 
     def renew(self, state: State) -> tuple[TablesType, tuple[Finding, ...]]:
-        """Parse, and keep the tables unless an input changed meanwhile."""
+        """Parse, and keep the tables unless an input changed meanwhile; they may be Arrow's still."""
         source = Source(self.place, self.workload.files)
         with only_declared(source):
             tables = self.workload.parse(source)
@@ -173,6 +174,17 @@ class Cache(Generic[TablesType]):
     def _damaged(self, path: Path) -> tuple[Finding, ...]:
         where = "/".join(("tables", *path.relative_to(self.folder.parent).parts))
         return (Finding("note", where, "damaged; it was made anew"),)
+
+
+def as_frames(tables: TablesType) -> TablesType:
+    """The same tables, Arrow's turned into pandas'."""
+    given = cast(Any, tables)
+    made = {
+        name: spec.conform(getattr(tables, name).to_pandas())
+        for name, spec in specs_of(type(tables)).items()
+        if is_arrow(getattr(tables, name))
+    }
+    return cast(TablesType, replace(given, **made)) if made else tables
 
 
 def inputs_of(workload: TableSource[Any], directory: Path) -> dict[str, Input]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from perfanalysis.documents import write_bytes
-from perfanalysis.tables import TableSpec
+from perfanalysis.tables import TableSpec, is_arrow
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 
 def write_table(path: Path, frame: pd.DataFrame, spec: TableSpec) -> None:
@@ -17,12 +18,12 @@ def write_table(path: Path, frame: pd.DataFrame, spec: TableSpec) -> None:
     write_bytes(path, parquet_bytes(frame, spec))
 
 
-def parquet_bytes(frame: pd.DataFrame, spec: TableSpec) -> bytes:
-    """The Parquet file of a table; the same table gives the same bytes."""
+def parquet_bytes(frame: pd.DataFrame | pa.Table, spec: TableSpec) -> bytes:
+    """The Parquet file of a table of pandas or, as it is, of Arrow; the same table gives the same bytes."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    table = pa.Table.from_pandas(spec.conform(frame), preserve_index=False)
+    table: Any = frame if is_arrow(frame) else pa.Table.from_pandas(spec.conform(frame), preserve_index=False)
     metadata = dict(table.schema.metadata or {})
     metadata[b"psap.perf.help"] = spec.help.encode()
     described = [

@@ -89,6 +89,11 @@ class TableSpec:
         return self.name + "".join(f"|{column.inside}.{column.name}:{column.kind}" for column in self.columns)
 
 
+def is_arrow(table: object) -> bool:
+    """Whether a table is Arrow's and not pandas'; neither is imported for it."""
+    return hasattr(table, "to_pandas")
+
+
 def _pandas_type(column: Column) -> Any:
     return PANDAS_TYPES[column.kind]
 

@@ -11,10 +11,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from perfanalysis.arrow_tables import arrow_conformed
 from perfanalysis.declared.model import TableDeclared, WorkloadDeclared
 from perfanalysis.errors import AnalysisError, DataQualityError, UsageError
 from perfanalysis.source import Source
-from perfanalysis.tables import Column, TableSpec, specs_of
+from perfanalysis.tables import Column, TableSpec, is_arrow, specs_of
 
 PARSER = "parser.py"
 

@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from perfanalysis.arrow_tables import arrow_table
 from perfanalysis.documents import parse_time, text_or_none
-from perfanalysis.kubernetes_lists.jobs import KINDS, job_row, joined
+from perfanalysis.kubernetes_lists import jobs, pods
+from perfanalysis.kubernetes_lists.document import KIND, MARKER
 from perfanalysis.kubernetes_lists.model import Item
+from perfanalysis.kubernetes_lists.nodes import COLUMNS as NODES_COLUMNS
 from perfanalysis.kubernetes_lists.nodes import offered_by
-from perfanalysis.kubernetes_lists.pods import pod_row
 from perfanalysis.kubernetes_lists.reading import read_list
 from perfanalysis.kubernetes_lists.stamps import Stamps
+from perfanalysis.tables import Kind
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pyarrow as pa
 
     from perfanalysis.source import Source
 
-POD_DURATIONS = (
-    ("scheduled_after_s", "created_s", "scheduled_s"),
-    ("ready_after_s", "created_s", "ready_s"),
-    ("running_after_s", "created_s", "running_s"),
-    ("finished_after_s", "created_s", "finished_s"),
-)
-JOB_DURATIONS = (
-    ("admitted_after_s", "created_s", "admitted_s"),
-    ("started_after_s", "created_s", "started_s"),
-    ("finished_after_s", "created_s", "finished_s"),
-    ("ran_s", "started_s", "finished_s"),
-)
+TEST_COLUMNS: Mapping[str, Kind] = {"test": "text", "started_s": "time", "ended_s": "time"}
 Rows = list[dict[str, Any]]
-MARKER, KIND = "kubernetes_objects.json", "kubernetes-objects"
 
 
-def tables_of(source: Source, pattern: str) -> dict[str, pd.DataFrame | Rows]:
+def tables_of(source: Source, pattern: str) -> dict[str, pa.Table]:
     """The tables `pods`, `jobs` and `tests` of all lists that match a declared pattern, whatever they are called.
 
     The one row of `tests` is the document of the recording and what the nodes offer.
@@ -43,8 +34,8 @@ def tables_of(source: Source, pattern: str) -> dict[str, pd.DataFrame | Rows]:
     Damaged lists, entries that are no objects and stamps that make no sense become findings of the source.
     """
     stamps = Stamps()
-    pods: Rows = []
-    jobs: Rows = []
+    pod_rows: Rows = []
+    job_rows: Rows = []
     nodes: list[Item] = []
     other: Counter[str] = Counter()
     for name in source.names(pattern):
@@ -53,11 +44,11 @@ def tables_of(source: Source, pattern: str) -> dict[str, pd.DataFrame | Rows]:
         for item in _items(source, name):
             kind = _kind(item)
             if kind == "Pod":
-                pods.append(pod_row(item, stamps))
+                pod_rows.append(pods.pod_row(item, stamps))
             elif kind == "Node":
                 nodes.append(item)
-            elif kind in KINDS:
-                jobs.append(job_row(item, stamps))
+            elif kind in jobs.KINDS:
+                job_rows.append(jobs.job_row(item, stamps))
             else:
                 other[kind] += 1
     if other:
@@ -65,11 +56,10 @@ def tables_of(source: Source, pattern: str) -> dict[str, pd.DataFrame | Rows]:
         source.find("note", pattern, f"objects of kinds that are not looked at: {told}")
     if stamps.unreadable:
         source.find("error", pattern, f"{stamps.unreadable} stamps are no times with a zone; they count as missing")
-    jobs = joined(jobs)
     return {
-        "pods": _with_durations(source, pattern, pods, POD_DURATIONS) if pods else pods,
-        "jobs": _with_durations(source, pattern, jobs, JOB_DURATIONS) if jobs else jobs,
-        "tests": [{**_test(source), **offered_by(nodes)}],
+        "pods": _with_durations(source, pattern, pod_rows, pods.COLUMNS, pods.DURATIONS),
+        "jobs": _with_durations(source, pattern, jobs.joined(job_rows), jobs.COLUMNS, jobs.DURATIONS),
+        "tests": arrow_table([{**_test(source), **offered_by(nodes)}], {**TEST_COLUMNS, **NODES_COLUMNS}),
     }
 
 
@@ -97,25 +87,27 @@ def _items(source: Source, name: str) -> Iterable[Item]:
 
 
 def _kind(item: Item) -> str:
-    """What an object is; old dumps of pods do not say it."""
+    """What an object is; old dumps of pods and nodes do not say it."""
     if item.kind is None and item.spec is not None and item.spec.node_name is not None:
         return "Pod"
+    if item.kind is None and item.status is not None and item.status.allocatable is not None:
+        return "Node"
     return item.kind or "no kind"
 
 
 def _with_durations(
-    source: Source, pattern: str, rows: Rows, durations: tuple[tuple[str, str, str], ...]
-) -> pd.DataFrame:
-    """The rows with the seconds between two of their stamps; one that is negative is no duration, and counted."""
-    import pandas as pd
-
-    frame = pd.DataFrame(rows, columns=list(rows[0]))
+    source: Source, pattern: str, rows: Rows, columns: Mapping[str, Kind], durations: tuple[tuple[str, str, str], ...]
+) -> pa.Table:
+    """The rows with the seconds between two of their stamps; what is negative is no duration, and counted."""
     negative: Counter[str] = Counter()
-    for name, begin, end in durations:
-        lasted = frame[end].astype("float64") - frame[begin].astype("float64")
-        negative[f"{end} before {begin}"] += int((lasted < 0).sum())
-        frame[name] = lasted.where(lasted >= 0)
-    told = ", ".join(f"{count} with {what}" for what, count in negative.items() if count)
-    if told:
+    for row in rows:
+        for name, begin, end in durations:
+            lasted = None if row[begin] is None or row[end] is None else row[end] - row[begin]
+            if lasted is not None and lasted < 0:
+                negative[f"{end} before {begin}"] += 1
+                lasted = None
+            row[name] = lasted
+    if negative:
+        told = ", ".join(f"{count} with {what}" for what, count in negative.items())
         source.find("warning", pattern, f"stamps that contradict each other: {told}; these durations are missing")
-    return frame
+    return arrow_table(rows, {**columns, **dict.fromkeys((name for name, _, _ in durations), "number")})

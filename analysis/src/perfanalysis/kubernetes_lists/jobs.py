@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from perfanalysis.kubernetes_lists.model import Item, Status
 from perfanalysis.kubernetes_lists.stamps import Stamps
+from perfanalysis.tables import Kind
 
+COLUMNS: Mapping[str, Kind] = {
+    **dict.fromkeys(("kind", "namespace", "name", "part_of"), "text"),
+    **dict.fromkeys(("created_s", "admitted_s", "started_s", "finished_s"), "time"),
+    "outcome": "text",
+    "whole": "flag",
+}
+DURATIONS = (
+    ("admitted_after_s", "created_s", "admitted_s"),
+    ("started_after_s", "created_s", "started_s"),
+    ("finished_after_s", "created_s", "finished_s"),
+    ("ran_s", "started_s", "finished_s"),
+)
+"""Name, begin and end of each."""
 CREATED_BY_USERS = ("Job", "JobSet", "PyTorchJob", "MPIJob", "TFJob", "JAXJob", "TrainJob", "RayJob", "AppWrapper")
 KINDS = frozenset((*CREATED_BY_USERS, "TrainingWorkload", "InteractiveWorkload", "DistributedWorkload", "Workload"))
 """Kinds that are work to be done; a Kueue Workload stands for another job."""

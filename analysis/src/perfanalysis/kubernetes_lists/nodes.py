@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from perfanalysis.kubernetes_lists.model import Item, Labels, Status
 from perfanalysis.kubernetes_lists.pods import GPU_RESOURCES
+from perfanalysis.tables import Kind
 
+COLUMNS: Mapping[str, Kind] = {
+    "nodes": "integer",
+    **dict.fromkeys(("instance_types", "gpu_products"), "text"),
+    **dict.fromkeys(("cpus", "memory_bytes", "gpus"), "number"),
+}
 FACTORS = {
     "m": Decimal("0.001"),
     **{suffix: Decimal(1000**power) for power, suffix in enumerate(("", "k", "M", "G", "T"))},

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from perfanalysis.kubernetes_lists.model import Item, Metadata, Spec, Status, Terminated
 from perfanalysis.kubernetes_lists.stamps import Stamps, latest
+from perfanalysis.tables import Kind
 
+COLUMNS: Mapping[str, Kind] = {
+    **dict.fromkeys(("namespace", "name", "workload", "node"), "text"),
+    **dict.fromkeys(("created_s", "scheduled_s", "ready_s", "running_s", "finished_s"), "time"),
+    "outcome": "text",
+    **dict.fromkeys(("gpus", "restarts"), "integer"),
+}
+DURATIONS = (
+    ("scheduled_after_s", "created_s", "scheduled_s"),
+    ("ready_after_s", "created_s", "ready_s"),
+    ("running_after_s", "created_s", "running_s"),
+    ("finished_after_s", "created_s", "finished_s"),
+)
+"""Name, begin and end of each."""
 GPU_RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915")
 OUTCOMES = {"Succeeded": "succeeded", "Failed": "failed", "Running": "running", "Pending": "pending"}
 

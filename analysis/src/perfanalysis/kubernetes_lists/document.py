@@ -1,0 +1,5 @@
+"""The document that makes a directory with lists of Kubernetes objects a recording."""
+
+from __future__ import annotations
+
+MARKER, KIND = "kubernetes_objects.json", "kubernetes-objects"

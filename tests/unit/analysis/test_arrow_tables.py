@@ -1,0 +1,60 @@
+"""Tables of Arrow that parsers may give: the same as pandas would make of the rows, without importing it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from perfanalysis.arrow_tables import arrow_conformed, arrow_table
+from perfanalysis.parquet import parquet_bytes, read_table
+from perfanalysis.tables import Column, Kind, TableSpec
+
+KINDS: Mapping[str, Kind] = {"at_s": "time", "name": "text", "count": "integer", "good": "flag", "share": "number"}
+SPEC = TableSpec("things", "Things", tuple(Column(name, kind, name) for name, kind in KINDS.items()))
+ROWS: list[dict[str, Any]] = [
+    {"at_s": 1.5, "name": "ä", "count": 2**40, "good": True, "share": 0},
+    {"at_s": None, "name": None, "count": None, "good": None},
+    {"at_s": 2, "name": "b", "count": -1, "good": False, "share": 0.25},
+    {"at_s": 3, "name": "ä", "count": 0, "good": True, "share": 1e300},
+    *({"name": f"x{n}", "good": n % 3 == 0} for n in range(20)),
+]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 4, 24])
+def test_they_come_back_as_pandas_would_have_made_them(count: int) -> None:
+    import pandas as pd
+
+    rows = ROWS[:count]
+    stored = read_table(parquet_bytes(arrow_table(rows, KINDS), SPEC), SPEC)
+    made = read_table(parquet_bytes(pd.DataFrame(rows, columns=list(KINDS)), SPEC), SPEC)
+    pd.testing.assert_frame_equal(stored, made, check_categorical=False)
+
+
+def test_columns_are_brought_in_order_and_others_left_out() -> None:
+    table = arrow_table(ROWS, {"more": "text", **dict(reversed(list(KINDS.items())))})
+    assert arrow_conformed(table, SPEC).column_names == list(KINDS)
+
+
+def test_a_column_that_is_missing_or_of_another_kind_is_named() -> None:
+    with pytest.raises(ValueError, match="table things: column share is missing"):
+        arrow_conformed(arrow_table(ROWS, {name: kind for name, kind in KINDS.items() if name != "share"}), SPEC)
+    with pytest.raises(ValueError, match="column count is double, not of kind integer"):
+        arrow_conformed(arrow_table(ROWS, {**KINDS, "count": "number"}), SPEC)
+
+
+def test_a_cold_parse_of_lists_needs_no_pandas(tmp_path: Path) -> None:
+    from tests.data.kubernetes_lists import pod, write_list
+
+    write_list(tmp_path / "000__a/pods.json", [pod("a-worker-0", 0, 1, 2, 3)])
+    (tmp_path / "000__a/kubernetes_objects.json").write_text('{"schema": "psap.perf/kubernetes-objects/1"}')
+    program = (
+        "import sys; from perfanalysis.__main__ import run; "
+        f"code = run(['parse', {str(tmp_path)!r}]); sys.exit(code or int('pandas' in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "report/tables/000__a/pods.parquet").is_file()
