@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from perfanalysis.foreign.kube_burner.commands import import_kube_burner
 from perfanalysis.foreign.openmetrics.commands import import_openmetrics
 from perfanalysis.foreign.orion.commands import import_orion
 from perfanalysis.foreign.prometheus.commands import import_prometheus
@@ -19,3 +20,4 @@ import_group.add_command(import_scale_test_tool)
 import_group.add_command(import_orion)
 import_group.add_command(import_openmetrics)
 import_group.add_command(import_prometheus)
+import_group.add_command(import_kube_burner)

@@ -34,6 +34,8 @@ class Answer:
     content: bytes
     samples: pd.DataFrame | None
     error: str | None = None
+    query: str | None = None
+    """What was asked, where it is known."""
 
     @property
     def file(self) -> str:
@@ -93,9 +95,17 @@ def _of_family(family: Family) -> Answer:
 
 def imported_answers(paths: tuple[Path, ...], answers: tuple[Answer, ...]) -> Imported:
     """The run that these answers are: one window, from the first sample to the last."""
+    files = query_files(answers)
+    begin, end = _window(answers)
+    return Imported(TOOL, paths[0], TOOL, (Part(TOOL, files, started_s=begin, ended_s=end),))
+
+
+def query_files(answers: tuple[Answer, ...]) -> dict[str, Path | bytes]:
+    """The files that a directory with these answers has; none when there is no sample."""
     found = [answer.samples for answer in answers if answer.samples is not None and len(answer.samples)]
-    begin = min(float(samples["at_s"].min()) for samples in found)
-    end = max(float(samples["at_s"].max()) for samples in found)
+    if not found:
+        return {}
+    begin, end = _window(answers)
     document = {
         "schema": "psap.perf/prometheus-queries/1",
         "url": "",
@@ -108,16 +118,20 @@ def imported_answers(paths: tuple[Path, ...], answers: tuple[Answer, ...]) -> Im
     }
     # JSON is YAML too, and needs no other writer
     files: dict[str, Path | bytes] = {MARKER: json.dumps(document, indent=1).encode()}
-    files |= {answer.file: answer.content for answer in answers if answer.samples is not None}
-    part = Part(TOOL, files, started_s=begin, ended_s=end)
-    return Imported(TOOL, paths[0], TOOL, (part,))
+    return files | {answer.file: answer.content for answer in answers if answer.samples is not None}
+
+
+def _window(answers: tuple[Answer, ...]) -> tuple[float, float]:
+    """From the first sample to the last."""
+    found = [answer.samples["at_s"] for answer in answers if answer.samples is not None and len(answer.samples)]
+    return min(float(times.min()) for times in found), max(float(times.max()) for times in found)
 
 
 def _query(answer: Answer) -> dict[str, Any]:
     samples = answer.samples
     return {
         "name": answer.name,
-        "query": answer.name,
+        "query": answer.query or answer.name,
         "file": None if samples is None else answer.file,
         "series": None if samples is None else int(samples["labels"].nunique()),
         "samples": None if samples is None else len(samples),

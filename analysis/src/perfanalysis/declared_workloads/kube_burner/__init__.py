@@ -1,0 +1,1 @@
+"""A job of kube-burner, by the documents of its local folder."""
