@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from perfanalysis.foreign.kube_burner.commands import import_kube_burner
+from perfanalysis.foreign.matrixbenchmarking.commands import import_matrixbenchmarking
 from perfanalysis.foreign.openmetrics.commands import import_openmetrics
 from perfanalysis.foreign.orion.commands import import_orion
 from perfanalysis.foreign.prometheus.commands import import_prometheus
@@ -18,6 +19,7 @@ def import_group() -> None:
 
 import_group.add_command(import_scale_test_tool)
 import_group.add_command(import_orion)
+import_group.add_command(import_matrixbenchmarking)
 import_group.add_command(import_openmetrics)
 import_group.add_command(import_prometheus)
 import_group.add_command(import_kube_burner)

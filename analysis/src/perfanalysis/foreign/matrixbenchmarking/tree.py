@@ -43,6 +43,10 @@ def read_tree(root: Path, filters: tuple[Filter, ...] = ()) -> Tree:
     """
     if not root.is_dir():
         raise UsageError(f"{root} is not a directory; give a result tree of MatrixBenchmarking")
+    if (root / "run.json").is_file():
+        raise UsageError(
+            f"{root} is a run directory of psap.perf already; report, compare and history take it as it is"
+        )
     finder = _Finder(root.resolve())
     tests = [test for test in finder.tests() if all(each.takes(test.settings) for each in filters)]
     if not tests:

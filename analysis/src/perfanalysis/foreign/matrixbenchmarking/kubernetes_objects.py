@@ -1,0 +1,67 @@
+"""Test directories with lists of Kubernetes objects, such as those of a scheduler's load."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from perfanalysis.documents import listing, mapping, parse_time, text_or_none
+from perfanalysis.findings import Finding
+from perfanalysis.foreign.matrixbenchmarking.environment import Environment
+from perfanalysis.foreign.matrixbenchmarking.recording import Recording, present
+from perfanalysis.foreign.matrixbenchmarking.values import read_yaml
+from perfanalysis.foreign.run_directory import iso
+from perfanalysis.kubernetes_lists.document import KIND, MARKER
+
+LISTS = (
+    "pods.json",
+    "jobs.json",
+    "pytorchjob.json",
+    "pytorchjobs.json",
+    "mpijobs.json",
+    "rayjobs.json",
+    "jobsets.json",
+    "appwrappers.json",
+    "workloads.json",
+)
+"""Names that TOPSAIL gives to lists of pods and jobs."""
+NODES = "nodes.json"
+START_END = "start_end_cm.yaml"
+"""A list of two ConfigMaps, whose creation marks begin and end of a test."""
+
+
+def kubernetes_objects(folder: Path, environment: Environment) -> Recording | None:
+    """The recording in one directory of a test; None where there are no lists."""
+    lists: dict[str, Path | bytes] = {**present(folder, LISTS)}
+    if not lists:
+        return None
+    if environment.nodes is not None:
+        lists[NODES] = environment.nodes
+    started_s, ended_s, findings = _marked(folder / START_END)
+    document = {
+        "schema": f"psap.perf/{KIND}/1",
+        "test": folder.name,
+        "uuid": environment.uuid,
+        "started": iso(started_s),
+        "ended": iso(ended_s),
+    }
+    lists[MARKER] = json.dumps(document, indent=1).encode() + b"\n"
+    return Recording(folder.name, lists, started_s, ended_s, findings)
+
+
+def _marked(path: Path) -> tuple[float | None, float | None, tuple[Finding, ...]]:
+    try:
+        found = dict(_creations(read_yaml(path)))
+    except FileNotFoundError:
+        return None, None, ()
+    except (OSError, ValueError) as error:
+        return None, None, (Finding("warning", path.name, f"begin and end of the test are not known: {error}"),)
+    return found.get("start"), found.get("end"), ()
+
+
+def _creations(value: Any) -> Iterator[tuple[str | None, float | None]]:
+    for item in listing(mapping(value).get("items")):
+        metadata = mapping(mapping(item).get("metadata"))
+        yield text_or_none(metadata.get("name")), parse_time(metadata.get("creationTimestamp"))
