@@ -29,8 +29,9 @@ class ActionModule(PerfAction):
         return VerbResult(values={"configuration": configuration, "config_maps": made})
 
     def _programs(self, files: dict[str, list[str]]) -> dict[str, dict[str, str]]:
-        """The text of each file of the role."""
-        return {
-            part: {name: Path(self._find_needle("files", name)).read_text(encoding="utf-8") for name in names}
-            for part, names in files.items()
-        }
+        """The text of each file of the role, by its name; a file of another command is given by its path."""
+        return {part: dict(map(self._program, given)) for part, given in files.items()}
+
+    def _program(self, given: str) -> tuple[str, str]:
+        path = Path(self._find_needle("files", given))
+        return path.name, path.read_text(encoding="utf-8")

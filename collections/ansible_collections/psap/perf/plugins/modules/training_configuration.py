@@ -80,7 +80,9 @@ options:
             type: bool
             default: false
   programs:
-    description: What runs in the pods, files of the role by the end of their ConfigMap's name.
+    description:
+      - What runs in the pods, files of the role by the end of their ConfigMap's name.
+      - A file of another role is given by its path from C(files/).
     type: dict
     required: true
 """

@@ -1,1 +1,0 @@
-../../fine_tuning_run_fine_tuning_job/files/convert_alpaca_to_messages.py
