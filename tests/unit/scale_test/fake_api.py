@@ -49,6 +49,8 @@ class FakeApi:
         self.lists = 0
         self.watches: set[web.StreamResponse] = set()
         self.watches_opened = 0
+        # what the watches keep to themselves for now: kinds of changes, such as DELETED
+        self.withheld: set[str] = set()
         self.cut_watches = 0
         self.complete_jobs = False
         # collections that may not be listed
@@ -296,9 +298,11 @@ class FakeApi:
                     await self._send(response, "ERROR", {"kind": "Status", "code": 410, "metadata": {}})
                     break
                 for at, kind, collection, obj in list(self.history):
+                    if kind in self.withheld:
+                        break
                     if at > version and collection == request.path:
                         await self._send(response, kind, obj)
-                version = max(version, self.version)
+                    version = max(version, at)
                 async with self.changed:
                     with suppress(TimeoutError):
                         await asyncio.wait_for(self.changed.wait(), 0.05)

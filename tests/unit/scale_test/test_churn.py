@@ -61,6 +61,22 @@ def test_the_oldest_leave_and_the_next_indices_take_their_places(tmp_path: Path)
     assert told.document("progress")["churned"] == 6
 
 
+def test_who_was_deleted_is_not_chosen_again_before_a_watch_shows_it(tmp_path: Path) -> None:
+    told = scene(tmp_path, rounds=2)
+
+    async def meanwhile(api: FakeApi) -> None:
+        await eventually(lambda: len(told.rows("submissions")) == 4)
+        api.withheld.add("DELETED")
+        await eventually(lambda: len(told.rows("churn")) == 4)
+        api.withheld.clear()
+        await completing_at_last(told)(api)
+
+    told.meanwhile = meanwhile
+    accounting = told.play().accounting
+    assert [row["index"] for row in told.rows("churn")] == [0, 1, 2, 3]
+    assert (accounting.churned, accounting.completed, accounting.identity_holds) == (4, 4, True)
+
+
 def test_every_row_is_as_its_schema_says(tmp_path: Path) -> None:
     told = scene(tmp_path)
     play(told, 403)

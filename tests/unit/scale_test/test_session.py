@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, PerfError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.accounting import account
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.ledger import Ledger
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.retries import RetryPolicy
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission import Submitted
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.until import condition
 
 from .fake_api import CREATED_AT, NODES, FakeApi
@@ -175,6 +178,25 @@ def test_a_stop_ends_it_with_complete_files(tmp_path: Path) -> None:
     assert 5 <= end.accounting.submitted < 1000
     assert len(scene.rows("submissions")) == end.accounting.submitted
     assert end.accounting.identity_holds
+
+
+def test_what_a_stop_left_no_time_to_see_is_running_and_not_lost(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, count=4)
+
+    async def stop(_api: FakeApi) -> None:
+        await eventually(lambda: len(scene.rows("submissions")) == 4)
+        scene.stop.set()
+
+    scene.meanwhile = stop
+    accounting = scene.play(lambda api: api.withheld.add("ADDED")).accounting
+    assert (accounting.running, accounting.lost, accounting.identity_holds) == (4, 0, True)
+
+
+@pytest.mark.parametrize(("settled_s", "running"), [(9.0, 1), (11.0, 0)])
+def test_what_was_created_long_before_the_end_and_never_seen_is_lost(settled_s: float, running: int) -> None:
+    created = Submitted(0, "a", sent_s=9.5, answered_s=10.0, status=201, outcome="created", attempts=1, uid="u")
+    accounting = account(1, 1, {"a": created}, Ledger({}), settled_s=settled_s)
+    assert (accounting.running, accounting.lost, accounting.identity_holds) == (running, 1 - running, True)
 
 
 def test_a_stop_before_the_watches_are_in_sync_submits_nothing(tmp_path: Path) -> None:

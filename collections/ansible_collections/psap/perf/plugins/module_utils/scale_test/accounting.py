@@ -88,12 +88,18 @@ class Accounting:
         return "; ".join(files)
 
 
-def account(asked: int, sent: int, submissions: Mapping[str, Submitted], ledger: Ledger) -> Accounting:
-    """The accounts of a submission: *sent* tries, their answers by name, and what the recorder saw."""
+def account(
+    asked: int, sent: int, submissions: Mapping[str, Submitted], ledger: Ledger, *, settled_s: float
+) -> Accounting:
+    """The accounts of a submission: *sent* tries, their answers by name, and what the recorder saw.
+
+    What was created after *settled_s*, in seconds since the epoch, and was not seen may have been on its way when the
+    recording ended: it runs, for all that is known.
+    """
     states: Counter[str] = Counter()
     causes: dict[str, Counter[str]] = {FAILED: Counter(), LOST: Counter()}
     for name, submitted in submissions.items():
-        state, cause = _judge(submitted, ledger.workloads.get(name))
+        state, cause = _judge(submitted, ledger.workloads.get(name), settled_s)
         states[state] += 1
         if state in causes:
             causes[state][cause or _UNKNOWN] += 1
@@ -140,7 +146,7 @@ def _accounting(
     )
 
 
-def _judge(submitted: Submitted, known: WorkloadState | None) -> tuple[str, str | None]:
+def _judge(submitted: Submitted, known: WorkloadState | None, settled_s: float) -> tuple[str, str | None]:
     """State and cause of one workload: what was seen of it counts more than what the submitter was told."""
     if known is not None:
         return known.state, _cause(known)
@@ -148,6 +154,8 @@ def _judge(submitted: Submitted, known: WorkloadState | None) -> tuple[str, str 
         return LOST, "submission never answered"
     if submitted.uid is None:
         return FAILED, submitted.absence or refusal(submitted.status, submitted.error)
+    if submitted.answered_s > settled_s:
+        return RUNNING, None
     return LOST, "created but never seen by the watch"
 
 

@@ -128,9 +128,10 @@ class _Churning:
 
     def _oldest(self) -> Iterator[Submitted]:
         """Those that are there, the lowest index first."""
-        known = self._tools.ledger.workloads
+        known, deleted = self._tools.ledger.workloads, self._deleter.gone
         outcomes = sorted(self._tools.counts.outcomes.values(), key=lambda submitted: submitted.index)
-        return (one for one in outcomes if one.name in known and not known[one.name].gone)
+        there = (one for one in outcomes if one.name in known and one.name not in deleted)
+        return (one for one in there if not known[one.name].gone)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,8 @@ class Deleter:
         self._resources = resources
         self._ledger = tools.ledger
         self._record = record
+        # by the answers: the watch may show it later
+        self.gone: set[str] = set()
 
     async def delete(self, submitted: Submitted, churn_round: int) -> None:
         """Delete a workload, with its pods and its pod group; whatever comes of it stands in its row."""
@@ -63,6 +65,8 @@ class Deleter:
             if not was_gone and (done.status == _NOT_FOUND or (done.outcome == FAILED and known.gone)):
                 # it was there when we asked: an earlier try, whose answer was lost, did it
                 done = _Deletion(done.status, DELETED, done.error)
+            if done.outcome != FAILED:
+                self.gone.add(submitted.name)
             self._ledger.settle(submitted.name, deleted=done.outcome == DELETED)
             self._record(
                 {

@@ -284,7 +284,8 @@ class Session:
         ledger = self._recorder.ledger
         if self._submitting is None:
             return account_watched(self._plan.asked, ledger)
-        return account(self._plan.asked, self._counts.sent, self._counts.outcomes, ledger)
+        settled_s = (self._recording.ended_s or self._clock.now()) - _UNSEEN_S
+        return account(self._plan.asked, self._counts.sent, self._counts.outcomes, ledger, settled_s=settled_s)
 
     def _progress(self, phase: str) -> Progress:
         ledger = self._recorder.ledger
