@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from perfanalysis.charts.model import SHADES, Axis, Chart, Figure, Layer, Meaning, Shades
+from perfanalysis.charts.thin import thinned_line, thinned_points
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,9 +16,7 @@ if TYPE_CHECKING:
 PLACES = 65535
 """A point's place on each axis is embedded with 16 bits: far finer than a screen's pixels."""
 DIGITS = 5
-FEW_POINTS = 4_000
-"""Above this, one point is embedded for each square of a raster, a little finer than the squares that are drawn."""
-COLUMNS, FRAME_PIXELS = 800, 60
+LINES = ("line", "steps", "area", "band")
 NO_SHADE = 255
 
 
@@ -36,7 +35,7 @@ def _chart(chart: Chart) -> dict[str, Any]:
         "height": chart.height,
         "x": _axis(chart.x, [layer.x for layer in chart.layers]),
         "y": _axis(chart.y, [*(layer.y for layer in chart.layers), *_lower_edges(chart)]),
-        "layers": [_layer(layer, chart.height) for layer in chart.layers],
+        "layers": [_layer(layer) for layer in chart.layers],
         "meaning": _meaning(chart.meaning),
     }
 
@@ -69,19 +68,24 @@ def _axis(axis: Axis, values: list[NDArray[np.float64]]) -> dict[str, Any]:
     }
 
 
-def _layer(layer: Layer, height: int) -> dict[str, Any]:
+def _layer(layer: Layer) -> dict[str, Any]:
     shared = {"kind": layer.kind, "label": layer.label, "colour": layer.colour}
     if layer.kind == "points":
-        return {**shared, **_points(layer.x, layer.y, height)}
+        return {**shared, **_points(layer.x, layer.y)}
     if layer.shades is not None:
         return {**shared, **_shades(layer.shades), "x": _numbers(layer.x)}
-    numbers: dict[str, Any] = {"x": _numbers(layer.x), "y": _numbers(layer.y)}
-    for name in ("low", "high"):
-        values = getattr(layer, name)
-        if values is not None:
-            numbers[name] = _numbers(values)
+    kept = _kept(layer)
+    given = {name: getattr(layer, name) for name in ("x", "y", "low", "high")}
+    numbers = {name: _numbers(values[kept]) for name, values in given.items() if values is not None}
     named = {"names": list(layer.names)} if layer.names else {}
     return {**shared, **numbers, "width": _short(layer.width), "dashed": layer.dashed, "dots": layer.dots, **named}
+
+
+def _kept(layer: Layer) -> NDArray[np.int64]:
+    """The places of a layer that a page has: all, but for lines of very many."""
+    if layer.kind not in LINES:
+        return np.arange(len(layer.x))
+    return thinned_line((layer.y,) if layer.low is None else (layer.y, layer.low))
 
 
 def _shades(shades: Shades) -> dict[str, Any]:
@@ -93,32 +97,16 @@ def _shades(shades: Shades) -> dict[str, Any]:
     return {"data": base64.b64encode(places.astype(np.uint8).tobytes()).decode(), "rows": rows, "columns": columns}
 
 
-def _points(x: NDArray[np.float64], y: NDArray[np.float64], height: int) -> dict[str, Any]:
-    """Places of the points, with the ranges they are counted in.
+def _points(x: NDArray[np.float64], y: NDArray[np.float64]) -> dict[str, Any]:
+    """Places of the points as base64 of little-endian 16-bit pairs, with the ranges they are counted in.
 
-    A few are base64 of little-endian 16-bit pairs. Many are drawn one for each square of a raster: per column of it
-    how many there are, and of each its place on the y axis.
+    Of many points so few are kept as a page can carry, among them the extremes; `of` is how many there are.
     """
-    (x_places, x_range), (y_places, y_range) = _places(x), _places(y)
-    ranges = {"of": len(x), "xRange": x_range, "yRange": y_range}
-    if len(x) <= FEW_POINTS:
-        pairs = np.stack([x_places, y_places], axis=1)
-        return {"data": _words(pairs), "count": len(pairs), **ranges}
-    columns, kept = _one_per_square(x_places, y_places, max(height - FRAME_PIXELS, 1))
-    return {"columns": _words(columns), "data": _words(kept), "count": len(kept), **ranges}
-
-
-def _words(numbers: NDArray[np.int64]) -> str:
-    return base64.b64encode(numbers.astype("<u2").tobytes()).decode()
-
-
-def _one_per_square(
-    x_places: NDArray[np.int64], y_places: NDArray[np.int64], rows: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Points per column, and the y places: of those in one square the first, which is still a real one."""
-    column, row = x_places * COLUMNS // (PLACES + 1), y_places * rows // (PLACES + 1)
-    kept = np.unique(column * rows + row, return_index=True)[1]
-    return np.bincount(column[kept], minlength=COLUMNS), y_places[kept]
+    known = np.isfinite(x) & np.isfinite(y)
+    kept = thinned_points(x[known], y[known])
+    (x_places, x_range), (y_places, y_range) = (_places(values) for values in kept)
+    data = base64.b64encode(np.stack([x_places, y_places], axis=1).astype("<u2").tobytes()).decode()
+    return {"data": data, "count": len(x_places), "of": int(known.sum()), "xRange": x_range, "yRange": y_range}
 
 
 def _places(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], list[float]]:

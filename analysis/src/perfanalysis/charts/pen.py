@@ -26,6 +26,7 @@ POINTS_PER_PIXEL = 72 / DOTS_PER_INCH
 MARGIN = 3
 """Around a text's pixels, for what its letters reach beyond their box."""
 DISC = Path.unit_circle()
+Dashes = tuple[float, ...]
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom."""
 
@@ -116,12 +117,12 @@ class Pen:
         width: float,
         *,
         alpha: float = 1.0,
-        dashed: bool = False,
+        dashes: Dashes = (),
     ) -> None:
-        """A line through places; it is broken where one is NaN."""
+        """A line through places; it is broken where one is NaN. `dashes` are lengths drawn and left out, in points."""
         style = self._style(colour, alpha, width)
-        if dashed:
-            style.set_dashes(0, [5.0, 3.0])
+        if dashes:
+            style.set_dashes(0, list(dashes))
         self._renderer.draw_path(style, Path(np.column_stack([x, y])), self._upright, None)
 
     def segments(self, ends: NDArray[np.float64], colour: str, width: float, alpha: float = 1.0) -> None:

@@ -11,7 +11,7 @@ from perfanalysis.charts.model import Axis, Chart, Figure, Layer, Meaning
 from perfanalysis.charts.panel import Panel, panel_of
 from perfanalysis.charts.pen import Pen
 from perfanalysis.charts.png_file import png_file
-from perfanalysis.charts.png_layers import DRAWERS, colour_of, shade_pixels
+from perfanalysis.charts.png_layers import DRAWERS, colour_of, dashes_of, shade_pixels
 from perfanalysis.charts.ticks import ticks
 
 if TYPE_CHECKING:
@@ -225,8 +225,9 @@ def _key(pen: Pen, layer: Layer, x: float, y: float) -> None:
         pen.rectangle((x + 7, y - 8, x + 10, y + 8), colour)
     elif layer.kind == "spans":
         pen.rectangle((x, y - 7, end, y + 7), colour, 0.25)
-    elif layer.dashed:
-        pen.rectangle((x, y - 2.5, x + 7, y + 2.5), colour)
-        pen.rectangle((end - 7, y - 2.5, end, y + 2.5), colour)
+    elif dashes_of(layer):
+        middle = (x + end) / 2 if layer.dashed else end - 7
+        pen.rectangle((x, y - 2.5, middle - 2, y + 2.5), colour)
+        pen.rectangle((middle + 2, y - 2.5, end, y + 2.5), colour)
     else:
         pen.rectangle((x, y - 2.5, end, y + 2.5), colour)

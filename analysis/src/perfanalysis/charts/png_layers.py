@@ -8,15 +8,17 @@ import numpy as np
 from matplotlib.colors import to_rgb
 
 from perfanalysis.charts.model import SHADES, Layer
-from perfanalysis.charts.palette import LIGHT
+from perfanalysis.charts.palette import LIGHT, SOLID
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from perfanalysis.charts.panel import Panel
-    from perfanalysis.charts.pen import Pen
+    from perfanalysis.charts.pen import Dashes, Pen
 
 PALETTE = LIGHT
+DASHED, SECOND = (5.0, 3.0), (8.0, 2.0, 1.5, 2.0)
+"""Lengths drawn and left out, in points."""
 NO_DATA = "#edf0f4"
 MANY_POINTS = 3_000
 """From here on points are drawn as an image: the pixels are the same, a marker for each costs twenty times as much."""
@@ -31,6 +33,12 @@ NAME_SIZE = 8.0
 def colour_of(layer: Layer) -> str:
     """The layer's colour, by its place in the palette."""
     return PALETTE[layer.colour % len(PALETTE)]
+
+
+def dashes_of(layer: Layer) -> Dashes:
+    """How a layer's line is broken: as it says, else by its colour where colours alone are too many to tell."""
+    second = layer.kind in ("line", "steps") and layer.colour % len(PALETTE) >= SOLID
+    return DASHED if layer.dashed else SECOND if second else ()
 
 
 def _points(pen: Pen, panel: Panel, layer: Layer) -> None:
@@ -64,14 +72,14 @@ def _bytes(colour: str) -> NDArray[np.uint8]:
 
 
 def _line(pen: Pen, panel: Panel, layer: Layer) -> None:
-    pen.line(panel.x(layer.x), panel.y(layer.y), colour_of(layer), 2.6, dashed=layer.dashed)
+    pen.line(panel.x(layer.x), panel.y(layer.y), colour_of(layer), 2.6, dashes=dashes_of(layer))
     if layer.dots:
         pen.dots(panel.x(layer.x), panel.y(layer.y), 4.4, colour_of(layer), 1.0)
 
 
 def _steps(pen: Pen, panel: Panel, layer: Layer) -> None:
     x, y = _as_steps(panel.x(layer.x), panel.y(layer.y))
-    pen.line(x, y, colour_of(layer), 2.4)
+    pen.line(x, y, colour_of(layer), 2.4, dashes=dashes_of(layer))
 
 
 def _as_steps(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

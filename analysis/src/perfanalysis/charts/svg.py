@@ -19,7 +19,7 @@ from perfanalysis.charts.png_file import png_file
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from perfanalysis.charts.pen import Box
+    from perfanalysis.charts.pen import Box, Dashes
 
 FONT = "DejaVu Sans, Verdana, sans-serif"
 DIGITS = 1
@@ -91,20 +91,22 @@ class SvgPen(Pen):
         width: float,
         *,
         alpha: float = 1.0,
-        dashed: bool = False,
+        dashes: Dashes = (),
     ) -> None:
         """A line through places; it is broken where one is NaN."""
         known = np.isfinite(x) & np.isfinite(y)
         breaks = np.flatnonzero(~known)
         parts = (part[np.isfinite(part).all(axis=1)] for part in np.split(np.column_stack([x, y]), breaks))
         path = "".join(f"M{_places(part)}" for part in parts if len(part))
-        dashes = f' stroke-dasharray="{_short(5 * width)} {_short(3 * width)}"' if dashed else ""
+        lengths = " ".join(_pixels(length) for length in dashes)
+        dashed = f' stroke-dasharray="{lengths}"' if dashes else ""
         stroke = _stroke(colour, width, alpha)
-        self._elements.append(f'<path d="{path}" fill="none" stroke-linejoin="round" {stroke}{dashes}/>')
+        self._elements.append(f'<path d="{path}" fill="none" stroke-linejoin="round" {stroke}{dashed}/>')
 
     def segments(self, ends: NDArray[np.float64], colour: str, width: float, alpha: float = 1.0) -> None:
         """Straight lines; `ends` is an array of (x, y, x, y)."""
-        path = "".join(f"M{_places(pair)}" for pair in np.asarray(ends, dtype=float).reshape(-1, 2, 2))
+        pairs = np.asarray(ends, dtype=float).reshape(-1, 2, 2)
+        path = "".join(f"M{_places(pair)}" for pair in pairs if np.isfinite(pair).all())
         if path:
             self._elements.append(f'<path d="{path}" fill="none" {_stroke(colour, width, alpha)}/>')
 

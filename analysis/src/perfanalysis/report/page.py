@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from perfanalysis.charts.embed import embedded
 from perfanalysis.charts.model import Figure
-from perfanalysis.charts.palette import DARK, LIGHT
+from perfanalysis.charts.palette import DARK, LIGHT, SOLID
 from perfanalysis.discover import Run
 from perfanalysis.documents import listing, mapping, parse_time
 from perfanalysis.pipeline import RunAnalysis
@@ -133,7 +133,7 @@ def page_assets() -> dict[str, Markup]:
     folder = files("perfanalysis.report") / "templates"
     # Markup is safe here: both are files of this package, none of their text comes from a run.
     css, script = (Markup((folder / file).read_text(encoding="utf-8")) for file in ("style.css", "charts.js"))  # noqa: S704
-    colours = _json({"light": LIGHT, "dark": DARK})
+    colours = _json({"light": LIGHT, "dark": DARK, "solid": SOLID})
     return {"css": css, "js": Markup("const PALETTE = {};\n{}").format(colours, script)}
 
 

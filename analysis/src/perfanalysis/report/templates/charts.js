@@ -11,6 +11,9 @@
     return getComputedStyle(probe).color;
   }
   const colour = (layer) => { const of = isDark() ? PALETTE.dark : PALETTE.light; return of[layer.colour % of.length]; };
+  /* Colours beyond the first few are told apart by their dashes as well. */
+  const isSecond = (layer) => layer.colour % PALETTE.light.length >= PALETTE.solid && ["line", "steps"].includes(layer.kind);
+  const dashes = (layer) => (layer.dashed ? [6, 5] : isSecond(layer) ? [10, 3, 2, 3] : []);
   const MARGIN = { top: 18, right: 12, bottom: 36 };
 
   function element(name, className, parent, text) {
@@ -23,22 +26,12 @@
 
   const words = (text) => new Uint16Array(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
 
-  /* Points come as 16-bit places: as pairs, or, when many, as how many stand in each column and where. */
+  /* Points come as pairs of 16-bit places. */
   function unpack(layer) {
     const value = (place, range) => range[0] + (place / 65535) * (range[1] - range[0]);
     const places = words(layer.data);
-    if (layer.columns) {
-      const counts = words(layer.columns);
-      layer.x = new Float64Array(layer.count);
-      let at = 0;
-      counts.forEach((count, column) => {
-        layer.x.fill(value(((column + 0.5) / counts.length) * 65535, layer.xRange), at, (at += count));
-      });
-      layer.y = Float64Array.from(places, (place) => value(place, layer.yRange));
-    } else {
-      layer.x = Float64Array.from({ length: layer.count }, (_, i) => value(places[2 * i], layer.xRange));
-      layer.y = Float64Array.from({ length: layer.count }, (_, i) => value(places[2 * i + 1], layer.yRange));
-    }
+    layer.x = Float64Array.from({ length: layer.count }, (_, i) => value(places[2 * i], layer.xRange));
+    layer.y = Float64Array.from({ length: layer.count }, (_, i) => value(places[2 * i + 1], layer.yRange));
     delete layer.data;
   }
 
@@ -124,7 +117,7 @@
       for (let i = 0; i < layer.count; i++) context.fillRect(x(layer.x[i]) - size / 2, y(layer.y[i]) - size / 2, size, size);
     },
     line(context, layer, x, y) {
-      context.setLineDash(layer.dashed ? [6, 5] : []);
+      context.setLineDash(dashes(layer));
       context.beginPath();
       layer.x.forEach((at, i) => {
         if (layer.y[i] === null) return;
@@ -140,6 +133,7 @@
       });
     },
     steps(context, layer, x, y) {
+      context.setLineDash(dashes(layer));
       context.beginPath();
       layer.x.forEach((at, i) => {
         if (i) context.lineTo(x(at), y(layer.y[i - 1]));
@@ -295,7 +289,8 @@
     context.restore();
     for (const { key, layer } of state.keys) {
       const of = colour(layer);
-      key.style.background = layer.dashed ? `repeating-linear-gradient(to right, ${of} 0 5px, transparent 5px 8px)` : of;
+      const gap = layer.dashed ? "5px" : isSecond(layer) ? "8px" : "";
+      key.style.background = gap ? `repeating-linear-gradient(to right, ${of} 0 ${gap}, transparent ${gap} calc(${gap} + 3px))` : of;
     }
   }
 
@@ -406,6 +401,8 @@
     state.canvas = element("canvas", "", holder);
     state.canvas.setAttribute("role", "img");
     state.canvas.setAttribute("aria-label", `${chart.title}: ${chart.y.text} over ${chart.x.text}`);
+    const most = Math.max(0, ...chart.layers.filter((layer) => layer.of > layer.count).map((layer) => layer.of));
+    if (most) element("p", "fewer", box, `Drawn here: at most 4\u202f000 of ${format(most)} points, the extremes among them. The PNG file has all.`);
     state.tip = element("div", "tip", box);
     state.rule = element("div", "rule", box);
     state.tip.hidden = state.rule.hidden = true;

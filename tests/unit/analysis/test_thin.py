@@ -1,0 +1,70 @@
+"""Layers of very many points: few enough for a page, real ones, and never without an extreme."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from perfanalysis.charts.embed import embedded
+from perfanalysis.charts.model import Axis, Chart, Figure, Layer, LayerKind
+from perfanalysis.charts.thin import MOST_POINTS, thinned_line, thinned_points
+
+RANDOM = np.random.default_rng(7)
+
+
+def test_few_points_stay_as_they_are() -> None:
+    x, y = RANDOM.random((2, MOST_POINTS))
+    kept = thinned_points(x, y)
+    assert (kept[0] is x, kept[1] is y) == (True, True)
+
+
+@pytest.mark.parametrize("count", [4_001, 20_000, 100_000])
+@pytest.mark.parametrize("shape", ["cloud", "band", "two levels"])
+def test_points_are_few_real_and_extreme(count: int, shape: str) -> None:
+    x = np.sort(RANDOM.random(count) * 100)
+    y = {
+        "cloud": RANDOM.random(count),
+        "band": RANDOM.normal(5, 0.01, count),
+        "two levels": np.repeat([0.0, 9.0], count)[::2],
+    }
+    values = y[shape].copy()
+    values[count // 3], values[count // 2] = 1e3, -1e3
+    kept = thinned_points(x, values)
+    assert len(kept[0]) <= MOST_POINTS
+    assert set(zip(*kept, strict=True)) <= set(zip(x, values, strict=True))
+    assert (kept[1].min(), kept[1].max()) == (-1e3, 1e3)
+    # in every hundredth of the time the highest and lowest of it
+    parts, of_kept = np.floor(x).astype(int), np.floor(kept[0]).astype(int)
+    for part in (0, 33, 50, 99):
+        assert kept[1][of_kept == part].max() == pytest.approx(values[parts == part].max())
+        assert kept[1][of_kept == part].min() == pytest.approx(values[parts == part].min())
+
+
+def test_a_line_keeps_its_ends_and_peaks() -> None:
+    values = np.sin(np.arange(50_000) / 50)
+    values[[123, 40_321]] = 7.0, -7.0
+    kept = thinned_line((values,))
+    assert len(kept) <= MOST_POINTS
+    assert {0, 123, 40_321, 49_999} <= set(kept.tolist())
+
+
+def test_an_area_keeps_the_extremes_of_both_edges() -> None:
+    upper, lower = RANDOM.random((2, 30_000))
+    lower[17_000] = -5.0
+    kept = thinned_line((upper, lower))
+    assert len(kept) <= MOST_POINTS
+    assert 17_000 in kept
+
+
+def test_unknown_values_of_a_line_are_no_extremes() -> None:
+    values = np.full(10_000, np.nan)
+    assert 0 < len(thinned_line((values,))) <= MOST_POINTS
+
+
+@pytest.mark.parametrize("kind", ["points", "line", "steps"])
+def test_a_page_has_no_more_points_of_a_layer(kind: LayerKind) -> None:
+    x = np.arange(100_000.0)
+    layer = Layer(kind, "values", x, RANDOM.random(100_000))
+    figure = Figure("f", "F", "", ((Chart("", Axis("x", "s"), Axis("y", "s"), (layer,)),),))
+    [found] = embedded(figure)["rows"][0][0]["layers"]
+    assert found.get("count", len(found["x"]) if "x" in found else 0) <= MOST_POINTS
+    assert kind != "points" or found["of"] == 100_000
