@@ -7,27 +7,57 @@ from pathlib import Path
 import click
 
 from perfanalysis.foreign.options import INTO, tell
+from perfanalysis.foreign.orion.commands import CONFIG, TEST, VARIABLES
 
 
-@click.command("kube-burner", short_help="A local folder of kube-burner, as a run.")
+@click.command("kube-burner", short_help="A local folder of kube-burner, as a run or by an orion config.")
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @INTO
-def import_kube_burner(directory: Path, into: Path | None) -> None:
+@click.option(
+    "--history",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Instead of a run: add the columns of --orion-config to this history.",
+)
+@CONFIG
+@TEST
+@VARIABLES
+def import_kube_burner(
+    directory: Path,
+    into: Path | None,
+    history: Path | None,
+    orion_config: Path | None,
+    orion_test: str | None,
+    orion_vars: str | None,
+) -> None:
     """Make a run directory of DIRECTORY, the folder of kube-burner's indexer `local`.
 
     Each job is a cell: its summary, its pods' latencies, its quantiles, which are recomputed from the pods, its alerts,
-    and the samples of its metric profile. Exit code 5 when a file cannot be read; the run is made of the others.
+    and the samples of its metric profile. With --history and --orion-config the metrics of a test of orion's are
+    computed from the documents, as orion would from its index. Exit code 5 when a file cannot be read; the others are
+    taken in.
     """
-    from perfanalysis.errors import DataQualityError
+    from perfanalysis.errors import DataQualityError, UsageError
     from perfanalysis.foreign.kube_burner.folder import imported_folder, read_folder
+    from perfanalysis.foreign.kube_burner.orion import keep_columns
+    from perfanalysis.foreign.orion.config import chosen_test, read_config
+    from perfanalysis.foreign.orion.judged import read_variables
     from perfanalysis.foreign.run_directory import write_run_directory
 
+    if (history is None) != (orion_config is None):
+        raise UsageError("--history and --orion-config belong together")
     folder = read_folder(directory)
-    imported = imported_folder(folder)
-    run = write_run_directory(imported, into)
     tell(folder.findings)
-    click.echo(f"{len(imported.parts)} jobs: {', '.join(part.name for part in imported.parts)}")
-    click.echo(f"Run: {run}")
+    if history is not None and orion_config is not None:
+        test = chosen_test(read_config(orion_config, read_variables(orion_vars)), orion_test, orion_config)
+        added = keep_columns(folder, test, history)
+        tell(added.findings)
+        click.echo(f"{directory.name}: {added.new} runs of {test.name} added, {added.known} there already")
+    else:
+        imported = imported_folder(folder)
+        run = write_run_directory(imported, into)
+        click.echo(f"{len(imported.parts)} jobs: {', '.join(part.name for part in imported.parts)}")
+        click.echo(f"Run: {run}")
     lost = [finding.where for finding in folder.findings if finding.severity == "error"]
     if lost:
-        raise DataQualityError(f"{', '.join(lost)} could not be read whole. The run was made without what is lost")
+        raise DataQualityError(f"{', '.join(lost)} could not be read whole. The rest was taken in")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,6 +21,26 @@ CONFIG = click.option(
     metavar="FILE",
     help="An orion config that says of each metric which way is better.",
 )
+
+
+def judged_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options by which `regress` judges as orion would."""
+    acknowledged = click.option(
+        "--orion-ack",
+        multiple=True,
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="Changes that orion's users accepted; repeatable.",
+    )
+    config = click.option(
+        "--orion-config",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="An orion config: its metrics are judged, by its directions and thresholds.",
+    )
+    for option in (acknowledged, VARIABLES, TEST, config):
+        command = option(command)
+    return command
 
 
 @click.command("orion", short_help="Runs of orion's JSON, into a history.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,14 @@ from perfanalysis.foreign.orion.template import Located, read_template
 from perfanalysis.regressing.acknowledged import Acknowledged, Acknowledgement
 from perfanalysis.regressing.watched import Better, Watch
 
+CONDITIONS: Mapping[str, str] = {
+    "PodScheduled": "pod_scheduled",
+    "Initialized": "pod_initialized",
+    "ContainersStarted": "pod_containers_started",
+    "ContainersReady": "pod_containers_ready",
+    "Ready": "reported_pod_ready",
+}
+"""The name of a quantile → how the KPIs of a kube-burner run that are its percentiles begin."""
 ACKNOWLEDGED = frozenset(("uuid", "metric", "reason", "version", "test"))
 
 
@@ -27,8 +35,12 @@ class Judged:
     notes: tuple[str, ...]
 
 
-def read_judged(path: Path, test: str | None, variables: str | None) -> Judged:
-    """The watched KPIs of a test of a config. `variables` is a JSON object. Raises UsageError."""
+def read_judged(path: Path, test: str | None, variables: str | None, known: Collection[str] = ()) -> Judged:
+    """The watched KPIs of a test of a config. `variables` is a JSON object, `known` are the KPIs of the history.
+
+    A metric is the KPI named like its column (what `import orion` makes), or, where only that is known, the KPI of a
+    kube-burner run that is the same number. Raises UsageError.
+    """
     chosen = chosen_test(read_config(path, read_variables(variables)), test, path)
     judged = tuple(metric for metric in chosen.metrics if not metric.carried and not metric.not_done)
     notes = [f"{path}: {text}" for metric in chosen.metrics for text in metric.not_done]
@@ -39,7 +51,23 @@ def read_judged(path: Path, test: str | None, variables: str | None) -> Judged:
         )
     if not judged:
         raise UsageError(f"{path}: test {chosen.name} has no metric that can be judged")
-    return Judged(tuple(_watch(metric) for metric in judged), tuple(notes))
+    kpis = {metric.column: _kpi(metric, known) for metric in chosen.metrics}
+    return Judged(tuple(_watch(metric, kpis) for metric in judged), tuple(notes))
+
+
+def _kpi(metric: Metric, known: Collection[str]) -> str:
+    own = kpi_name(metric.column)
+    of_kube_burner = kube_burner_kpi(metric)
+    return of_kube_burner if of_kube_burner in known and own not in known else own
+
+
+def kube_burner_kpi(metric: Metric) -> str:
+    """The KPI of a kube-burner run that a metric of quantile documents is; empty for every other metric."""
+    condition = metric.fields.get("quantileName", metric.fields.get("quantileName.keyword"))
+    name = CONDITIONS.get(str(condition))
+    if metric.metric_name != "podLatencyQuantilesMeasurement" or metric.aggregate is not None or name is None:
+        return ""
+    return f"{name}_{metric.of_interest.lower()}"
 
 
 def better(metric: Metric) -> Better:
@@ -49,12 +77,12 @@ def better(metric: Metric) -> Better:
     return "lower" if metric.direction == INCREASES else "higher"
 
 
-def _watch(metric: Metric) -> Watch:
+def _watch(metric: Metric, kpis: Mapping[str, str]) -> Watch:
     return Watch(
-        kpi=kpi_name(metric.column),
+        kpi=kpis[metric.column],
         direction=better(metric),
         margin=metric.threshold / 100,
-        confirmed_by=None if metric.correlation is None else kpi_name(metric.correlation),
+        confirmed_by=None if metric.correlation is None else kpis[metric.correlation],
         within=metric.context,
     )
 
