@@ -10,11 +10,11 @@ SCENARIOS := $(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule
 ON_OPENSHIFT = $(addprefix --scenario-name ,$(filter $(OPENSHIFT_SCENARIOS),$(SCENARIOS)))
 ON_KUBERNETES = $(addprefix --scenario-name ,$(filter-out $(OPENSHIFT_SCENARIOS),$(SCENARIOS)))
 
-.PHONY: help run test check env lint types unit integration molecule molecule-kubernetes molecule-openshift browser bench clean
+.PHONY: help run test check env lint types unit integration molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(BIN)/python:
 	@echo "Making the Python environment in $(VENV)"
@@ -82,6 +82,13 @@ test: check integration molecule browser ## everything CI runs
 
 bench: $(DEV) ## figures of the scale test in one run, about half an hour; never asserted, tests/bench has more
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/bench/scale_test.sh
+
+bench-analysis: $(DEV) ## figures of the analysis that have an aim, about ten minutes; never asserted
+	@$(BIN)/python tests/bench/analysis.py
+
+coverage: $(DEV) ## branch coverage of the analysis by its unit tests, at least 90 %
+	@$(BIN)/python -m coverage run -m pytest --quiet tests/unit/analysis
+	@$(BIN)/python -m coverage report
 
 clean: ## remove the environment and the caches of tools; labs and runs stay
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .ansible dist build
