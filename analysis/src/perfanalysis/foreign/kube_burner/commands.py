@@ -10,7 +10,7 @@ from perfanalysis.foreign.options import INTO, tell
 from perfanalysis.foreign.orion.commands import CONFIG, TEST, VARIABLES
 
 
-@click.command("kube-burner", short_help="A local folder of kube-burner, as a run or by an orion config.")
+@click.command("kube-burner", short_help="A local folder of kube-burner, as a run.")
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @INTO
 @click.option(

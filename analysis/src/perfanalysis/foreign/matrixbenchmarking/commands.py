@@ -9,7 +9,7 @@ import click
 from perfanalysis.foreign.options import INTO, tell
 
 
-@click.command("matrixbenchmarking")
+@click.command("matrixbenchmarking", short_help="A result tree of MatrixBenchmarking, as a run.")
 @click.argument("tree", type=click.Path(path_type=Path))
 @INTO
 @click.option(
