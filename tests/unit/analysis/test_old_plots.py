@@ -148,6 +148,19 @@ def test_percentiles_that_a_sample_does_not_carry_are_refused(tmp_path: Path) ->
     assert all("p50 " in line and " to " in line for line in lines)
 
 
+def test_percentiles_can_be_taken_as_kube_burner_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of four workloads that took 1, 2, 3 and 4 s the median is 2.5 s, for kube-burner the second value."""
+    sent = [submitted(f"j-{number:06x}", 0.0) for number in range(4)]
+    seen = [sampled(f"j-{number:06x}", 0, 0, 0, 0, 0, number + 1) for number in range(4)]
+    directory = str(write(tmp_path / "logs", sent, seen))
+    found = {}
+    for method in ("linear", "kube-burner"):
+        assert run(["plotter", directory, "--output", str(tmp_path), "--percentiles", method]) == 0
+        [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Total Pod Scheduling")]
+        found[method] = line.split("p50 ")[1].split(",")[0]
+    assert found == {"linear": "2.50\u202fs", "kube-burner": "2.00\u202fs"}
+
+
 @pytest.mark.parametrize(("count", "bars"), [(10, 10), (MOST_BARS + 1, 1)])
 def test_how_exact_values_are_is_drawn(count: int, bars: int) -> None:
     chart, _ = row_of(

@@ -38,7 +38,8 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
         Section(
             "percentiles",
             "Percentiles",
-            "By the client's clock, from every workload that reached both ends of a step. Below each value its "
+            "By the client's clock, from every workload that reached both ends of a step; by linear interpolation "
+            "between order statistics (type 7, as numpy's default). Below each value its "
             "95\u00a0% bootstrap interval; where there is none, point at the words to see why.",
             (percentile_table(measures), server_table(measures), anomaly_block(measures)),
         ),

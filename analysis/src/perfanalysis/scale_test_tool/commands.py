@@ -11,6 +11,7 @@ import click
 from perfanalysis.foreign.options import tell
 
 if TYPE_CHECKING:
+    from perfanalysis.percentiles import Method
     from perfanalysis.scale_test_tool.columns import Columns
 
 LAYOUT = click.option(
@@ -22,7 +23,7 @@ LAYOUT = click.option(
 )
 
 
-@click.command("scale-test-tool", short_help="A working directory of Run:ai's scale-test-tool, as a run.")
+@click.command("scale-test-tool", short_help="A directory of Run:ai's scale-test-tool, as a run.")
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
     "--into",
@@ -70,9 +71,23 @@ def import_scale_test_tool(directory: Path, output: Path | None, workload_kind: 
     show_default=True,
     help="Part of the submitted workloads that may be missing without exit code 5.",
 )
+@click.option(
+    "--percentiles",
+    "method",
+    type=click.Choice(["linear", "kube-burner"]),
+    default="linear",
+    show_default=True,
+    help="How percentiles are taken: as numpy's default, or as kube-burner's.",
+)
 @LAYOUT
 def plotter(
-    directory: Path, output: Path | None, first: int | None, last: int | None, most_lost: float, csv_layout: str
+    directory: Path,
+    output: Path | None,
+    first: int | None,
+    last: int | None,
+    most_lost: float,
+    method: Method,
+    csv_layout: str,
 ) -> None:
     """Plot DIRECTORY, the working directory of the scale-test-tool, as its plotter did, without making a run.
 
@@ -97,11 +112,11 @@ def plotter(
     plotted = in_order(found.samples, selection)
     marks = (f"{selection.words} workloads",) if selection.words else ()
     _write(found.columns, target / "times.csv", csv_layout)
-    for figure in (general_figure(plotted, marks), detailed_figure(plotted, marks)):
+    for figure in (general_figure(plotted, marks, method), detailed_figure(plotted, marks, method)):
         if figure.rows:
             write_bytes(target / f"{figure.name}.png", draw(figure))
             click.echo(target / f"{figure.name}.png")
-    click.echo("\n".join(statistics_lines(plotted)))
+    click.echo("\n".join(statistics_lines(plotted, method)))
     accounts = accounts_of(found)
     click.echo(accounts.text)
     if accounts.lost_ratio > most_lost or not accounts.identity_holds:

@@ -8,7 +8,7 @@ import numpy as np
 
 from perfanalysis.charts.model import Axis, Chart, Figure
 from perfanalysis.charts.over_time import row_of
-from perfanalysis.percentiles import estimates
+from perfanalysis.percentiles import Method, estimates
 from perfanalysis.scale_test_tool.columns import Columns, resolution
 from perfanalysis.scale_test_tool.records import DELTAS, STAMPS, SUBMITTED, Delta
 from perfanalysis.sections import duration
@@ -24,6 +24,10 @@ HEADINGS = {**{stamp.name: stamp.heading for stamp in STAMPS}, SUBMITTED: "Workl
 NUMBER = Axis("number of the workload, in the order of submission", low=0.0, whole=True)
 SINCE = Axis("time of submission, since the first", "s", low=0.0)
 TOTALS = tuple(delta for delta in DELTAS if delta.start == SUBMITTED and delta.heading.startswith("Total"))
+STATED: dict[Method, str] = {
+    "linear": "Percentiles by linear interpolation, as numpy's default.",
+    "kube-burner": "Percentiles as kube-burner's.",
+}
 IN_TITLE = {"p50": "median", "p99": "P99"}
 
 
@@ -34,21 +38,21 @@ def in_order(workloads: Columns, selection: Selection | None = None) -> Columns:
     return workloads.take(ordered if selection is None else selection.of(ordered.tolist()))
 
 
-def general_figure(workloads: Columns, marks: tuple[str, ...] = ()) -> Figure:
+def general_figure(workloads: Columns, marks: tuple[str, ...] = (), method: Method = "linear") -> Figure:
     """From submission to the scheduling decision, by number; to the backend's job too where that was sampled."""
     numbers = np.arange(len(workloads), dtype=float)
-    rows = tuple(_row(workloads, delta, NUMBER, numbers, height=260) for delta in _known(workloads, TOTALS))
-    caption = "Every point is one workload; beside it the distribution of the same values."
+    rows = tuple(_row(workloads, delta, NUMBER, numbers, method, height=260) for delta in _known(workloads, TOTALS))
+    caption = f"Every point is one workload; beside it the distribution of the same values. {STATED[method]}"
     return Figure("general", f"Time to the scheduling decision of {len(workloads)} workloads", caption, rows, marks)
 
 
-def detailed_figure(workloads: Columns, marks: tuple[str, ...] = ()) -> Figure:
+def detailed_figure(workloads: Columns, marks: tuple[str, ...] = (), method: Method = "linear") -> Figure:
     """A row for each difference of which the files have values."""
     sent = workloads.time(SUBMITTED)
     since = sent - sent.min() if len(sent) else sent
     parts = _known(workloads, (delta for delta in DELTAS if delta not in TOTALS))
-    rows = tuple(_row(workloads, delta, SINCE, since, height=170) for delta in parts)
-    caption = "A row for each difference; a workload stands at its time of submission in every row."
+    rows = tuple(_row(workloads, delta, SINCE, since, method, height=170) for delta in parts)
+    caption = f"A row for each difference; a workload stands at its time of submission in each. {STATED[method]}"
     return Figure("detailed", f"Steps of {len(workloads)} workloads over time", caption, rows, marks)
 
 
@@ -56,9 +60,11 @@ def _known(workloads: Columns, deltas: Iterable[Delta]) -> tuple[Delta, ...]:
     return tuple(delta for delta in deltas if np.isfinite(workloads.delta(delta)).any())
 
 
-def _row(workloads: Columns, delta: Delta, x_axis: Axis, x: NDArray[np.float64], *, height: int) -> tuple[Chart, ...]:
+def _row(
+    workloads: Columns, delta: Delta, x_axis: Axis, x: NDArray[np.float64], method: Method, *, height: int
+) -> tuple[Chart, ...]:
     values = workloads.delta(delta)
-    title = f"{formula(delta)} \u00b7 {_statistics(values)}"
+    title = f"{formula(delta)} \u00b7 {_statistics(values, method)}"
     colour = DELTAS.index(delta)
     exact = resolution(delta)
     return row_of(delta.heading, title, x_axis, x, values, colour=colour, height=height, resolution=exact)
@@ -69,21 +75,21 @@ def formula(delta: Delta) -> str:
     return f"{HEADINGS[delta.end]} \u2212 {HEADINGS[delta.start]}"
 
 
-def _statistics(values: NDArray[np.float64]) -> str:
+def _statistics(values: NDArray[np.float64], method: Method) -> str:
     """Average, and of the percentiles those that the sample carries."""
-    found = {IN_TITLE[of.statistic]: of.value for of in estimates(values) if of.statistic in IN_TITLE}
+    found = {IN_TITLE[of.statistic]: of.value for of in estimates(values, method) if of.statistic in IN_TITLE}
     shown = {"average": float(np.nanmean(values)), **found}
     return ", ".join(f"{word} {duration(value)}" for word, value in shown.items() if value is not None)
 
 
-def statistics_lines(workloads: Columns) -> list[str]:
+def statistics_lines(workloads: Columns, method: Method = "linear") -> list[str]:
     """A table for the terminal: average, percentiles with their 95 % intervals, and the largest, of each difference."""
-    return [_line(workloads.delta(delta), delta) for delta in _known(workloads, DELTAS)]
+    return [_line(workloads.delta(delta), delta, method) for delta in _known(workloads, DELTAS)]
 
 
-def _line(values: NDArray[np.float64], delta: Delta) -> str:
+def _line(values: NDArray[np.float64], delta: Delta, method: Method) -> str:
     parts = [f"average {duration(float(np.nanmean(values)))}"]
-    for of in estimates(values):
+    for of in estimates(values, method):
         if of.value is None:
             parts.append(f"{of.statistic} not given: {of.reason}")
         else:
