@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tests.data.kubernetes_lists import job, pod, stamp, write_list
+from tests.data.kubernetes_lists import BEGIN, job, pod, stamp, write_list
 
+NONE: Mapping[str, Any] = {}
 LOGS = Path(__file__).with_name("training_logs")
 
 
@@ -103,3 +105,28 @@ def training_tree(root: Path) -> Path:
         write_training(test, gpus, exit_code=int(gpus == 4))
         write_environment(test, rhoai=f"2.1{gpus}.0")
     return root
+
+
+def lts_payload(
+    uuid: str, version: str, throughput: float, day: int = 1, kpis: Mapping[str, Any] = NONE
+) -> dict[str, Any]:
+    """A payload as a workload exports it for long-term storage."""
+    begin = BEGIN + timedelta(days=day)
+    metadata = {
+        "lts_schema_version": "1.0",
+        "status": "Valid",
+        "start": begin.isoformat(),
+        "end": (begin + timedelta(hours=1)).isoformat(),
+        "settings": {"model_name": "tiny-1b", "virtual_users": 4, "rhoai_version": version, "nested": {"batch": 8}},
+        "test_uuid": uuid,
+        "urls": {"run": "https://ci.example.test/run/1"},
+        "ocp_version": "4.16.3",
+        "config": "secret: hidden\n",
+        "exit_code": 0,
+    }
+    given: dict[str, Mapping[str, Any]] = {
+        "throughput": {"help": "Tokens a second", "unit": "tokens/s", "value": throughput, "lower_better": False},
+        **kpis,
+    }
+    stamped = {name: {**kpi, "@timestamp": begin.isoformat(), "test_uuid": uuid} for name, kpi in given.items()}
+    return {"$schema": "urn:lts", "metadata": metadata, "results": {"series": [1, 2]}, "kpis": stamped}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from perfanalysis.foreign.kube_burner.commands import import_kube_burner
+from perfanalysis.foreign.lts.commands import import_lts
 from perfanalysis.foreign.matrixbenchmarking.commands import import_matrixbenchmarking
 from perfanalysis.foreign.openmetrics.commands import import_openmetrics
 from perfanalysis.foreign.orion.commands import import_orion
@@ -23,3 +24,4 @@ import_group.add_command(import_matrixbenchmarking)
 import_group.add_command(import_openmetrics)
 import_group.add_command(import_prometheus)
 import_group.add_command(import_kube_burner)
+import_group.add_command(import_lts)

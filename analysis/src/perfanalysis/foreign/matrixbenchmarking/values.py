@@ -11,6 +11,8 @@ MOST_VALUES = 20_000
 LARGEST_FILE = 10_000_000
 """Bytes of the largest file that is taken for settings."""
 
+TOO_DEEP = "it is nested too deeply"
+
 
 def read_yaml(path: Path) -> Any:
     """The plain value of a YAML file. Raises ValueError or OSError saying what is wrong with it."""
@@ -27,22 +29,36 @@ def yaml_value(content: bytes | str) -> Any:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return _plain(yaml.load(content, Loader=loader), [MOST_VALUES])  # noqa: S506 - both are safe loaders
+        return plain(yaml.load(content, Loader=loader), MOST_VALUES)  # noqa: S506 - both are safe loaders
     except yaml.YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from error
     except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
+        raise ValueError(TOO_DEEP) from error
+
+
+def plain(value: Any, most: int = 10**9) -> Any:
+    """A value as JSON has them: no dates, no sets, no infinite numbers, no text that UTF-8 cannot hold.
+
+    Raises ValueError for one of more than so many values, or nested too deeply.
+    """
+    try:
+        return _plain(value, [most])
+    except RecursionError as error:
+        raise ValueError(TOO_DEEP) from error
 
 
 def _plain(value: Any, left: list[int]) -> Any:
-    """Without dates, sets and numbers that JSON does not know; *left* counts down the values that are allowed."""
     left[0] -= 1
     if left[0] < 0:
         raise ValueError(f"it has more than {MOST_VALUES} values")
     if isinstance(value, dict):
-        return {str(key): _plain(part, left) for key, part in value.items()}
+        return {_text(key): _plain(part, left) for key, part in value.items()}
     if isinstance(value, list | tuple | set):
         return [_plain(part, left) for part in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    return value if value is None or isinstance(value, bool | int | float) else _text(value)
+
+
+def _text(value: Any) -> str:
+    return str(value).encode("utf-8", "replace").decode()

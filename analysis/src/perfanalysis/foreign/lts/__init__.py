@@ -1,0 +1,1 @@
+"""LTS payloads of MatrixBenchmarking: what its workloads export for long-term storage."""
