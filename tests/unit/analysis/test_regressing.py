@@ -49,7 +49,7 @@ def word(regression: Regression) -> str:
     return regression.recordings[0].kpis[0].word
 
 
-@pytest.mark.parametrize("method", ["change-point", "score"])
+@pytest.mark.parametrize("method", ["change-point", "z-score"])
 @pytest.mark.parametrize(
     ("last", "direction", "expected"),
     [
@@ -102,12 +102,12 @@ def test_too_little_history_is_said_and_is_an_error_when_it_is_all() -> None:
 def test_many_kpis_at_once_need_surer_changes() -> None:
     """The same p-value that tells a change of one KPI tells none among forty that did not change."""
     last = 1.056
-    assert word(judged((*CALM, last), method="score")) == "worse"
+    assert word(judged((*CALM, last), method="z-score")) == "worse"
     found: list[Entry] = []
     for day, value in enumerate((*CALM, last)):
         others = [kpi(f"other_{number}", 1.0) for number in range(40)]
         found += entries_of(document(day, [kpi("wait", value), *others]))
-    regression = regress(found[-1:], found, Options(method="score"), Acknowledged())
+    regression = regress(found[-1:], found, Options(method="z-score"), Acknowledged())
     change = regression.recordings[0].kpis[0].change
     assert change is not None
     assert change.q == pytest.approx(41 * change.p)
@@ -214,6 +214,12 @@ def test_a_run_is_judged_from_the_command_line(tmp_path: Path) -> None:
         "completed_ratio"
     ]
     assert suites[0].get("tests") == str(sum(written["counts"].values()))
+    verdict = json.loads((tmp_path / "verdict.json").read_text())
+    assert check(verdict) == "psap.perf/verdict/1"
+    assert (verdict["exit_code"], verdict["regression"]["counts"]) == (4, written["counts"])
+    page = (tmp_path / "regression.html").read_text()
+    assert '<span class="status worse">1 worse</span>' in page
+    assert (tmp_path / "regression.0_completed_ratio.png").is_file()
 
 
 def test_a_run_without_history_ends_with_its_own_code(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from perfanalysis.errors import UsageError
+from perfanalysis.options import WORKLOADS
 
 if TYPE_CHECKING:
     from perfanalysis.comparing.sides import Side
@@ -40,6 +41,7 @@ def share(text: str) -> float:
 @click.option("--baseline", metavar="VALUE", help="With --by a value, with --cells a cell's number or NAME=VALUE,….")
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON document instead of the tables.")
 @click.option("--margin", default="5%", show_default=True, help="Changes smaller than this share do not matter.")
+@click.option("--svg", is_flag=True, help="Write each plot as SVG, too.")
 @click.option("--force", is_flag=True, help="Compare although settings that must be equal differ.")
 @click.option("--fail-on-worse", is_flag=True, help="Exit code 4 when something is worse than in the baseline.")
 @click.option(
@@ -48,6 +50,7 @@ def share(text: str) -> float:
     metavar="DIR",
     help="Where to write; by default report in the last run.",
 )
+@WORKLOADS
 def compare_command(
     runs: tuple[str, ...],
     histories: tuple[Path, ...],
@@ -56,6 +59,7 @@ def compare_command(
     baseline: str | None,
     as_json: bool,
     margin: str,
+    svg: bool,
     force: bool,
     fail_on_worse: bool,
     output: Path | None,
@@ -68,9 +72,9 @@ def compare_command(
     from perfanalysis.comparing.comparison import compare
     from perfanalysis.comparing.write import write_comparison
 
-    limit, target = share(margin), _target(runs[-1], output)
+    limit, target = share(margin), target_of(runs[-1], output)
     comparison = compare(_sides(runs, histories, by, baseline, cells=cells), force=force, margin=limit)
-    written = write_comparison(comparison, target)
+    written = write_comparison(comparison, target, svg=svg)
     if as_json:
         click.echo(written.document.read_text(), nl=False)
     else:
@@ -83,7 +87,8 @@ def compare_command(
         raise error
 
 
-def _target(last: str, output: Path | None) -> Path:
+def target_of(last: str, output: Path | None) -> Path:
+    """Where to write: as asked, else into the report of a run directory. Raises UsageError for what is none."""
     from perfanalysis.pipeline import report_directory
 
     if Path(last).is_dir():

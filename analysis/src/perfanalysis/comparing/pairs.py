@@ -24,9 +24,13 @@ def key_settings(run: Run) -> dict[str, Any]:
 
 
 def settings_of(analysis: Analysis, run: Run) -> dict[str, Any]:
-    """The same for one recording: a cell's values stand above those of the run, and its own facts beside them."""
+    """The same for one recording: a cell's values stand above those of the run, and its own facts beside them.
+
+    A value whose name begins with @ only counts repetitions of one test: it decides nothing.
+    """
     cell = analysis.place.cell
-    return {**key_settings(run), **(cell.values if cell is not None else {}), **analysis.facts}
+    values = {} if cell is None else {name: value for name, value in cell.values.items() if not name.startswith("@")}
+    return {**key_settings(run), **values, **analysis.facts}
 
 
 @dataclass(frozen=True)

@@ -47,11 +47,11 @@ class ShownGroup:
     blocks: tuple[Figure | Table, ...]
 
 
-def write_comparison(comparison: Comparison, target: Path) -> Written:
-    """Write all files below *target*; the same comparison gives the same bytes."""
+def write_comparison(comparison: Comparison, target: Path, *, svg: bool = False) -> Written:
+    """Write all files below *target*, with *svg* each figure as SVG too; the same comparison gives the same bytes."""
     shown = tuple(_shown(group, place, comparison) for place, group in enumerate(comparison.groups))
     figures = [block for group in shown for block in group.blocks if isinstance(block, Figure)]
-    drawn = [Drawn("", figure, f"comparison.{figure.name}.png") for figure in figures]
+    drawn = named_figures(figures, "comparison", svg=svg)
     plots = write_figures(drawn, target)
     write_json(target / DOCUMENT_FILE, comparison_document(comparison))
     write_text(target / MARKDOWN_FILE, comparison_markdown(comparison))
@@ -59,14 +59,23 @@ def write_comparison(comparison: Comparison, target: Path) -> Written:
     return Written(target / DOCUMENT_FILE, target / MARKDOWN_FILE, target / PAGE_FILE, plots)
 
 
+def named_figures(figures: Iterable[Figure], prefix: str, *, svg: bool) -> tuple[Drawn, ...]:
+    """Figures with the names of their files."""
+    named = ((figure, f"{prefix}.{figure.name}") for figure in figures)
+    return tuple(Drawn("", figure, f"{stem}.png", f"{stem}.svg" if svg else "") for figure, stem in named)
+
+
 def write_figures(drawn: Iterable[Drawn], target: Path) -> tuple[Path, ...]:
-    """Draw each figure into its file."""
+    """Draw each figure into its files."""
     from perfanalysis.charts.png import draw
+    from perfanalysis.charts.svg import draw_svg
 
     paths = []
     for item in drawn:
-        paths.append(target / item.file)
-        write_bytes(paths[-1], draw(item.figure))
+        for file, drawing in ((item.file, draw), (item.svg, draw_svg)):
+            if file:
+                paths.append(target / file)
+                write_bytes(paths[-1], drawing(item.figure))
     return tuple(paths)
 
 

@@ -25,7 +25,20 @@ def verdict_tables(run_directory: Path, target: Path) -> tuple[Table, ...]:
     by_flow = _verdicts(sorted(places - {target.resolve()}), run_directory.resolve())
     by_hand = _verdicts([target.resolve()], run_directory.resolve())
     found = (("Thresholds of the run", by_flow), ("Thresholds given to perfanalysis judge", by_hand))
-    return tuple(_table(title, verdicts) for title, verdicts in found if verdicts)
+    tables = [_table(title, verdicts) for title, verdicts in found if verdicts]
+    regressions = [mapping(document.get("regression")) for _, document in by_hand if document.get("regression")]
+    return (*(table for table in tables if table.rows), *map(_regression_table, regressions))
+
+
+def _regression_table(regression: Document) -> Table:
+    fields = (Field("Verdict", "badge"), Field("KPIs", "number"))
+    counts = mapping(regression.get("counts")).items()
+    rows = tuple((Cell(str(word).replace("_", " ")), Cell(str(count))) for word, count in counts if count)
+    reason = (
+        f"Exit code {regression.get('exit_code')}: {regression.get('reason')}. " if regression.get("reason") else ""
+    )
+    note = f"{reason}regression.html beside this report has the trends. Method: {regression.get('method')}."
+    return Table("Judged by its history", fields, rows, note)
 
 
 def _verdicts(places: list[Path], run_directory: Path) -> list[tuple[str, Document]]:

@@ -168,6 +168,10 @@ def verdict_document(verdict: Verdict) -> Document:
         **verdict.run,
         "exit_code": 0 if error is None else error.exit_code,
         "reason": None if error is None else str(error),
+        "thresholds": {
+            "exit_code": 0 if error is None else error.exit_code,
+            "reason": None if error is None else str(error),
+        },
         "unjudged_allowed": verdict.unjudged_allowed,
         "data_errors": list(verdict.data_errors),
         "recordings": [

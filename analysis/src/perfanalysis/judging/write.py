@@ -13,6 +13,7 @@ from perfanalysis.judging.junit import junit_text
 from perfanalysis.judging.measured import declared_measures
 from perfanalysis.judging.thresholds import Threshold, parse_thresholds
 from perfanalysis.judging.verdict import Verdict, judge, verdict_document
+from perfanalysis.judging.verdict_file import earlier_verdict, with_outcome
 from perfanalysis.pipeline import analyse_run
 
 VERDICT_FILE = "verdict.json"
@@ -54,7 +55,9 @@ def judge_run(
     with tempfile.TemporaryDirectory(prefix="perfanalysis-") as tables:
         result = analyse_run(Path(run_directory), Path(tables))
     verdict = judge(result, checked, unjudged_allowed=unjudged_allowed)
-    document = verdict_document(verdict)
+    earlier = earlier_verdict(target / VERDICT_FILE, verdict.run["run"])
+    regression = {"regression": earlier["regression"]} if "regression" in earlier else {}
+    document = with_outcome({**verdict_document(verdict), **regression})
     paths = VerdictPaths(verdict, document, target / VERDICT_FILE, target / JUNIT_FILE)
     write_json(paths.json, document)
     write_text(paths.junit, junit_text(verdict))

@@ -8,19 +8,29 @@ from typing import get_args
 
 import click
 
-from perfanalysis.comparing.commands import share
+from perfanalysis.comparing.commands import share, target_of
+from perfanalysis.errors import UsageError
+from perfanalysis.options import WORKLOADS
 from perfanalysis.regressing.methods import Method
 
 
+def pair(text: str) -> tuple[str, str]:
+    """The parts of NAME=VALUE; raises UsageError for anything else."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise UsageError(f"--skip {text}: write NAME=VALUE")
+    return name, value
+
+
 @click.command("regress")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run")
 @click.option("--history", "folder", required=True, type=click.Path(path_type=Path), help="The history's folder.")
 @click.option(
     "--method",
     type=click.Choice(get_args(Method)),
     default="change-point",
     show_default=True,
-    help="Changes of level; or whether this run alone is unlike those before, by a t score or by its rank.",
+    help="Changes of level; or whether this run alone is unlike those before it.",
 )
 @click.option("--margin", default="5%", show_default=True, help="Changes smaller than this share do not matter.")
 @click.option(
@@ -30,47 +40,65 @@ from perfanalysis.regressing.methods import Method
     show_default=True,
     help="A change is this run's when it began at most so many runs ago.",
 )
-@click.option("--compare", "compared", multiple=True, metavar="KEY", help="A key whose value may differ; repeatable.")
+@click.option(
+    "--compare", "compared", multiple=True, metavar="KEY", help="A key whose value may differ, and is told; repeatable."
+)
 @click.option("--ignore", "ignored", multiple=True, metavar="KEY", help="The same, of what is not of interest.")
+@click.option(
+    "--same", multiple=True, metavar="FACT", help="A fact that must be equal though it is no key; repeatable."
+)
+@click.option("--skip", "skipped", multiple=True, metavar="NAME=VALUE", help="Leave out runs with this; repeatable.")
 @click.option(
     "--sort-by",
     "sorted_by",
     multiple=True,
     metavar="KEY",
-    help="Order runs by this key or fact, as versions, then time.",
+    help="Order runs by this key or fact, as versions, then by the next, then by time.",
+)
+@click.option(
+    "--watch", "watch", type=click.Path(path_type=Path), metavar="FILE", help="YAML of the KPIs to judge, and how."
 )
 @click.option("--acknowledged", type=click.Path(path_type=Path), metavar="FILE", help="YAML of accepted changes.")
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON document instead of the summary.")
+@click.option("--svg", is_flag=True, help="Write each plot as SVG, too.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default RUN/report.")
+@WORKLOADS
 def regress_command(
-    run: Path,
+    run: str,
     folder: Path,
     method: Method,
     margin: str,
     recent: int,
     compared: tuple[str, ...],
     ignored: tuple[str, ...],
+    same: tuple[str, ...],
+    skipped: tuple[str, ...],
     sorted_by: tuple[str, ...],
+    watch: Path | None,
     acknowledged: Path | None,
     as_json: bool,
+    svg: bool,
     output: Path | None,
 ) -> None:
     """Judge RUN by the runs of a history: is any KPI worse than before, since when, by how much, how surely?
 
-    Compared are recordings of the same kind whose settings marked as keys are equal. regression.json, regression.md and
-    regression.xml (JUnit) are written. Exit code 4: a KPI is worse. 6: no KPI has enough history.
+    RUN is a run directory, or the id of a run in the history. Compared are recordings of the same kind whose settings
+    marked as keys are equal. regression.json, .md, .html (trends), .xml (JUnit) and .sarif are written, and the outcome
+    into verdict.json. Exit code 4: a KPI is worse. 6: no KPI has enough history.
     """
-    from perfanalysis.pipeline import report_directory
     from perfanalysis.regressing.acknowledged import Acknowledged, read_acknowledged
     from perfanalysis.regressing.series import Selection
     from perfanalysis.regressing.verdict import Options
+    from perfanalysis.regressing.watched import read_watched
     from perfanalysis.regressing.write import regress_run
 
     today = datetime.datetime.now(datetime.UTC).date()
     accepted = Acknowledged() if acknowledged is None else read_acknowledged(acknowledged, today)
-    selection = Selection(frozenset(compared), frozenset(ignored), sorted_by)
-    options = Options(method, share(margin), recent, selection)
-    written = regress_run(run, folder, options, accepted, report_directory(run, output))
+    selection = Selection(
+        frozenset(compared), frozenset(ignored), sorted_by, frozenset(same), tuple(map(pair, skipped))
+    )
+    options = Options(method, share(margin), recent, selection, () if watch is None else read_watched(watch))
+    written = regress_run(run, folder, options, accepted, target_of(run, output), svg=svg)
     for finding in written.findings:
         click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
     click.echo((written.json if as_json else written.markdown).read_text(), nl=False)

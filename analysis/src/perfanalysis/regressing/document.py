@@ -6,6 +6,9 @@ from xml.etree import ElementTree
 
 from perfanalysis.documents import Document
 from perfanalysis.judging.junit import counted, printable
+from perfanalysis.regressing.levels import levels_of
+from perfanalysis.regressing.tables import changed_with
+from perfanalysis.regressing.trends import CHANGED, places_of
 from perfanalysis.regressing.verdict import Change, KpiVerdict, RecordingVerdict, Regression
 
 
@@ -21,6 +24,8 @@ def regression_document(regression: Regression) -> Document:
         "compared": sorted(options.selection.compared),
         "ignored": sorted(options.selection.ignored),
         "sorted_by": list(options.selection.sorted_by),
+        "same": sorted(options.selection.same),
+        "skipped": [f"{name}={value}" for name, value in options.selection.skipped],
         "exit_code": 0 if error is None else error.exit_code,
         "reason": None if error is None else str(error),
         "counts": {word.replace(" ", "_"): number for word, number in regression.counts().items()},
@@ -41,17 +46,34 @@ def _kpi(verdict: KpiVerdict) -> Document:
     return {
         "name": verdict.kpi.name,
         "unit": verdict.kpi.unit,
-        "direction": verdict.watch.direction or verdict.kpi.direction,
+        "direction": verdict.direction,
         "value": verdict.kpi.number,
         "earlier_values": verdict.count,
         "verdict": verdict.word,
         "reason": verdict.reason or None,
         "older_changes": list(verdict.older),
-        "change": None if verdict.change is None else _change(verdict.change),
+        "levels": _levels(verdict),
+        "change": None if verdict.change is None else _change(verdict, verdict.change),
     }
 
 
-def _change(change: Change) -> Document:
+def _levels(verdict: KpiVerdict) -> list[Document]:
+    if verdict.series is None or verdict.word == "too little history":
+        return []
+    entries = verdict.series.entries
+    return [
+        {
+            "since": entries[level.begin].run,
+            "runs": level.end - level.begin,
+            "value": level.value,
+            "low": level.low,
+            "high": level.high,
+        }
+        for level in levels_of(verdict.series.values, places_of(verdict))
+    ]
+
+
+def _change(verdict: KpiVerdict, change: Change) -> Document:
     return {
         "since": change.first.run,
         "runs": change.runs,
@@ -63,7 +85,16 @@ def _change(change: Change) -> Document:
         "hedges_g": change.effect.g,
         "p": change.p,
         "q": change.q,
+        "statistic": _statistic(change),
+        "changed_with": {name: list(values) for name, values in changed_with(verdict).items()}
+        if verdict.word in CHANGED
+        else {},
     }
+
+
+def _statistic(change: Change) -> Document | None:
+    """By the methods that look at one run alone: its score, or the share of earlier values below it."""
+    return None if change.statistic is None else {"name": change.statistic[0], "value": change.statistic[1]}
 
 
 def sentence(verdict: KpiVerdict) -> str:

@@ -21,7 +21,7 @@ def by_score(before: NDArray[np.float64], value: float) -> float | None:
     p = 0.
     """
     count = len(before)
-    if count < FEWEST["score"]:
+    if count < FEWEST["z-score"]:
         return None
     mean, deviation = float(before.mean()), float(before.std(ddof=1))
     if math.isclose(value, mean, rel_tol=1e-12, abs_tol=1e-300):
@@ -37,7 +37,18 @@ def by_rank(before: NDArray[np.float64], value: float) -> float | None:
     It asks nothing of the distribution, and cannot be below 2 / (n + 1).
     """
     count = len(before)
-    if count < FEWEST["rank"]:
+    if count < FEWEST["percentile"]:
         return None
     above, below = int((before >= value).sum()), int((before <= value).sum())
     return min(1.0, 2 * (min(above, below) + 1) / (count + 1))
+
+
+def z_score(before: NDArray[np.float64], value: float) -> float | None:
+    """How many standard deviations *value* lies above the mean; None where nothing ever varied."""
+    deviation = float(before.std(ddof=1))
+    return (value - float(before.mean())) / deviation if deviation > 0 else None
+
+
+def percentile_rank(before: NDArray[np.float64], value: float) -> float:
+    """The share of earlier values below *value*, ties counted half."""
+    return float(((before < value).sum() + 0.5 * (before == value).sum()) / len(before))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -15,14 +15,12 @@ from perfanalysis.regressing.acknowledged import Acknowledged
 from perfanalysis.regressing.change_points import ALPHA, Effect, change_points, effect, scaled
 from perfanalysis.regressing.corrected import corrected
 from perfanalysis.regressing.methods import FEWEST, Method
-from perfanalysis.regressing.outliers import by_rank, by_score
+from perfanalysis.regressing.outliers import by_rank, by_score, percentile_rank, z_score
 from perfanalysis.regressing.series import Selection, Series, alike, all_series, check_names
-from perfanalysis.regressing.watched import EVERYTHING, Watch, unseen, watch_of
+from perfanalysis.regressing.watched import EVERYTHING, Better, Watch, unseen, watch_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    Look = Callable[[NDArray[np.float64], float], float | None]
 
 Word = Literal["worse", "better", "different", "same", "acknowledged", "too little history"]
 WORDS: tuple[Word, ...] = ("worse", "different", "better", "acknowledged", "same", "too little history")
@@ -54,6 +52,8 @@ class Change:
     p: float
     q: float = 1.0
     """The p-value corrected over all KPIs of the run."""
+    statistic: tuple[str, float | None] | None = None
+    """By a method that looks at this run alone: `z` or `percentile`, and its value."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,13 @@ class KpiVerdict:
     reason: str = ""
     series: Series | None = None
     watch: Watch = EVERYTHING
+    places: tuple[int, ...] = ()
+    """Where in the series levels begin, the first excepted."""
+
+    @property
+    def direction(self) -> Better:
+        """Which way is better, as it was judged."""
+        return self.watch.direction or self.kpi.direction
 
     @property
     def changed_with(self) -> tuple[str, ...]:
@@ -105,6 +112,10 @@ class Regression:
     options: Options
     recordings: tuple[RecordingVerdict, ...]
     notes: tuple[str, ...]
+
+    def kpis(self) -> tuple[KpiVerdict, ...]:
+        """The verdict on every KPI of every recording."""
+        return tuple(kpi for each in self.recordings for kpi in each.kpis)
 
     def of(self, word: Word) -> tuple[tuple[RecordingVerdict, KpiVerdict], ...]:
         """All KPIs with that verdict."""
@@ -159,15 +170,16 @@ def _look(series: Series, options: Options) -> KpiVerdict:
         return KpiVerdict(series.kpi, before, "too little history", None, (), reason, series)
     if options.method == "change-point":
         return _by_change_point(series, values, options.recent)
-    return _by_outlier(series, values, by_score if options.method == "score" else by_rank)
+    return _by_outlier(series, values, options.method)
 
 
 def _by_change_point(series: Series, values: NDArray[np.float64], recent: int) -> KpiVerdict:
     splits = change_points(scaled(values), ALPHA)
-    older = tuple(series.entries[split.at].run for split in splits)
+    places = tuple(split.at for split in splits)
+    older = tuple(series.entries[place].run for place in places)
     count = len(values) - 1
     if not splits or len(values) - splits[-1].at > recent:
-        return KpiVerdict(series.kpi, count, "same", None, older, "", series)
+        return KpiVerdict(series.kpi, count, "same", None, older, "", series, places=places)
     last = splits[-1]
     start = splits[-2].at if len(splits) > 1 else 0
     change = Change(
@@ -176,16 +188,20 @@ def _by_change_point(series: Series, values: NDArray[np.float64], recent: int) -
         effect(values[start : last.at], values[last.at :]),
         last.p,
     )
-    return KpiVerdict(series.kpi, count, "same", change, older[:-1], "", series)
+    return KpiVerdict(series.kpi, count, "same", change, older[:-1], "", series, places=places)
 
 
-def _by_outlier(series: Series, values: NDArray[np.float64], look: Look) -> KpiVerdict:
+def _by_outlier(series: Series, values: NDArray[np.float64], method: Method) -> KpiVerdict:
     before, value = values[:-1], values[-1:]
     scale = scaled(values)
-    p = look(scale[:-1], float(scale[-1]))
+    statistic: tuple[str, float | None]
+    if method == "z-score":
+        p, statistic = by_score(scale[:-1], float(scale[-1])), ("z", z_score(scale[:-1], float(scale[-1])))
+    else:
+        p, statistic = by_rank(before, float(value[0])), ("percentile", percentile_rank(before, float(value[0])))
     # enough values were counted before
     assert p is not None  # noqa: S101
-    change = Change(series.entries[-1], 1, effect(before, value), p)
+    change = Change(series.entries[-1], 1, effect(before, value), p, statistic=statistic)
     return KpiVerdict(series.kpi, len(before), "same", change, (), "", series)
 
 
@@ -234,7 +250,7 @@ def word_of(kpi: KpiPoint, change: Change, margin: float, watch: Watch = EVERYTH
     small = change.effect.change is not None and abs(change.effect.change) < least
     if change.q > FALSE_DISCOVERIES or small or moved == 0:
         return "same"
-    direction = watch.direction or kpi.direction
+    direction: Better = watch.direction or kpi.direction
     if direction == "neither":
         return "different"
     if direction == "either":

@@ -5,8 +5,11 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
 
+from perfanalysis.documents import mapping
+from perfanalysis.errors import UsageError
 from perfanalysis.history.entries import Entry
 from perfanalysis.kpis import Direction
 
@@ -56,3 +59,53 @@ def unseen(watched: Sequence[Watch], current: Sequence[Entry]) -> tuple[str, ...
 def told(keys: Mapping[str, Any]) -> str:
     """` (key value, …)`, or nothing."""
     return f" ({', '.join(f'{name} {value}' for name, value in keys.items())})" if keys else ""
+
+
+KNOWN = ("kpi", "direction", "margin", "keys", "confirmed_by", "within")
+DIRECTIONS = (*get_args(Direction), "either")
+
+
+def read_watched(path: Path) -> tuple[Watch, ...]:
+    """Read a YAML list of `{kpi}` with perhaps direction, margin, keys, confirmed_by and within.
+
+    Raises UsageError naming the entry and what is wrong with it.
+    """
+    import yaml
+
+    try:
+        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    if not isinstance(loaded, list) or not loaded:
+        raise UsageError(f"{path} must be a list of entries, each with kpi")
+    return tuple(_watch(entry, f"{path}: entry {number}") for number, entry in enumerate(loaded, start=1))
+
+
+def _watch(entry: object, where: str) -> Watch:
+    given = mapping(entry)
+    unknown = ", ".join(sorted(str(name) for name in given if name not in KNOWN))
+    if unknown or not isinstance(given.get("kpi"), str):
+        raise UsageError(f"{where}: {f'unknown: {unknown}; known: ' + ', '.join(KNOWN) if unknown else 'missing: kpi'}")
+    direction, within = given.get("direction"), given.get("within", 5)
+    if direction not in (None, *DIRECTIONS):
+        raise UsageError(f"{where}: direction {direction!r} is none of {', '.join(DIRECTIONS)}")
+    if not isinstance(within, int) or isinstance(within, bool) or within < 0:
+        raise UsageError(f"{where}: within must be a number of runs, not {within!r}")
+    confirmed_by = given.get("confirmed_by")
+    return Watch(
+        kpi=given["kpi"],
+        direction=cast(Better | None, direction),
+        margin=None if given.get("margin") is None else _margin(given["margin"], where),
+        keys=mapping(given.get("keys")),
+        confirmed_by=None if confirmed_by is None else str(confirmed_by),
+        within=within,
+    )
+
+
+def _margin(value: object, where: str) -> float:
+    from perfanalysis.comparing.commands import share
+
+    try:
+        return share(str(value))
+    except UsageError as error:
+        raise UsageError(f"{where}: margin {value!r}: write a share such as 5% or 0.05") from error

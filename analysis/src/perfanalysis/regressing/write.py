@@ -1,21 +1,28 @@
-"""Judge a run directory by a history and write the verdict."""
+"""Judge a run by a history and write the verdict: documents, Markdown, JUnit, SARIF and a page of trends."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from perfanalysis.documents import write_json, write_text
+from perfanalysis.documents import Document, write_json, write_text
 from perfanalysis.errors import AnalysisError, UsageError
 from perfanalysis.findings import Finding
 from perfanalysis.history.document import history_document
 from perfanalysis.history.entries import entries_of
-from perfanalysis.history.folder import load
+from perfanalysis.history.folder import History, load
+from perfanalysis.judging.verdict_file import earlier_verdict, with_outcome
+from perfanalysis.judging.write import VERDICT_FILE
 from perfanalysis.pipeline import analyse_run
 from perfanalysis.regressing.acknowledged import Acknowledged
-from perfanalysis.regressing.document import junit_text, markdown_text, regression_document
-from perfanalysis.regressing.verdict import Options, regress
+from perfanalysis.regressing.document import junit_text, markdown_text, regression_document, sentence
+from perfanalysis.regressing.page import write_trends
+from perfanalysis.regressing.sarif import sarif_document
+from perfanalysis.regressing.verdict import Options, Regression, regress
+
+STEM = "regression"
 
 
 @dataclass(frozen=True)
@@ -25,20 +32,67 @@ class Written:
     json: Path
     markdown: Path
     junit: Path
+    sarif: Path
+    page: Path
     findings: tuple[Finding, ...]
     error: AnalysisError | None
 
 
-def regress_run(run: Path, folder: Path, options: Options, acknowledged: Acknowledged, output: Path) -> Written:
-    """Judge *run* by the history in *folder*, which is not changed. Raises UsageError when either is none."""
+def regress_run(
+    run: Path | str, folder: Path, options: Options, acknowledged: Acknowledged, output: Path, *, svg: bool = False
+) -> Written:
+    """Judge a run directory, or a run of the history by its id, by the history in *folder*, which is not changed.
+
+    Raises UsageError when there is no such run or no such history.
+    """
     history = load(folder)
-    with tempfile.TemporaryDirectory(prefix="perfanalysis-") as tables:
-        current = entries_of(history_document(analyse_run(run, Path(tables))))
+    document = _document(run, history, folder)
+    current = entries_of(document)
     if not current:
         raise UsageError(f"{run} holds no recording: there is nothing to judge")
     regression = regress(current, history.entries(), options, acknowledged)
-    document, summary, junit = (output / f"regression.{ending}" for ending in ("json", "md", "xml"))
-    write_json(document, regression_document(regression))
-    write_text(summary, markdown_text(regression))
-    write_text(junit, junit_text(regression))
-    return Written(document, summary, junit, history.findings, regression.error())
+    return _write(regression, document, history.findings, output, svg=svg)
+
+
+def _document(run: Path | str, history: History, folder: Path) -> Document:
+    if Path(run).is_dir():
+        with tempfile.TemporaryDirectory(prefix="perfanalysis-") as tables:
+            return history_document(analyse_run(Path(run), Path(tables)))
+    return run_of_history(str(run), history.documents, folder)
+
+
+def run_of_history(word: str, documents: Sequence[Document], folder: Path) -> Document:
+    """The document of the run with that id, or whose id alone begins so; raises UsageError without one."""
+    names = [str(document["run"]) for document in documents]
+    found = [name for name in names if name == word] or [name for name in names if name.startswith(word)]
+    if len(found) != 1:
+        told = f": {', '.join(found)}" if found else ""
+        raise UsageError(f"{word} is no run directory, and the beginning of {len(found)} runs in {folder}{told}")
+    return next(document for document in documents if document["run"] == found[0])
+
+
+def _write(
+    regression: Regression, document: Document, findings: tuple[Finding, ...], output: Path, *, svg: bool
+) -> Written:
+    paths = {ending: output / f"{STEM}.{ending}" for ending in ("json", "md", "xml", "sarif")}
+    told = regression_document(regression)
+    write_json(paths["json"], told)
+    write_text(paths["md"], markdown_text(regression))
+    write_text(paths["xml"], junit_text(regression))
+    write_json(paths["sarif"], sarif_document(regression, {id(kpi): sentence(kpi) for kpi in regression.kpis()}))
+    page = write_trends(regression, output, svg=svg)
+    _write_verdict(output / VERDICT_FILE, document, told)
+    return Written(paths["json"], paths["md"], paths["xml"], paths["sarif"], page, findings, regression.error())
+
+
+def _write_verdict(path: Path, document: Document, told: Document) -> None:
+    """Add what the history says to verdict.json, beside the thresholds that were judged before, if any."""
+    earlier = earlier_verdict(path, document["run"]) or {
+        "schema": "psap.perf/verdict/1",
+        **{name: document.get(name) for name in ("run", "flow", "simulated", "emulated")},
+        "unjudged_allowed": False,
+        "data_errors": [],
+        "recordings": [],
+    }
+    part = {name: told[name] for name in ("exit_code", "reason", "method", "counts")} | {"document": f"{STEM}.json"}
+    write_json(path, with_outcome({**earlier, "regression": part}))

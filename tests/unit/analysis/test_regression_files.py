@@ -1,0 +1,306 @@
+"""What regress writes beside its summary: trends, SARIF, the common verdict file; and its further choices."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import jsonschema
+import numpy as np
+import pytest
+from perfanalysis.__main__ import run
+from perfanalysis.errors import UsageError
+from perfanalysis.history.entries import Entry, entries_of
+from perfanalysis.history.folder import add
+from perfanalysis.regressing.acknowledged import Acknowledged
+from perfanalysis.regressing.levels import levels_of
+from perfanalysis.regressing.page import newest, write_history_page
+from perfanalysis.regressing.series import Selection
+from perfanalysis.regressing.students_t import quantile
+from perfanalysis.regressing.trends import axis_labels, trend_chart
+from perfanalysis.regressing.verdict import Options, regress
+from perfanalysis.regressing.watched import Watch, read_watched
+
+from tests.schemas import FOLDER, check
+from tests.unit.analysis.histories import document, kpi
+
+pytestmark = pytest.mark.usefixtures("quick_plots")
+
+CALM = (1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99, 1.0, 1.01)
+SARIF = json.loads((FOLDER / "sarif-1.json").read_text())
+
+
+def kpis_of(day: int, slow: float) -> list[dict[str, Any]]:
+    """A day's KPIs: one worse at the end, one better, one of no direction, one calm, one that came late."""
+    noise = CALM[day % len(CALM)]
+    late = [kpi("late", noise)] if day > 9 else []
+    return [
+        kpi("wait", noise * slow),
+        kpi("rate", noise * slow, "higher", "widgets/s"),
+        kpi("load", noise * slow, "neither", "1"),
+        kpi("calm", noise),
+        kpi("accepted", noise * slow),
+        *late,
+    ]
+
+
+@pytest.fixture(name="history")
+def _history(tmp_path: Path) -> Path:
+    """Twelve runs, the last two slower by half, with an acknowledgement of one KPI."""
+    folder = tmp_path / "history"
+    for day in range(12):
+        add(folder, document(day, kpis_of(day, 1.5 if day >= 10 else 1.0)))
+    text = "- {kpi: accepted, run: run-010, expires: 2999-01-01, reason: TLS}\n"
+    (tmp_path / "accepted.yml").write_text(text)
+    return folder
+
+
+def written(history: Path, *words: str, code: int) -> Path:
+    """Judge run-011 and return the folder of the files."""
+    output = history.parent / "out"
+    asked = ["regress", "run-011", "--history", str(history), "--output", str(output)]
+    assert run([*asked, "--acknowledged", str(history.parent / "accepted.yml"), *words]) == code
+    return output
+
+
+def test_every_file_says_the_same(history: Path) -> None:
+    output = written(history, code=4)
+    told = json.loads((output / "regression.json").read_text())
+    assert check(told) == "psap.perf/regression/1"
+    words = Counter(each["verdict"] for each in told["recordings"][0]["kpis"])
+    counts = {"worse": 1, "different": 1, "better": 1, "acknowledged": 1, "same": 1, "too little history": 1}
+    assert words == counts == {name.replace("_", " "): count for name, count in told["counts"].items()}
+    sarif = json.loads((output / "regression.sarif").read_text())
+    jsonschema.Draft202012Validator(SARIF).validate(sarif)
+    found = {each["ruleId"]: each for each in sarif["runs"][0]["results"]}
+    assert {name: each["level"] for name, each in found.items()} == {
+        "wait": "error",
+        "rate": "none",
+        "load": "warning",
+        "accepted": "error",
+    }
+    assert [name for name, each in found.items() if "suppressions" in each] == ["accepted"]
+    rules = sarif["runs"][0]["tool"]["driver"]["rules"]
+    assert all(rules[each["ruleIndex"]]["id"] == name for name, each in found.items())
+    summary = (output / "regression.md").read_text()
+    assert "1 worse, 1 different, 1 better, 1 acknowledged, 1 same, 1 too little history." in summary
+    assert sum(line.startswith("| ") for line in summary.splitlines()) - 2 == len(found)
+    page = (output / "regression.html").read_text()
+    assert all(f">{count} {word}</span>" in page for word, count in counts.items())
+    cases = ElementTree.fromstring((output / "regression.xml").read_text())[0]
+    assert (cases.get("tests"), cases.get("failures"), cases.get("skipped")) == ("6", "1", "1")
+
+
+def test_a_change_keeps_its_fingerprint_in_later_runs(history: Path) -> None:
+    def fingerprints() -> dict[str, str]:
+        results = json.loads((history.parent / "out" / "regression.sarif").read_text())["runs"][0]["results"]
+        return {each["ruleId"]: each["partialFingerprints"]["change/v1"] for each in results}
+
+    written(history, code=4)
+    first = fingerprints()
+    add(history, document(12, kpis_of(12, 1.5)))
+    assert run(["regress", "run-012", "--history", str(history), "--output", str(history.parent / "out")]) == 4
+    assert fingerprints() == first
+    assert len(set(first.values())) == len(first)
+
+
+def test_the_verdict_file_keeps_what_thresholds_said(history: Path) -> None:
+    output = history.parent / "out"
+    output.mkdir()
+    thresholds = {"exit_code": 5, "reason": "2 were lost"}
+    before = {
+        "schema": "psap.perf/verdict/1",
+        "run": "run-011",
+        "flow": "scale_test",
+        "simulated": [],
+        "emulated": [],
+        "exit_code": 5,
+        "reason": "2 were lost",
+        "thresholds": thresholds,
+        "unjudged_allowed": False,
+        "data_errors": ["2 were lost"],
+        "recordings": [],
+    }
+    (output / "verdict.json").write_text(json.dumps(before))
+    written(history, code=4)
+    after = json.loads((output / "verdict.json").read_text())
+    assert check(after) == "psap.perf/verdict/1"
+    assert (after["exit_code"], after["regression"]["exit_code"], after["thresholds"]) == (5, 4, thresholds)
+    assert after["reason"].startswith("2 were lost; 1 KPI worse than before")
+    (output / "verdict.json").write_text(json.dumps({**before, "run": "another"}))
+    written(history, code=4)
+    assert "thresholds" not in json.loads((output / "verdict.json").read_text())
+
+
+def test_levels_and_their_intervals_by_hand() -> None:
+    """Two levels of logarithms ±0.1 and 1 ± 0.1: s² = 4 · 0.01 / 2, mean ± t s / √2."""
+    values = np.exp([-0.1, 0.1, 0.9, 1.1])
+    first, second = levels_of(values.tolist(), (2,))
+    reach = quantile(0.95, 2) * np.sqrt(0.02) / np.sqrt(2)
+    assert (first.begin, first.end, second.begin, second.end) == (0, 2, 2, 4)
+    assert [first.value, second.value] == pytest.approx([1.0, np.e])
+    assert [second.low, second.high] == pytest.approx([np.exp(1 - reach), np.exp(1 + reach)])
+    (alone,) = levels_of([-2.0], ())
+    assert (alone.value, alone.low, alone.high) == (-2.0, None, None)
+
+
+def test_a_trend_marks_changes_this_run_and_the_levels(history: Path) -> None:
+    entries = [entry for day in range(12) for entry in entries_of(document(day, kpis_of(day, 1.5 if day > 9 else 1)))]
+    regression = regress(entries[-1:], entries, Options(), Acknowledged())
+    verdict = next(each for each in regression.kpis() if each.kpi.name == "wait")
+    layers = {layer.label: layer for layer in trend_chart(regression, verdict, 200).layers}
+    assert layers["worse"].x.tolist() == [9.5]
+    assert layers["runs"].y.tolist() == [entry.kpis["wait"].number for entry in entries]
+    assert layers["this run"].x.tolist() == [11.0]
+    assert layers["level"].x.tolist() == [-0.5, 9.5, 9.5, 11.5]
+    assert layers["level"].y[2] == pytest.approx(layers["level"].y[0] * 1.5, rel=0.02)
+    assert axis_labels(entries, (), ()) == ("cluster.version", tuple(f"4.{day}" for day in range(12)))
+
+
+def test_the_page_of_a_history_has_a_part_for_each_kind_of_test(history: Path, tmp_path: Path) -> None:
+    others = [document(day, [kpi("wait", 1.0)], run=f"other-{day}", keys={"scale_test_count": 7}) for day in range(3)]
+    entries = [
+        *(entry for day in range(12) for entry in entries_of(document(day, kpis_of(day, 1.0)))),
+        *(entry for other in others for entry in entries_of(other)),
+        *entries_of(document(13, [kpi("wait", 1.0)], run="failed", status="failed")),
+    ]
+    assert [entry.run for entry in newest(entries)] == ["other-2", "run-011"]
+    page = write_history_page(entries, "nightly", tmp_path / "page" / "nightly.html", Options())
+    text = page.read_text()
+    assert "other-2: 001__scale_test__submit" in text
+    assert "run-011: 001__scale_test__submit" in text
+    assert (tmp_path / "page" / "nightly.unchanged_1.png").is_file()
+
+
+def entries_with(values: tuple[float, ...], **facts: Any) -> list[Entry]:
+    """A run a day, with facts by its day where they are callable."""
+    found: list[Entry] = []
+    for day, value in enumerate(values):
+        told = {name: fact(day) if callable(fact) else fact for name, fact in facts.items()}
+        found += entries_of(document(day, [kpi("wait", value)], facts=told))
+    return found
+
+
+def test_facts_can_be_made_keys_and_runs_left_out() -> None:
+    found = entries_with((*CALM, 1.0), **{"cluster.version": lambda day: "4.9" if day % 2 else "4.10", "site": "a"})
+    same = regress(found[-1:], found, Options(selection=Selection(same=frozenset(["cluster.version"]))), Acknowledged())
+    assert [entry.run for entry in same.recordings[0].earlier] == [f"run-{day:03d}" for day in range(0, 10, 2)]
+    skipped = Options(selection=Selection(skipped=(("cluster.version", "4.9"),)))
+    left = regress(found[-1:], found, skipped, Acknowledged())
+    assert [entry.run for entry in left.recordings[0].earlier] == [f"run-{day:03d}" for day in range(0, 10, 2)]
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        Selection(compared=frozenset(["scale_test_cout"])),
+        Selection(ignored=frozenset(["scale_test_cout"])),
+        Selection(sorted_by=("scale_test_cout",)),
+        Selection(same=frozenset(["scale_test_cout"])),
+        Selection(skipped=(("scale_test_cout", "1"),)),
+    ],
+)
+def test_a_key_that_nobody_has_is_refused(selection: Selection) -> None:
+    found = entries_with(CALM)
+    with pytest.raises(UsageError, match="no run of the history has a key or fact scale_test_cout; did you mean"):
+        regress(found[-1:], found, Options(selection=selection), Acknowledged())
+
+
+def test_several_sorting_keys_count_one_after_the_other() -> None:
+    versions = ["5.0.0-rc.1", "4.10", "4.9", "4.10", "5.0.0", "4.9"]
+    builds = [1, 2, 9, 10, 1, 10]
+    found = entries_with(
+        (*CALM[:6], 1.0),
+        **{"cluster.version": lambda day: (*versions, "5.1")[day], "build": lambda day: (*builds, 1)[day]},
+    )
+    options = Options(selection=Selection(sorted_by=("cluster.version", "build")))
+    earlier = regress(found[-1:], found, options, Acknowledged()).recordings[0].earlier
+    assert [(entry.value("cluster.version"), entry.value("build")) for entry in earlier] == [
+        ("4.9", 9),
+        ("4.9", 10),
+        ("4.10", 2),
+        ("4.10", 10),
+        ("5.0.0-rc.1", 1),
+        ("5.0.0", 1),
+    ]
+
+
+def watched(*watches: Watch) -> dict[str, str]:
+    """The verdicts on the last of twelve runs, by KPI."""
+    entries = [entry for day in range(12) for entry in entries_of(document(day, kpis_of(day, 1.5 if day > 9 else 1)))]
+    regression = regress(entries[-1:], entries, Options(watched=watches), Acknowledged())
+    return {each.kpi.name: each.word for each in regression.kpis()}
+
+
+def test_chosen_kpis_are_judged_in_their_own_way() -> None:
+    assert watched(Watch("wait"), Watch("calm")) == {"wait": "worse", "calm": "same"}
+    assert watched(Watch("wait", direction="higher")) == {"wait": "better"}
+    assert watched(Watch("load", direction="either")) == {"load": "worse"}
+    assert watched(Watch("rate", direction="either")) == {"rate": "worse"}
+    assert watched(Watch("wait", margin=0.6), Watch("*")) | {"wait": "same"} == watched(
+        Watch("wait", margin=0.6), Watch("*")
+    )
+    assert watched(Watch("wait", keys={"scale_test_count": 7})) == {}
+    assert watched(Watch("wait", confirmed_by="rate"), Watch("rate"))["wait"] == "worse"
+    assert watched(Watch("wait", confirmed_by="calm"), Watch("calm"))["wait"] == "same"
+    assert watched(Watch("wait", confirmed_by="gone"))["wait"] == "same"
+
+
+def test_watched_kpis_are_read_from_a_file(history: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = history.parent / "watched.yml"
+    path.write_text(
+        "- {kpi: wait, margin: 60%}\n- {kpi: 'l*', direction: either, confirmed_by: wait, within: 0}\n- {kpi: gone}\n"
+    )
+    assert read_watched(path)[:2] == (
+        Watch("wait", margin=0.6),
+        Watch("l*", direction="either", confirmed_by="wait", within=0),
+    )
+    output = written(history, "--watch", str(path), code=4)
+    told = json.loads((output / "regression.json").read_text())
+    assert {each["name"]: each["verdict"] for each in told["recordings"][0]["kpis"]} == {
+        "wait": "same",
+        "load": "worse",
+        "late": "too little history",
+    }
+    assert "watched, but in no recording: gone" in told["notes"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("kpi: wait", "must be a list"),
+        ("- {kpi: wait, until: x}", "entry 1: unknown: until; known: kpi, direction"),
+        ("- {margin: 5%}", "entry 1: missing: kpi"),
+        ("- {kpi: wait, direction: up}", "direction 'up' is none of higher, lower, neither, either"),
+        ("- {kpi: wait, margin: much}", "margin 'much': write a share"),
+        ("- {kpi: wait, within: -1}", "within must be a number of runs"),
+        ("[", "cannot be read"),
+    ],
+)
+def test_wrong_watches_are_refused(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "watched.yml").write_text(text)
+    with pytest.raises(UsageError, match=told):
+        read_watched(tmp_path / "watched.yml")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["nobody"], "nobody is no run directory, and the beginning of 0 runs"),
+        (["run-0"], "the beginning of 12 runs"),
+        (["run-011", "--skip", "site"], "--skip site: write NAME=VALUE"),
+    ],
+)
+def test_wrong_words_are_refused(
+    history: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str
+) -> None:
+    assert run(["regress", *words, "--history", str(history), "--output", str(history.parent)]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_run_of_the_history_needs_a_place_to_write(history: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["regress", "run-011", "--history", str(history)]) == 2
+    assert "say with --output where to write" in capsys.readouterr().err
