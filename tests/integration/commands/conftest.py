@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.integration.conftest import PATIENCE_S
+
 PROJECT = Path(__file__).resolve().parents[3]
 INVENTORY = {
     "all": {
@@ -82,7 +84,7 @@ class TemporaryProject:
 
     def run(self, *words: str) -> Outcome:
         process = self.start(*words)
-        output, _ = process.communicate(timeout=120)
+        output, _ = process.communicate(timeout=PATIENCE_S)
         return Outcome(process.returncode, output, self.latest())
 
     def latest(self) -> Path:

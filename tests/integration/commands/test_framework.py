@@ -16,6 +16,7 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.run_directory import hold, release
 
 from tests.integration.commands.conftest import TemporaryProject
+from tests.integration.conftest import PATIENCE_S
 from tests.schemas import check_file
 
 Task = dict[str, Any]
@@ -166,7 +167,7 @@ def test_lanes_in_parallel_never_collide_and_their_ends_are_their_own(project: T
     assert {row["lane"]: row["end"] for row in rows} == ended
 
 
-def _until(condition: Any, seconds: float = 60) -> Any:
+def _until(condition: Any, seconds: float = PATIENCE_S) -> Any:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = condition()
@@ -232,7 +233,7 @@ def test_the_wish_to_stop_interrupts_the_verb_and_only_finalizers_open_after_it(
             )
         )
         (project.latest() / "stop").touch()
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=PATIENCE_S)
     finally:
         process.kill()
     run = json.loads((project.latest() / "run.json").read_text())
@@ -297,7 +298,7 @@ def test_no_play_begins_where_no_run_directory_can_be_made(project: TemporaryPro
     project.playbook([{"tasks": [SUCCEED]}])
     (project.root / "runs").write_text("a file, so that no folder of runs can be made")
     process = project.start()
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1
     assert "no play begins without a run directory: cannot make a run directory below" in output
     assert "PLAY [" not in output
@@ -310,7 +311,7 @@ def test_a_run_that_somebody_works_on_is_left_alone(project: TemporaryProject) -
     hold(directory)
     try:
         process = project.start(environment={"PERF_RUN_DIR": str(directory)})
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=PATIENCE_S)
     finally:
         release(directory)
     assert process.returncode == 2

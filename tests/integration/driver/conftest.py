@@ -15,9 +15,11 @@ from typing import Any
 
 import pytest
 
+from tests.integration.conftest import PATIENCE_S
+
 DEMO = Path(__file__).resolve().parents[2] / "data" / "driver_project"
 PERFDRV = Path(sys.executable).parent / "perfdrv"
-DEADLINE_SECONDS = 60.0
+DEADLINE_SECONDS = PATIENCE_S
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ USUAL = {
     "workload": "fms",
     "model_name": "granite",
     "dataset_name": "alpaca.json",
-    "start_timeout": "60s",
-    "timeout": "60s",
+    "start_timeout": "5m",
+    "timeout": "5m",
 }
 
 

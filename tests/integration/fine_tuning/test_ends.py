@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Query
 
+from tests.integration.conftest import PATIENCE_S
+
 from .conftest import NAMESPACE, Commands
 
 pytestmark = pytest.mark.lab
@@ -32,7 +34,7 @@ def left(commands: Commands) -> list[str]:
 
 
 def eventually(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -42,7 +44,7 @@ def test_a_job_that_fails_ends_the_run_with_1_and_is_gone(commands: Commands) ->
     process = commands.start_command(
         name="ends", patch=on_main_pod(reason="OOMKilled", log="step 1\nCUDA out of memory")
     )
-    output, _ = process.communicate(timeout=110)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 2, output
     run = commands.run()
     assert (run["status"], run["exit_code"]) == ("failed", 1)
@@ -61,7 +63,7 @@ def test_a_run_that_is_asked_to_stop_leaves_no_job(commands: Commands) -> None:
     process = commands.start_command(name="ends", patch=on_main_pod(duration="1h"), timeout="1h")
     eventually(lambda: any("completed" in path.read_text() for path in commands.runs.glob("*/001__*/waiting.json")))
     next(commands.runs.iterdir()).joinpath("stop").touch()
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     assert commands.run()["status"] == "interrupted", output
     result = json.loads((commands.artifacts() / "fine_tuning.json").read_text())
     assert (result["outcome"], result["reason"]) == ("interrupted", "the run was asked to stop")
@@ -72,14 +74,14 @@ def test_a_run_that_is_asked_to_stop_leaves_no_job(commands: Commands) -> None:
 
 def test_hyper_parameters_that_cannot_be_are_refused_with_2_before_anything_is_made(commands: Commands) -> None:
     process = commands.start_command(name="ends", hyper_parameters={"output_dir": "/tmp"})
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     assert commands.run()["exit_code"] == 2, output
     assert left(commands) == []
 
 
 def test_check_mode_makes_nothing_and_shows_the_job(commands: Commands) -> None:
     process = commands.start_command("--check", "--diff", name="ends")
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, output
     assert re.search(r"^\+ +- name: pytorch$", output, re.MULTILINE), output
     assert not (commands.artifacts() / "fine_tuning.json").exists()
@@ -88,7 +90,7 @@ def test_check_mode_makes_nothing_and_shows_the_job(commands: Commands) -> None:
 
 def test_a_prepared_job_is_the_template_of_a_load_of_many(commands: Commands) -> None:
     process = commands.start_command(name="many", gpu=2, prepare_only=True)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, output
     template = next(commands.runs.glob("*/*/src/pytorchjob_many.yml"))
     submitted = {"template": str(template), "workload_kind": "PyTorchJob", "count": 3, "namespace": NAMESPACE}
@@ -97,7 +99,7 @@ def test_a_prepared_job_is_the_template_of_a_load_of_many(commands: Commands) ->
         perf_command="scale_test_submit",
         **{f"scale_test_submit_{name}": value for name, value in submitted.items()},
     )
-    output, _ = load.communicate(timeout=110)
+    output, _ = load.communicate(timeout=PATIENCE_S)
     assert load.returncode == 0, output
     accounting = json.loads(next(commands.runs.glob("*/*/artifacts/accounting.json")).read_text())
     assert (accounting["submitted"], accounting["completed"]) == (3, 3)

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.integration.conftest import Lab
+from tests.integration.conftest import PATIENCE_S, Lab
 from tests.integration.fine_tuning.flows import Flow, Played
 
-DEADLINE_S = 120
 # trainings of a few seconds, whatever the model and the data set
 LONG = {"lab.psap.perf/duration": "15s"}
 
@@ -118,14 +117,14 @@ def test_a_flow_killed_in_the_middle_of_its_matrix_is_resumed(flow: Flow) -> Non
 
 def wait_for_cell(runs: Path, index: int) -> dict[str, Any]:
     """The cell *index* once it runs a job."""
-    deadline = time.monotonic() + DEADLINE_S
+    deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         for path in runs.glob("*/*__cell__*/cell.json"):
             cell: dict[str, Any] = json.loads(path.read_text())
             if cell["index"] == index and list(path.parent.glob("*/waiting.json")):
                 return cell
         time.sleep(0.05)
-    raise AssertionError(f"cell {index} did not begin within {DEADLINE_S} s")
+    raise AssertionError(f"cell {index} did not begin within {PATIENCE_S:g} s")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
 from kubernetes import client, config
 
+from tests.integration.conftest import PATIENCE_S
+
 from .conftest import NAMESPACE, Commands
 
 pytestmark = pytest.mark.lab
@@ -44,7 +46,7 @@ def set_status(commands: Commands, node: str, status: dict[str, Any]) -> None:
 
 
 def eventually(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -73,7 +75,7 @@ def node_of_worker(commands: Commands) -> str:
 def check_end(commands: Commands, process: subprocess.Popen[str], reason: str) -> None:
     """The command failed, said why, and kept the state of job, pods and logs."""
     # nobody but Kubernetes' garbage collector ends the pod of a node that is gone, and it waits for most of a minute
-    output, _ = process.communicate(timeout=180)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 2, output
     artifacts = commands.artifacts()
     assert f"completed will not be: {JOB}: pod {JOB}-worker-0: {reason}" in (artifacts.parent / "FAILURE").read_text()

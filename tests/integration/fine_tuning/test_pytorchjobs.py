@@ -10,6 +10,8 @@ import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Query
 
+from tests.integration.conftest import PATIENCE_S
+
 from .conftest import COMMAND, USUAL, Commands
 
 pytestmark = pytest.mark.lab
@@ -48,7 +50,7 @@ def _rendered(commands: Commands, tmp_path: Path) -> dict[str, dict[str, Any]]:
     playbook = tmp_path / "render.yml"
     playbook.write_text(yaml.safe_dump([{"hosts": "sutest", "gather_facts": False, "tasks": tasks}]))
     process = commands.start(playbook)
-    output, _ = process.communicate(timeout=110)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, output
     texts = {name: next(commands.runs.glob(f"*/*/src/pytorchjob_{name}.yml")).read_text() for name in VARIANTS}
     return {name: yaml.safe_load(text) for name, text in texts.items()}

@@ -15,8 +15,7 @@ from kubernetes import client, config
 from perflab import processes, state
 from perflab.state import Lab
 
-# a busy machine is no reason to give up: what never comes is told a little later
-PATIENCE_S = 120.0
+from tests.integration.conftest import PATIENCE_S
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from kubernetes import client
 from kubernetes.client import ApiException
 from perflab.state import Lab
 
+from tests.integration.conftest import PATIENCE_S
+
 from .labs import Cluster, Labs, wait_for
 
 GROUP, VERSION = "operators.coreos.com", "v1alpha1"
@@ -145,7 +147,7 @@ def test_the_command_bears_with_a_failure_that_passes(
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as running:
         wait_for("the operator has failed", lambda: phase_of(openshift, "olm-bears", NFD) == "Failed")
         lab_steps("--clear")
-        output, _ = running.communicate(timeout=120)
+        output, _ = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 0, output
     assert phase_of(openshift, "olm-bears", NFD) == "Succeeded"
     openshift.core.delete_namespace("olm-bears")

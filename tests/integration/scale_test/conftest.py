@@ -26,6 +26,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session impor
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.trace import Trace
 
 from tests.data.workload_variables import VARIABLES
+from tests.integration.conftest import PATIENCE_S
 
 PROJECT = Path(__file__).resolve().parents[3]
 TEMPLATES = PROJECT / "collections/ansible_collections/psap/perf/roles/scale_test_submit/templates"
@@ -105,7 +106,7 @@ class Submission:
             submitters=self.submitters,
             arrivals=ArrivalSettings(rate=self.rate, trace=self.trace),
             assortment=Assortment(self.tenants or [Tenant(self.namespace)], self.priorities, self.trace),
-            timeout_s=100.0,
+            timeout_s=PATIENCE_S,
             metrics=MetricsSettings(self.metrics_interval_s),
         )
 
@@ -149,7 +150,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def eventually(what: Callable[[], bool], seconds: float = 60.0) -> None:
+def eventually(what: Callable[[], bool], seconds: float = PATIENCE_S) -> None:
     """Wait until *what* holds.
 
     :raises TimeoutError: when it does not.
@@ -189,7 +190,7 @@ def quiet(lab: Lab) -> None:
             answer = await client.request("GET", f"/api/v1/pods?fieldSelector={selector}")
         return len(answer.document()["items"])
 
-    eventually(lambda: asyncio.run(at_work()) == 0, seconds=120.0)
+    eventually(lambda: asyncio.run(at_work()) == 0)
 
 
 @pytest.fixture(name="submission")

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.churn import ChurnPlan
 
+from tests.integration.conftest import PATIENCE_S
+
 from .conftest import Lab, Submission, eventually, read_rows
 
 pytestmark = pytest.mark.lab
@@ -64,7 +66,7 @@ def test_a_stop_in_mid_churn_leaves_true_accounts(lab: Lab, tmp_path: Path) -> N
     rows = "*/001__*/artifacts/churn.jsonl"
     eventually(lambda: any(len(read_rows(path)) >= 6 for path in tmp_path.glob(rows)))
     next(tmp_path.iterdir()).joinpath("stop").touch()
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     assert "interrupted: " in output
     assert " churned" in output
     artifacts = next(tmp_path.glob(rows)).parent

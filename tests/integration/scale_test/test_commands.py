@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.integration.conftest import PATIENCE_S
+
 from .conftest import Lab, eventually, read_rows
 
 pytestmark = pytest.mark.lab
@@ -20,7 +22,7 @@ pytestmark = pytest.mark.lab
 def run(lab: Lab, runs: Path, command: str, **arguments: Any) -> tuple[int, str, Path]:
     """Exit code, output, and the command's artifacts."""
     process = lab.playbook(runs, command, **arguments)
-    output, _ = process.communicate(timeout=110)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     latest = max(runs.iterdir(), key=lambda path: path.stat().st_mtime_ns)
     return process.returncode, output, next(latest.glob("001__*")) / "artifacts"
 
@@ -51,7 +53,7 @@ def test_a_run_that_is_asked_to_stop_ends_with_its_accounts(lab: Lab, tmp_path: 
     process = lab.playbook(tmp_path, "scale_test_submit", **arguments)
     eventually(lambda: any(tmp_path.glob("*/001__*/artifacts/submissions.jsonl")))
     next(tmp_path.iterdir()).joinpath("stop").touch()
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     assert "interrupted: " in output
     artifacts = next(tmp_path.glob("*/001__*/artifacts"))
     assert json.loads((artifacts / "recording.json").read_text())["ended_by"] == "stop"

@@ -19,6 +19,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import Ap
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import SessionEnd
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.surroundings import make_namespace
 
+from tests.integration.conftest import PATIENCE_S
+
 from .conftest import PROGRAMS, PROJECT, Lab, Submission, eventually, read_rows
 from .webhook import RefusingWebhook
 
@@ -129,7 +131,7 @@ def test_a_disk_that_is_full_under_the_recorder(lab: Lab, tmp_path: Path) -> Non
     process = lab.playbook(tmp_path, "scale_test_submit", **arguments)
     # no file of it, or of a process that it starts, grows beyond 100 kB
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (100_000, 100_000))
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     run = next(tmp_path.iterdir())
     document = json.loads((run / "run.json").read_text())
     assert (document["status"], document["exit_code"]) == ("failed", 1), output
@@ -173,7 +175,7 @@ class Driven:
 
     def resume(self) -> str:
         process = self.start("--resume", "latest")
-        output, _ = process.communicate(timeout=100)
+        output, _ = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 0, output
         return output
 
@@ -197,7 +199,7 @@ def test_a_client_that_is_ended_goes_on_with_resume(lab: Lab, tmp_path: Path, ho
     driven = Driven(lab, tmp_path)
     process = driven.submitting()
     process.send_signal(how)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     (first,) = driven.artifacts()
     rows = len(read_rows(first / "submissions.jsonl"))
     assert 10 <= rows < 120

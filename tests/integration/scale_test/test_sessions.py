@@ -13,6 +13,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import 
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import SessionEnd
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.surroundings import make_namespace
 
+from tests.integration.conftest import PATIENCE_S
+
 from .conftest import Submission
 
 pytestmark = pytest.mark.lab
@@ -87,7 +89,7 @@ def test_watching_alone_sees_what_another_submits(submission: Submission, tmp_pa
         selector=None,
         count=10,
         until="all_completed",
-        timeout_s=100.0,
+        timeout_s=PATIENCE_S,
     )
 
     async def scene() -> tuple[SessionEnd, SessionEnd]:

@@ -14,6 +14,8 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Priority
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.churn import ChurnPlan
 
+from tests.integration.conftest import PATIENCE_S
+
 from .conftest import Lab, Submission, eventually, read_rows
 
 pytestmark = pytest.mark.lab
@@ -107,7 +109,7 @@ def test_a_killed_submitter_fails_the_command_with_its_accounts(lab: Lab, tmp_pa
     command = Command(lab, tmp_path, scale_test_submit_count=100)
     command.wait_for_rows()
     os.kill(command.pids()[1], signal.SIGKILL)
-    output, _ = command.process.communicate(timeout=110)
+    output, _ = command.process.communicate(timeout=PATIENCE_S)
     assert json.loads((command.artifacts.parents[1] / "run.json").read_text())["exit_code"] == 1, output
     accounting = command.document("accounting")
     assert 50 < accounting["submitted"] < 100
@@ -129,7 +131,7 @@ def test_a_stop_ends_the_submitters_with_complete_files(lab: Lab, tmp_path: Path
     command.wait_for_rows()
     pids = command.pids()
     next(tmp_path.iterdir()).joinpath("stop").touch()
-    output, _ = command.process.communicate(timeout=60)
+    output, _ = command.process.communicate(timeout=PATIENCE_S)
     assert "interrupted: " in output
     assert gone(pids)
     assert [command.document(f"submitters/{number:02d}/done")["ended_by"] for number in (0, 1)] == ["stopped"] * 2

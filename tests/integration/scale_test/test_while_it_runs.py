@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.conftest import PATIENCE_S
+
 from .conftest import PROGRAMS, PROJECT, Lab, eventually
 
 pytestmark = pytest.mark.lab
@@ -41,7 +43,7 @@ def test_a_run_that_goes_on_shows_its_progress_and_has_a_report(lab: Lab, tmp_pa
         assert process.poll() is None
     finally:
         next(tmp_path.iterdir()).joinpath("stop").touch()
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_S)
     assert re.search(r"^status +running$", page, re.MULTILINE)
     assert re.search(r"submitting: \d+ of 5000 submitted \(\d+\.\d/s\), .*\d+ completed \(\d+\.\d/s\)", page)
     assert "001__scale_test__submit so far" in page

@@ -69,7 +69,7 @@ class Scene:
     rate: float = 0.0
     until: str = "all_completed"
     asked: int | None = None
-    timeout_s: float = 10.0
+    timeout_s: float = 60.0
     meanwhile: Deed | None = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     policy: RetryPolicy = QUICK
