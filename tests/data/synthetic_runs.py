@@ -145,6 +145,8 @@ def write_run(
         place = parent / ("002__scale_test__submit" if parent == directory else "000__scale_test__submit")
         recorded = write_recording(place / "artifacts", shape, run, began)
         failed = status == "failed" and shape.failing > 0
+        if failed:
+            _failure(directory, place.relative_to(directory), recorded.ended)
         _command(place, began, recorded.ended, "failed" if failed else "ok", running=shape.cut_after is not None)
         began = recorded.ended + 3.0
     _command(directory / "090__scale_test__cleanup", began, began + 2.1)
@@ -224,6 +226,30 @@ def _command(directory: Path, started: float, ended: float, status: str = "ok", 
     if status == "failed":
         text = "Watch the workloads (scale_test_submit)\nroles/scale_test_submit/tasks/main.yml:14\n"
         (directory / "FAILURE").write_text(text + "12 of 300 workloads failed: BackoffLimitExceeded\n")
+
+
+def _failure(run: Path, command: Path, moment: float) -> None:
+    """What a failed task leaves: its record, what Ansible said, and the log of the command."""
+    record = {
+        "at": stamp(moment),
+        "attempt": 1,
+        "host": "localhost",
+        "role": "scale_test_submit",
+        "what": "scale_test_submit: Watch the workloads",
+        "where": "roles/scale_test_submit/tasks/main.yml:14 (localhost)",
+        "why": "12 of 300 workloads failed: BackoffLimitExceeded\nThe log is in artifacts/recorder.log",
+        "exit_code": 1,
+        "kind": "RunFailed",
+        "directory": str(command),
+        "finalizing": False,
+    }
+    lines = [f"{stamp(moment - 40 + number)} {300 - 7 * number} workloads running" for number in range(40)]
+    lines += ["\x1b[31mworkload-0012 failed: OOMKilled (exit code 137)\x1b[0m", "12 of 300 workloads failed"]
+    (run / command / "artifacts" / "recorder.log").write_text("\n".join(lines) + "\n")
+    with (run / "failures.jsonl").open("a") as stream:
+        stream.write(json.dumps(record) + "\n")
+    said = ["TASK [Watch the workloads] ****", f"fatal: [localhost]: FAILED! => {record['why']}"]
+    (run / "ansible.log").write_text("\n".join(["PLAY [Test] ****", *said, "PLAY RECAP ****"]) + "\n")
 
 
 def _timeline(directory: Path, ended: float) -> None:

@@ -1,0 +1,197 @@
+"""report.yml: what a report shows, and what is refused with file and line."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+from perfanalysis.__main__ import run
+from perfanalysis.errors import UsageError
+from perfanalysis.pipeline import analyse_run
+from perfanalysis.report import ReportPaths, Wanted, make_report
+from perfanalysis.report.catalogue import catalogue, known_names
+from perfanalysis.report.content import Content, content_of
+from perfanalysis.report.layout import SCHEMA, Layout, default_layout
+from perfanalysis.sections import Note
+from perfanalysis.typed_yaml import json_schema
+
+from tests.data.fine_tuning_runs import Training, write_tuning_run
+from tests.data.synthetic_runs import Shape, write_run
+
+pytestmark = pytest.mark.usefixtures("quick_plots")
+SCHEMA_FILE = Path(__file__).resolve().parents[3] / "docs" / "schema" / "report-1.json"
+
+
+def layout_of(folder: Path, *pages: str) -> Path:
+    """A report.yml of some pages, each a mapping in YAML's short form."""
+    path = folder / "report.yml"
+    lines = [f"schema: {SCHEMA}", "visualize:", *(f"  - {page}" for page in pages)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def reported(directory: Path, *pages: str) -> ReportPaths:
+    return make_report(directory, wanted=Wanted(layout_of(directory.parent, *pages)))
+
+
+def headings(page: Path) -> list[str]:
+    """Headings of sections and recordings, in order, without what is linked in them."""
+    found = re.findall(r"<h2[^>]*>(.*?)</h2>", page.read_text())
+    return [re.sub(r"<a.*?</a>", "", text).strip() for text in found]
+
+
+def figures(page: Path) -> list[str]:
+    return re.findall(r'class="png" href="([^"]+)\.png"', page.read_text())
+
+
+def test_sections_and_plots_stand_in_the_order_that_is_asked_for(small_run: Path) -> None:
+    paths = reported(small_run, "{id: index, generate: [settings, gpus, general, latency_per_step]}")
+    assert headings(paths.index) == ["Settings", "GPU occupation", "Latency", "Percentiles"]
+    assert figures(paths.index) == ["gpus", "general"]
+    assert {path.name for path in paths.plots} == {"gpus.png", "general.png"}
+    # of Percentiles one of its tables
+    assert "Client&#39;s clock beside" not in paths.index.read_text()
+
+
+def test_a_pattern_and_the_rest(small_run: Path) -> None:
+    paths = reported(small_run, '{id: index, generate: ["g*", "*", kpis]}')
+    found = headings(paths.index)
+    assert found[0] == "GPU occupation"
+    assert found[-1] == "KPIs"
+    assert len(found) == len(set(found))
+    assert {"Latency", "Settings", "Versions", "Throughput"} <= set(found)
+
+
+def test_a_heading_of_the_team(small_run: Path) -> None:
+    part = '{section: At a glance, text: "For the weekly meeting.", generate: [general, concurrency]}'
+    page = reported(small_run, f"{{id: weekly, title: Weekly, generate: [{part}]}}").index
+    assert page.name == "weekly.html"
+    assert headings(page) == ["At a glance"]
+    assert figures(page) == ["general", "concurrency"]
+    text = page.read_text()
+    assert "For the weekly meeting." in text
+    assert "<h1>Weekly</h1>" in text
+    assert (page.parent / "weekly.md").read_text().startswith("# Weekly\n")
+
+
+def test_one_file_gives_several_reports(matrix_run: Path) -> None:
+    first = "{id: index, generate: [comparison]}"
+    second = "{id: jobs, where: {workload_kind: Job}, generate: [general, kpis]}"
+    paths = reported(matrix_run, first, second)
+    assert [(page.name, twin.name) for page, twin in paths.pages] == [
+        ("index.html", "report.md"),
+        ("jobs.html", "jobs.md"),
+    ]
+    jobs = paths.pages[1][0]
+    assert figures(jobs) == ["cell_0.general"]
+    assert "PyTorchJob" not in jobs.read_text()
+    assert figures(paths.index) == ["compared.distributions"]
+
+
+@pytest.mark.parametrize(
+    ("where", "cells"),
+    [
+        ("{workload_kind: PyTorchJob}", ["cell_1"]),
+        ("{scale_test_workload_kind: [Job, PyTorchJob]}", ["cell_0", "cell_1"]),
+        ('{workload_kind: "*job", workloads: 20}', ["cell_1"]),
+        ("{cell: 0}", ["cell_0"]),
+    ],
+)
+def test_recordings_are_filtered(matrix_run: Path, where: str, cells: list[str]) -> None:
+    page = reported(matrix_run, f"{{id: index, generate: [{{generate: [gpus], where: {where}}}]}}").index
+    assert figures(page) == [f"{cell}.gpus" for cell in cells]
+
+
+def test_a_filter_that_nothing_meets_is_said(matrix_run: Path) -> None:
+    paths = reported(matrix_run, "{id: index, where: {workload_kind: MPIJob}, generate: [general]}")
+    texts = [finding.text for finding in paths.findings]
+    assert "no recording has workload_kind: MPIJob" in texts
+    assert "Nothing of what was asked for is in this run." in paths.index.read_text()
+
+
+def test_what_did_not_occur_is_a_note(small_run: Path) -> None:
+    paths = reported(small_run, "{id: index, generate: [errors, queues, scaling, general]}")
+    assert [finding.text for finding in paths.findings] == [
+        "this run has no queues to show",
+        "this run has no scaling to show",
+    ]
+    assert headings(paths.index) == ["Latency"]
+
+
+@pytest.mark.parametrize(
+    ("pages", "line", "words"),
+    [
+        (["{id: index, generate: [generl]}"], 3, "nothing is called generl; did you mean general?"),
+        (["{id: index, generate: [gpus]}", "{id: b, generate: [latency.genral]}"], 4, "did you mean general?"),
+        (["{id: index, generate: [gpus], filters: {}}"], 3, "unknown key filters"),
+        (["{id: index, generate: [gpus], where: {workload: x}}"], 3, "no recording has a workload to filter by"),
+        (["{id: index}"], 3, "lacks generate"),
+        (["{id: comparison, generate: [gpus]}"], 3, "cannot have the id"),
+        (["{id: ../up, generate: [gpus]}"], 3, "cannot have the id"),
+        (["{id: a, generate: [gpus]}", "{id: a, generate: [gpus]}"], 4, "two reports have the id a"),
+        (["{id: index, generate: gpus}"], 3, "must be a list"),
+    ],
+)
+def test_mistakes_are_named_with_their_line(small_run: Path, pages: list[str], line: int, words: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        reported(small_run, *pages)
+    assert f"report.yml:{line}: " in str(caught.value)
+    assert words in str(caught.value)
+    assert not (small_run / "report" / "index.html").exists()
+
+
+@pytest.mark.parametrize("text", ["", "- a", "schema: psap.perf/report/2\nvisualize: []", "{", "\x00", "a: *b"])
+def test_files_of_other_kinds_are_refused(small_run: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = small_run.parent / "report.yml"
+    path.write_text(text)
+    assert run(["report", str(small_run), "--layout", str(path)]) == 2
+    assert capsys.readouterr().err.startswith(f"Error: {path}")
+
+
+def test_plots_are_listed(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", str(small_run), "--list-plots"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == ["SECTION", "NAME", "WHAT", "TITLE"]
+    assert ["latency", "general", "plot", "Latency", "over", "time"] in lines
+    assert ["queues", "queues", "not", "in", "this", "run", "of", "the", "kind", "scale_test"] in lines
+    assert not (small_run / "report" / "index.html").exists()
+
+
+def test_the_shipped_layout_shows_everything(tmp_path: Path) -> None:
+    directory = write_run(tmp_path, [Shape(workloads=60, nodes=4, pods=2, duration=3.0, everything=True)])
+    content = content_of(analyse_run(directory, directory / "report"), directory / "report")
+    everything = [section.title for section in (*content.sections, *content.groups[0].sections)]
+    assert sorted(headings(make_report(directory).index)) == sorted(everything)
+    [page] = default_layout().visualize
+    assert page.id == "index"
+
+
+def names_of(content: Content) -> set[tuple[str, str]]:
+    sections = [*content.sections, *(section for group in content.groups for section in group.sections)]
+    blocks = ((section, block) for section in sections for block in section.blocks)
+    return {(section.name, block.name) for section, block in blocks if not isinstance(block, Note)}
+
+
+def test_the_known_names_are_those_that_occur(tmp_path: Path) -> None:
+    """Whatever a run can show is known to a layout of a run that has it not."""
+    shape = Shape(workloads=80, nodes=4, pods=2, duration=3.0, failing=0.1, everything=True)
+    scale = write_run(tmp_path, [shape, shape], status="failed")
+    tuning = write_tuning_run(tmp_path, [Training(gpus=1), Training(gpus=2), Training(gpus=1, outcome="failed")])
+    known = {(section, name) for of in catalogue().values() for section, names in of.items() for name in names}
+    for directory in (scale, tuning):
+        found = names_of(content_of(analyse_run(directory, directory / "report"), directory / "report"))
+        assert found - known == set()
+    assert "general" in known_names()
+
+
+def test_the_schema_is_that_of_the_types() -> None:
+    made = json_schema(Layout, SCHEMA)
+    assert json.loads(SCHEMA_FILE.read_text()) == made
+    shipped = {"id": "index", "generate": ["a", {"generate": ["b"], "where": {"cell": [1, 2]}}]}
+    jsonschema.validate({"schema": SCHEMA, "visualize": [shipped]}, made)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(yaml.safe_load("{schema: psap.perf/report/1, visualize: [{id: a, filters: b}]}"), made)
