@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -144,8 +146,19 @@ def test_a_selection_is_of_the_first_or_last_by_submission(tmp_path: Path) -> No
 
 def test_percentiles_that_a_sample_does_not_carry_are_refused(tmp_path: Path) -> None:
     lines = statistics_lines(in_order(read_working_directory(make(tmp_path / "logs", 99, 1, lost=0)).samples))
-    assert all("p99 not given: needs 100 values, has 99" in line for line in lines)
-    assert all("p50 " in line and " to " in line for line in lines)
+    assert len(lines) == 1 + len(AFTER) + 2
+    assert all("\u2013  " in line for line in lines[1:-2])
+    assert lines[-2:] == ["P99: needs 100 values, has 99", "Percentiles by linear interpolation, as numpy's default."]
+
+
+@pytest.mark.parametrize(("sent", "seen"), [([], []), (None, [sampled("j-000000", 0, 0, 0, 0, 0, 1)])])
+def test_where_nothing_can_be_plotted_the_exit_code_says_so(
+    tmp_path: Path, sent: list[Any] | None, seen: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = write(tmp_path / "logs", sent, seen)
+    assert run(["plotter", str(directory)]) == 5
+    assert "no workload was both submitted and sampled" in capsys.readouterr().err
+    assert (directory / "times.csv").is_file()
 
 
 def test_percentiles_can_be_taken_as_kube_burner_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,7 +170,7 @@ def test_percentiles_can_be_taken_as_kube_burner_does(tmp_path: Path, capsys: py
     for method in ("linear", "kube-burner"):
         assert run(["plotter", directory, "--output", str(tmp_path), "--percentiles", method]) == 0
         [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Total Pod Scheduling")]
-        found[method] = line.split("p50 ")[1].split(",")[0]
+        found[method] = re.split(" {2,}", line)[3]
     assert found == {"linear": "2.50\u202fs", "kube-burner": "2.00\u202fs"}
 
 

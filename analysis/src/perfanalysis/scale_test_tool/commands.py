@@ -116,9 +116,12 @@ def plotter(
         if figure.rows:
             write_bytes(target / f"{figure.name}.png", draw(figure))
             click.echo(target / f"{figure.name}.png")
-    click.echo("\n".join(statistics_lines(plotted, method)))
+    for line in statistics_lines(plotted, method):
+        click.echo(line)
     accounts = accounts_of(found)
     click.echo(accounts.text)
+    if not accounts.analysed:
+        raise DataQualityError(f"{directory}: no workload was both submitted and sampled, so there is nothing to plot")
     if accounts.lost_ratio > most_lost or not accounts.identity_holds:
         raise DataQualityError(f"the data is not complete: {accounts.text}. --most-lost allows for some")
 

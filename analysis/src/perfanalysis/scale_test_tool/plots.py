@@ -8,10 +8,10 @@ import numpy as np
 
 from perfanalysis.charts.model import Axis, Chart, Figure
 from perfanalysis.charts.over_time import row_of
-from perfanalysis.percentiles import Method, estimates
+from perfanalysis.percentiles import STATISTICS, Estimate, Method, estimates
 from perfanalysis.scale_test_tool.columns import Columns, resolution
 from perfanalysis.scale_test_tool.records import DELTAS, STAMPS, SUBMITTED, Delta
-from perfanalysis.sections import duration
+from perfanalysis.sections import DASH, duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -83,16 +83,27 @@ def _statistics(values: NDArray[np.float64], method: Method) -> str:
 
 
 def statistics_lines(workloads: Columns, method: Method = "linear") -> list[str]:
-    """A table for the terminal: average, percentiles with their 95 % intervals, and the largest, of each difference."""
-    return [_line(workloads.delta(delta), delta, method) for delta in _known(workloads, DELTAS)]
+    """A table for the terminal: how exact each difference is, average, percentiles with 95 % intervals, the largest.
+
+    A percentile that the sample does not carry is a dash, and a line below says what it needs.
+    """
+    deltas = _known(workloads, DELTAS)
+    if not deltas:
+        return []
+    found = {delta: estimates(workloads.delta(delta), method) for delta in deltas}
+    rows = [("", "exact to", "average", *(statistic.upper() for statistic in STATISTICS))]
+    for delta, all_of in found.items():
+        average = duration(float(np.nanmean(workloads.delta(delta))))
+        exact = f"\u00b1{resolution(delta):g}\u202fs"
+        rows.append((delta.heading, exact, average, *(_shown(of) for of in all_of)))
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    refused = {of.statistic: of.reason for all_of in found.values() for of in all_of if of.value is None}
+    return [*lines, *(f"{statistic.upper()}: {reason}" for statistic, reason in refused.items()), STATED[method]]
 
 
-def _line(values: NDArray[np.float64], delta: Delta, method: Method) -> str:
-    parts = [f"average {duration(float(np.nanmean(values)))}"]
-    for of in estimates(values, method):
-        if of.value is None:
-            parts.append(f"{of.statistic} not given: {of.reason}")
-        else:
-            between = "" if of.low is None or of.high is None else f" ({duration(of.low)} to {duration(of.high)})"
-            parts.append(f"{of.statistic} {duration(of.value)}{between}")
-    return f"{delta.heading} = {formula(delta)}, \u00b1{resolution(delta):g}\u202fs: {', '.join(parts)}"
+def _shown(of: Estimate) -> str:
+    if of.value is None:
+        return DASH
+    between = "" if of.low is None or of.high is None else f" ({duration(of.low)} to {duration(of.high)})"
+    return f"{duration(of.value)}{between}"
