@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from perfanalysis.errors import UsageError
+from perfanalysis.opensearch.commands import pull_command, push_command
 from perfanalysis.options import WORKLOADS
 
 FOLDER = click.argument("folder", type=click.Path(path_type=Path))
@@ -49,7 +50,7 @@ def add_command(runs: tuple[Path, ...], folder: Path) -> None:
 @click.option("--flow", help="Only runs of this flow.")
 def list_command(folder: Path, flow: str | None) -> None:
     """List the runs of a history, oldest first: when, what became of it, how many recordings and KPIs."""
-    for document in _documents(folder):
+    for document in documents_of(folder):
         if flow in (None, document.get("flow")):
             recordings = document["recordings"]
             kpis = sum(len(recording["kpis"]) for recording in recordings)
@@ -62,7 +63,7 @@ def list_command(folder: Path, flow: str | None) -> None:
 @click.argument("run")
 def show_command(folder: Path, run: str) -> None:
     """Print the document of RUN (its id, or the beginning of it that no other has)."""
-    found = [document for document in _documents(folder) if str(document["run"]).startswith(run)]
+    found = [document for document in documents_of(folder) if str(document["run"]).startswith(run)]
     if len(found) != 1:
         names = ", ".join(str(document["run"]) for document in found)
         raise UsageError(f"{run} is the beginning of {len(found)} runs in {folder}{f': {names}' if names else ''}")
@@ -96,14 +97,19 @@ def export_command(folder: Path, target: Path, rules: Path | None) -> None:
     from perfanalysis.scrubbing import read_rules, scrub
 
     wanted = read_rules(rules)
-    count = sum(add(target, scrub(document, wanted))[1] for document in _documents(folder))
+    count = sum(add(target, scrub(document, wanted))[1] for document in documents_of(folder))
     click.echo(f"{count} written to {target}")
 
 
-def _documents(folder: Path) -> Iterator[dict[str, Any]]:
+def documents_of(folder: Path) -> Iterator[dict[str, Any]]:
+    """The documents of a history; what was left out is told on stderr."""
     from perfanalysis.history.folder import load
 
     history = load(folder)
     for finding in history.findings:
         click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
     yield from history.documents
+
+
+history_group.add_command(push_command)
+history_group.add_command(pull_command)

@@ -1,0 +1,44 @@
+"""One OpenSearch for the tests of this folder, and a proxy with TLS and passwords before it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from perfanalysis.opensearch.connection import Server
+from perflab.certificates import Authority
+
+from tests.integration.opensearch.node import running
+from tests.integration.opensearch.proxy import Proxy, proxy
+
+CREDENTIALS = ("tester", "a-wörd-that-nobody-may-see-€")
+
+
+@pytest.fixture(scope="session")
+def plain_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a real OpenSearch 2.19.1, by HTTP and without passwords."""
+    if shutil.which("java") is None:
+        pytest.skip("there is no Java on this machine, and OpenSearch runs on it")
+    with running(tmp_path_factory.mktemp("opensearch")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """It signed what the proxy shows, and no system knows it."""
+    return Authority(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture(scope="session", name="before")
+def _before(plain_server: str, authority: Authority) -> Iterator[Proxy]:
+    with proxy(plain_server, CREDENTIALS, authority.issue_server("server", [])) as started:
+        yield started
+
+
+@pytest.fixture
+def server(before: Proxy, authority: Authority, request: pytest.FixtureRequest) -> Iterator[Server]:
+    """The server behind the proxy, reached as it should be; each test has indices of its own."""
+    prefix = f"t-{abs(hash(request.node.name)) % 10**12}"
+    yield Server(before.url, prefix, authority.pair.certificate, credentials=CREDENTIALS)
+    before.faults.clear()

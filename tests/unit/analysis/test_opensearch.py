@@ -1,0 +1,166 @@
+"""What is refused before any server is asked, and what its refusals become."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from perfanalysis.errors import UsageError
+from perfanalysis.opensearch.connection import PASSWORD, USER, Server, connect, read_credentials
+from perfanalysis.opensearch.errors import ServerError, told
+from perfanalysis.opensearch.layout import LONGEST_TEXT, of_kpis, of_run, searchable
+from perfanalysis.opensearch.push import Failure, Pushed
+
+from tests.unit.analysis.histories import document, kpi
+
+SECRET = "correct-horse"
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"url": f"https://me:{SECRET}@search.example.com"}, "must not hold credentials"),
+        ({"url": "search.example.com:9200"}, "is no address of a server"),
+        ({"url": "ftp://search.example.com"}, "is no address of a server"),
+        ({"url": "https://"}, "is no address of a server"),
+        ({"url": "https://search.example.com/?pretty"}, "is no address of a server"),
+        ({"url": "http://search.example.com", "credentials": ("me", SECRET)}, "in the clear: use https"),
+        ({"url": "https://search.example.com", "prefix": "Upper"}, "is no prefix of an index"),
+        ({"url": "https://search.example.com", "prefix": "*"}, "is no prefix of an index"),
+    ],
+)
+def test_an_address_is_refused(given: dict[str, Any], why: str) -> None:
+    with pytest.raises(UsageError, match=why) as refused:
+        Server(**given)
+    assert SECRET not in str(refused.value)
+
+
+def test_a_server_does_not_show_its_password() -> None:
+    server = Server("http://127.0.0.1:9200", credentials=("me", SECRET))
+    assert SECRET not in f"{server!r} {server}"
+
+
+def test_credentials_come_from_the_environment_or_a_file_of_the_owner(tmp_path: Path) -> None:
+    assert read_credentials(None, {}) is None
+    assert read_credentials(None, {USER: "me", PASSWORD: SECRET}) == ("me", SECRET)
+    kept = tmp_path / "credentials.yml"
+    kept.write_text(f"user: you\npassword: {SECRET}\n")
+    kept.chmod(0o600)
+    assert read_credentials(kept, {USER: "me", PASSWORD: "other"}) == ("you", SECRET)
+    kept.chmod(0o400)
+    assert read_credentials(kept, {}) == ("you", SECRET)
+
+
+@pytest.mark.parametrize("mode", [0o604, 0o640, 0o660, 0o644])
+def test_a_file_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> None:
+    kept = tmp_path / "credentials.yml"
+    kept.write_text(f"user: you\npassword: {SECRET}\n")
+    kept.chmod(mode)
+    with pytest.raises(UsageError, match=f"can be read by others .mode {mode:04o}.: chmod 600"):
+        read_credentials(kept, {})
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (f"password: {SECRET}", "must hold user and password"),
+        (f"user: 1\npassword: {SECRET}", "must hold user and password"),
+        (f"- {SECRET}", "must hold user and password"),
+        (f"user: me\npassword: '{SECRET}", "is no YAML with user and password"),
+        (f"user: me\npassword: {SECRET}: {SECRET}", "is no YAML with user and password"),
+    ],
+)
+def test_a_file_of_credentials_is_refused_without_showing_it(tmp_path: Path, content: str, why: str) -> None:
+    kept = tmp_path / "credentials.yml"
+    kept.write_text(content)
+    kept.chmod(0o600)
+    with pytest.raises(UsageError, match=why) as refused:
+        read_credentials(kept, {})
+    assert SECRET not in str(refused.value)
+    assert refused.value.__cause__ is None
+
+
+def test_half_of_the_credentials_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=f"{USER} is set and {PASSWORD} is not"):
+        read_credentials(None, {USER: "me"})
+    with pytest.raises(UsageError, match=f"{PASSWORD} is set and {USER} is not") as refused:
+        read_credentials(None, {PASSWORD: SECRET})
+    assert SECRET not in str(refused.value)
+    with pytest.raises(UsageError, match="cannot be read: No such file"):
+        read_credentials(tmp_path / "nowhere", {})
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"])
+def test_a_file_without_certificates_is_refused(tmp_path: Path, content: str | None) -> None:
+    authority = tmp_path / "ca.pem"
+    if content is not None:
+        authority.write_text(content)
+    with pytest.raises(UsageError, match="is no file of certificates"):
+        connect(Server("https://127.0.0.1:9", ca_file=authority))
+
+
+@pytest.mark.parametrize(
+    ("version", "why"),
+    [
+        ({"number": "8.15.0"}, "is no OpenSearch 8.15.0; OpenSearch 2.7 or newer is needed"),
+        ({"number": "1.3.20", "distribution": "opensearch"}, "is opensearch 1.3.20; OpenSearch 2.7 or newer"),
+        (None, "is no OpenSearch; OpenSearch 2.7 or newer is needed"),
+    ],
+)
+def test_what_is_no_opensearch_of_today_is_refused(
+    monkeypatch: pytest.MonkeyPatch, version: dict[str, str] | None, why: str
+) -> None:
+    monkeypatch.setattr("opensearchpy.OpenSearch.info", lambda _: {"version": version})
+    with pytest.raises(ServerError, match=why):
+        connect(Server("http://127.0.0.1:9"))
+
+
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [
+        (401, "refuses the credentials"),
+        (403, "does not allow this user"),
+        (413, "of this size"),
+        (503, "answered 503: x"),
+    ],
+)
+def test_a_status_becomes_a_sentence(status: int, why: str) -> None:
+    from opensearchpy import exceptions
+
+    with pytest.raises(ServerError, match=why) as refused, told("https://here"):
+        raise exceptions.HTTP_EXCEPTIONS.get(status, exceptions.TransportError)(status, "x", {})
+    assert str(refused.value).startswith("https://here ")
+
+
+def test_a_run_is_found_by_what_its_document_says() -> None:
+    server = Server("http://127.0.0.1:9200", "perf")
+    given = document(
+        3, [{**kpi("a", 1.5), "labels": {"tenant": "blue"}}], facts={"setting.a": "x", "version.b": "y" * 9000}
+    )
+    run = of_run(given, server)
+    assert (run.index, run.source["document"], run.source["run"]) == ("perf-runs-1", given, "run-003")
+    assert run.source["facts"] == {"setting.a": "x", "version.b": "y" * LONGEST_TEXT}
+    (value,) = of_kpis(given, server)
+    assert value.index == "perf-kpis-1"
+    assert value.source["content"] == run.identity
+    assert value.source["labels"] == {"recording": "001__scale_test__submit", "tenant": "blue"}
+    assert value.source["facts"].keys() == {"version.b"}
+    assert (value.source["name"], value.source["value"]) == ("a", 1.5)
+    assert next(of_kpis(document(3, [kpi("a", 1.6)]), server)).identity != value.identity
+
+
+def test_what_is_no_time_is_not_given_as_one() -> None:
+    assert of_run(document(3, [], started="yesterday"), Server("http://127.0.0.1:9200")).source["started"] is None
+    assert searchable([{"a": ["b" * 9000, 1, None]}]) == [{"a": ["b" * LONGEST_TEXT, 1, None]}]
+
+
+def test_many_failures_are_told_by_the_first() -> None:
+    from collections import Counter
+
+    failures = tuple(Failure(f"r{number}", "run", "no room") for number in range(12))
+    error = Pushed(Counter(), Counter(), failures).error()
+    assert error is not None
+    assert (error.exit_code, str(error).count("no room")) == (1, 10)
+    assert "12 documents of 12 runs were not stored" in str(error)
+    assert "; and 2 more. Push again" in str(error)
