@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from perfanalysis.opensearch.connection import Server
 
-MADE_BY = {"schema": "psap.perf/history-index/1"}
+MADE_BY = {"made_by": "psap.perf", "layout": 1}
 WORD = {"type": "keyword", "ignore_above": 8000}
 FLAT = {"type": "flat_object"}
 NUMBER = {"type": "double"}
