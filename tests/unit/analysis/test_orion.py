@@ -291,3 +291,24 @@ def test_columns_of_one_name_and_runs_there_twice_are_refused(
     assert run([*arguments, "--unit", "a=bananas"]) == 2
     assert run([*arguments, "--unit", "=s"]) == 2
     assert "unit 'bananas'" in capsys.readouterr().err
+
+
+def test_regress_judges_a_run_of_the_history_by_orions_config_and_acknowledgements(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert imported(tmp_path / "history") == 0
+    arguments = ["regress", LAST, "--history", str(tmp_path / "history"), "--output", str(tmp_path / "out")]
+    config = ["--orion-config", str(DATA / "config.yaml"), "--orion-test", "node-density", "--orion-vars", VARIABLES]
+    assert run([*arguments, *config, "--orion-ack", str(DATA / "acknowledged.yaml")]) == 4
+    document = json.loads((tmp_path / "out" / "regression.json").read_text())
+    (recording,) = document["recordings"]
+    verdicts = {kpi["name"]: (kpi["verdict"], kpi["direction"]) for kpi in recording["kpis"]}
+    assert verdicts == {
+        "pod_ready_latency_p99": ("acknowledged", "lower"),
+        "kubelet_cpu_avg": ("worse", "lower"),
+    }
+    assert any("metadata (platform, wildcard, workerNodesCount)" in note for note in document["notes"])
+    assert (tmp_path / "out" / "regression.html").exists()
+    capsys.readouterr()
+    assert run([*arguments, "--orion-config", str(tmp_path / "none.yaml")]) == 2
+    assert "none.yaml cannot be read" in capsys.readouterr().err

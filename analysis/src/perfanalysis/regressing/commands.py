@@ -10,6 +10,7 @@ import click
 
 from perfanalysis.comparing.commands import share, target_of
 from perfanalysis.errors import UsageError
+from perfanalysis.foreign.orion.commands import judged_options
 from perfanalysis.options import WORKLOADS
 from perfanalysis.regressing.methods import Method
 
@@ -59,6 +60,7 @@ def pair(text: str) -> tuple[str, str]:
     "--watch", "watch", type=click.Path(path_type=Path), metavar="FILE", help="YAML of the KPIs to judge, and how."
 )
 @click.option("--acknowledged", type=click.Path(path_type=Path), metavar="FILE", help="YAML of accepted changes.")
+@judged_options
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON document instead of the summary.")
 @click.option("--svg", is_flag=True, help="Write each plot as SVG, too.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default RUN/report.")
@@ -76,6 +78,10 @@ def regress_command(
     sorted_by: tuple[str, ...],
     watch: Path | None,
     acknowledged: Path | None,
+    orion_config: Path | None,
+    orion_test: str | None,
+    orion_vars: str | None,
+    orion_ack: tuple[Path, ...],
     as_json: bool,
     svg: bool,
     output: Path | None,
@@ -86,6 +92,7 @@ def regress_command(
     marked as keys are equal. regression.json, .md, .html (trends), .xml (JUnit) and .sarif are written, and the outcome
     into verdict.json. Exit code 4: a KPI is worse. 6: no KPI has enough history.
     """
+    from perfanalysis.foreign.orion.judged import judged_by, read_orion_acknowledged
     from perfanalysis.regressing.acknowledged import Acknowledged, read_acknowledged
     from perfanalysis.regressing.series import Selection
     from perfanalysis.regressing.verdict import Options
@@ -94,10 +101,13 @@ def regress_command(
 
     today = datetime.datetime.now(datetime.UTC).date()
     accepted = Acknowledged() if acknowledged is None else read_acknowledged(acknowledged, today)
+    accepted = sum((read_orion_acknowledged(path) for path in orion_ack), accepted)
+    orion = judged_by(orion_config, orion_test, orion_vars, folder)
+    watched = (*(() if watch is None else read_watched(watch)), *orion.watched)
     selection = Selection(
         frozenset(compared), frozenset(ignored), sorted_by, frozenset(same), tuple(map(pair, skipped))
     )
-    options = Options(method, share(margin), recent, selection, () if watch is None else read_watched(watch))
+    options = Options(method, share(margin), recent, selection, watched, orion.notes)
     written = regress_run(run, folder, options, accepted, target_of(run, output), svg=svg)
     for finding in written.findings:
         click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)

@@ -39,6 +39,8 @@ class Options:
     selection: Selection = field(default_factory=Selection)
     watched: tuple[Watch, ...] = ()
     """Only these KPIs are judged, as each says; empty: all, as they declare."""
+    notes: tuple[str, ...] = ()
+    """What else a reader of the verdict must know of how it was asked for."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ def regress(
     notes += tuple(
         f"{name} has no settings marked as keys: it is compared with all of its kind" for name in sorted(keyless)
     )
-    notes += unseen(options.watched, current)
+    notes += (*options.notes, *unseen(options.watched, current))
     return Regression(current[0].run if current else "", options, judged, notes)
 
 

@@ -13,6 +13,7 @@ from perfanalysis.foreign.orion.config import chosen_test, read_config
 from perfanalysis.foreign.orion.metrics import BOTH, INCREASES, Metric
 from perfanalysis.foreign.orion.names import kpi_name
 from perfanalysis.foreign.orion.template import Located, read_template
+from perfanalysis.history.folder import load
 from perfanalysis.regressing.acknowledged import Acknowledged, Acknowledgement
 from perfanalysis.regressing.watched import Better, Watch
 
@@ -31,8 +32,16 @@ ACKNOWLEDGED = frozenset(("uuid", "metric", "reason", "version", "test"))
 class Judged:
     """What is to be judged, and what of the config has no counterpart here."""
 
-    watched: tuple[Watch, ...]
-    notes: tuple[str, ...]
+    watched: tuple[Watch, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def judged_by(config: Path | None, test: str | None, variables: str | None, folder: Path) -> Judged:
+    """What a config says to `regress` on the history in *folder*; nothing without a config. Raises UsageError."""
+    if config is None:
+        return Judged()
+    known = {name for entry in load(folder).entries() for name in entry.kpis}
+    return read_judged(config, test, variables, known)
 
 
 def read_judged(path: Path, test: str | None, variables: str | None, known: Collection[str] = ()) -> Judged:

@@ -1,0 +1,34 @@
+"""The group `import`: each format in one line of help, and in the documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+from perfanalysis.__main__ import run
+from perfanalysis.foreign.commands import import_group
+
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "foreign-data.md"
+
+
+@pytest.mark.parametrize("command", import_group.commands.values(), ids=lambda command: str(command.name))
+def test_a_format_has_one_line_of_help_and_says_where_it_goes(command: click.Command) -> None:
+    assert command.short_help is not None
+    assert command.short_help.endswith(".")
+    assert len(command.short_help) < 56
+    options = {option for parameter in command.params for option in parameter.opts}
+    assert options & {"--into", "--history"}
+
+
+def test_the_document_lists_the_formats() -> None:
+    rows = [line.split("|") for line in DOCUMENT.read_text().splitlines() if line.startswith("| `")]
+    listed = {row[1].strip(" `") for row in rows if row[3].strip() in ("run", "history", "run, or history")}
+    assert set(import_group.commands) <= listed
+
+
+def test_the_help_lists_the_formats(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["import", "--help"]) == 0
+    told = capsys.readouterr().out
+    for name, command in import_group.commands.items():
+        assert any(line.split()[:1] == [name] and str(command.short_help) in line for line in told.splitlines())
