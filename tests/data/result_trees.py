@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import random
 import shutil
 from collections.abc import Mapping
 from datetime import timedelta
@@ -130,3 +132,33 @@ def lts_payload(
     }
     stamped = {name: {**kpi, "@timestamp": begin.isoformat(), "test_uuid": uuid} for name, kpi in given.items()}
     return {"$schema": "urn:lts", "metadata": metadata, "results": {"series": [1, 2]}, "kpis": stamped}
+
+
+def write_loads(root: Path, tests: int, jobs: int) -> Path:
+    """Tests with so many jobs of one pod each, five a second, that wait at random for a node."""
+    draw = random.Random(7)
+    for number in range(tests):
+        test = write_test(root / f"load/{number:03d}__run", {"run": number, "count": jobs})
+        folder = test / "000__scheduler__generate_load"
+        begun = [n // 5 for n in range(jobs)]
+        bound = [at + draw.randint(1, 20) for at in begun]
+        ended = [at + draw.randint(9, 15) for at in bound]
+        rows = list(zip(range(jobs), begun, bound, ended, strict=True))
+        write_list(folder / "pytorchjob.json", (job(f"job-{n}", at, on, end) for n, at, on, end in rows))
+        write_list(folder / "pods.json", (pod(f"job-{n}-worker-0", at, on, on, end) for n, at, on, end in rows))
+        write_environment(test)
+    return root
+
+
+def main() -> None:
+    """Write a tree of loads and say where."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--tests", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=100)
+    given = parser.parse_args()
+    print(write_loads(given.folder, given.tests, given.jobs))
+
+
+if __name__ == "__main__":
+    main()
