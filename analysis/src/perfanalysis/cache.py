@@ -138,7 +138,7 @@ class Cache(Generic[TablesType]):
             "tables": hashes,
             "findings": [asdict(_below(finding, self.place)) for finding in findings],
         }
-        document["hash"] = _own_hash(document)
+        document["hash"] = own_hash(document)
         write_json(self.path, document)
 
     def _parser(self) -> dict[str, Any]:
@@ -155,7 +155,7 @@ class Cache(Generic[TablesType]):
             return None
         if not isinstance(loaded, dict) or loaded.get("schema") != SCHEMA:
             return None
-        return loaded if loaded.pop("hash", None) == _own_hash(loaded) else None
+        return loaded if loaded.pop("hash", None) == own_hash(loaded) else None
 
     def _changed(self, kept: Document, inputs: Mapping[str, Input]) -> str:
         """Which file, or what else, is not as it was; empty when all is."""
@@ -217,7 +217,7 @@ def _read(path: Path) -> bytes | None:
         return None
 
 
-def _own_hash(document: Document) -> str:
+def own_hash(document: Document) -> str:
     """The hash of a document's contents."""
     return content_hash(json.dumps(document, sort_keys=True).encode())
 

@@ -14,6 +14,9 @@ from perfanalysis.findings import Finding
 
 SCHEMA = re.compile(r"psap\.perf/(?P<kind>[a-z_-]+)/(?P<major>\d+)")
 NEWEST_MAJOR = 1
+MOST_VALUES = 1_000_000
+"""More values than any YAML of a run has."""
+SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 TOO_DEEP = "it is nested too deeply"
 Document = dict[str, Any]
 
@@ -40,23 +43,54 @@ def read_document(path: Path, kind: str, where: str) -> tuple[Document | None, t
 def _load(path: Path) -> object:
     if path.suffix == ".json":
         return load_json(path.read_bytes())
+    return load_yaml(path.read_text(encoding="utf-8"))
+
+
+def load_yaml(text: str) -> Any:
+    """The value of a YAML text. Raises ValueError for what is no YAML, too deep, or too large by its aliases."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # noqa: S506 - both are safe loaders
+        loaded = yaml.load(text, Loader=loader)  # noqa: S506 - both are safe loaders
+        return _bounded(loaded) if "&" in text else loaded
     except RecursionError as error:
         raise ValueError(TOO_DEEP) from error
-    except yaml.YAMLError as error:
-        raise ValueError(str(error).replace("\n", " ")) from error
+    # tags that do not fit their values end in any of these
+    except (yaml.YAMLError, AttributeError, TypeError, OverflowError) as error:
+        raise ValueError(" ".join(str(error).split())) from error
+
+
+def _bounded(value: Any) -> Any:
+    """The value, when it can be walked through: with aliases a few lines can hold themselves, or billions of values."""
+    left, counted = [value], 0
+    while left:
+        counted += 1
+        if counted > MOST_VALUES:
+            raise ValueError("it holds itself, or too many values by its aliases")
+        one = left.pop()
+        left += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+    return value
 
 
 def load_json(content: bytes) -> Any:
-    """The value of a JSON text. Raises ValueError for what is no JSON, no UTF-8, or nested too deeply."""
+    """The value of a JSON text. Raises ValueError for what is no JSON, no UTF-8, or nested too deeply.
+
+    Halves of characters, which JSON can spell and UTF-8 cannot, become question marks, else nothing could be written.
+    """
     try:
-        return json.loads(content)
+        loaded = json.loads(content)
+        return _whole(loaded) if SURROGATE.search(content) else loaded
     except RecursionError as error:
         raise ValueError(TOO_DEEP) from error
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [_whole(one) for one in value]
+    return {_whole(key): _whole(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 def schema_problem(schema: object, kind: str) -> str | None:
@@ -93,7 +127,7 @@ def number_or(value: object, default: float) -> float:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file whole under another name, then rename it, so that no reader sees half of it."""
-    write_bytes(path, text.encode("utf-8"))
+    write_bytes(path, text.encode("utf-8", "replace"))
 
 
 def write_bytes(path: Path, content: bytes) -> None:

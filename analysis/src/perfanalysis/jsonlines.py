@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from perfanalysis.documents import load_json
 from perfanalysis.findings import Finding
 from perfanalysis.tables import Column, TableSpec
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 1 << 20
 TAIL_BYTES = 1 << 20
+LARGEST_INTEGER = 2**63 - 1
+LARGEST_NUMBER = 10**300
 Block = TypeVar("Block")
 Result = TypeVar("Result")
 
@@ -63,7 +66,7 @@ def _whole_lines(path: Path) -> tuple[int, bool]:
         return total, False
     end = tail.rfind(b"\n") + 1
     try:
-        json.loads(tail[end:])
+        load_json(tail[end:])
     except ValueError:
         return start + end, True
     return total, False
@@ -184,7 +187,7 @@ def _read_tolerant(path: Path, size: int, spec: TableSpec) -> tuple[pd.DataFrame
 def accept_line(line: bytes, spec: TableSpec) -> dict[str, Any] | None:
     """As `accept`, of one line of JSON; None for what is no JSON."""
     try:
-        return accept(json.loads(line), spec)
+        return accept(load_json(line), spec)
     except ValueError:
         return None
 
@@ -214,4 +217,6 @@ def _fits(column: Column, value: object) -> bool:
         return False
     if column.kind == "text":
         return isinstance(value, str)
-    return isinstance(value, int) or (column.kind != "integer" and isinstance(value, float))
+    if isinstance(value, float):
+        return column.kind != "integer" and math.isfinite(value)
+    return isinstance(value, int) and abs(value) <= (LARGEST_INTEGER if column.kind == "integer" else LARGEST_NUMBER)

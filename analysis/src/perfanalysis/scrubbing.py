@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perfanalysis.documents import Document, listing, mapping
+from perfanalysis.documents import Document, listing, load_yaml, mapping
 from perfanalysis.errors import UsageError
 
 REPLACED = "(scrubbed)"
@@ -71,11 +71,9 @@ def read_rules(path: Path | None) -> Rules:
     """
     if path is None:
         return STANDARD
-    import yaml
-
     try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        loaded = load_yaml(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
     unknown = ", ".join(map(str, mapping(loaded).keys() - {"drop", "replace"}))
     if not isinstance(loaded, dict) or unknown:

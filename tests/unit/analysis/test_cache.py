@@ -156,7 +156,7 @@ def test_a_table_of_another_recording_is_made_anew(counting: Counting) -> None:
 
 def test_a_forged_document_does_not_make_a_forged_table_dangerous(counting: Counting, tmp_path: Path) -> None:
     """Whoever can write the tables' hash too can still not have anything run."""
-    from perfanalysis.cache import _own_hash, content_hash
+    from perfanalysis.cache import own_hash, content_hash
 
     with exploding(tmp_path / "exploded") as bomb:
         content = _extended(bomb)
@@ -165,7 +165,7 @@ def test_a_forged_document_does_not_make_a_forged_table_dangerous(counting: Coun
         document = json.loads(path.read_text())
         document["tables"]["transitions"] = content_hash(content)
         del document["hash"]
-        path.write_text(json.dumps({**document, "hash": _own_hash(document)}))
+        path.write_text(json.dumps({**document, "hash": own_hash(document)}))
         tables, findings = counting.load()
     assert (counting.parsed, len(tables.transitions)) == (2, 20 * 9)
     assert [finding.text for finding in findings] == ["damaged; it was made anew"]

@@ -9,7 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from perfanalysis.documents import Document, listing, mapping, schema_problem, write_bytes
+from perfanalysis.documents import Document, listing, load_json, mapping, schema_problem, write_bytes
 from perfanalysis.errors import UsageError
 from perfanalysis.findings import Finding
 from perfanalysis.history.entries import Entry, entries_of
@@ -92,7 +92,7 @@ def merge(source: Path, target: Path) -> int:
 def _read(path: Path) -> tuple[Document | None, str]:
     try:
         content = path.read_bytes()
-        document = json.loads(content)
+        document = load_json(content)
     except (OSError, ValueError) as error:
         return None, f"left out: it cannot be read: {error}"
     problem = schema_problem(mapping(document).get("schema"), "history")

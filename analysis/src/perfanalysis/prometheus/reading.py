@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from perfanalysis.documents import load_json
 from perfanalysis.prometheus.tables import SAMPLES
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def read_answer(path: Path, query: str | None = None) -> pd.DataFrame:
     Values of a series may be pairs of time and value, or a mapping from one to the other. Raises ValueError saying what
     is wrong with the file, OSError when it cannot be read.
     """
-    loaded = json.loads(path.read_text(encoding="utf-8"))
+    loaded = load_json(path.read_bytes())
     return samples_of(loaded, query or path.stem)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perfanalysis.documents import listing, mapping
+from perfanalysis.documents import listing, load_yaml, mapping
 from perfanalysis.errors import UsageError
 from perfanalysis.history.entries import Entry
 
@@ -58,11 +58,9 @@ def read_acknowledged(path: Path, today: datetime.date) -> Acknowledged:
 
     Raises UsageError naming the entry and what is wrong with it.
     """
-    import yaml
-
     try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
+        loaded = load_yaml(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
     if not isinstance(loaded, list):
         raise UsageError(f"{path} must be a list of entries with kpi, run, expires and reason")

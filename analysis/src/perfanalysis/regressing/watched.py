@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from perfanalysis.documents import mapping
+from perfanalysis.documents import load_yaml, mapping
 from perfanalysis.errors import UsageError
 from perfanalysis.history.entries import Entry
 from perfanalysis.kpis import Direction
@@ -70,11 +70,9 @@ def read_watched(path: Path) -> tuple[Watch, ...]:
 
     Raises UsageError naming the entry and what is wrong with it.
     """
-    import yaml
-
     try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        loaded = load_yaml(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
     if not isinstance(loaded, list) or not loaded:
         raise UsageError(f"{path} must be a list of entries, each with kpi")
