@@ -131,3 +131,16 @@ def test_a_killed_run_without_a_failure_says_so(killed_run: Path) -> None:
 def test_a_run_that_went_well_has_none(small_run: Path) -> None:
     assert error_section(discover(small_run, ("recording.json",)), None) is None
     assert 'id="errors"' not in make_report(small_run).index.read_text()
+
+
+def test_the_last_task_that_says_how_the_run_went_is_no_further_failure(failed_run: Path) -> None:
+    why = "scale_test_submit: Watch the workloads: 12 of 300 workloads failed"
+    add_failure(failed_run, what="Say how the run went", why=why, directory=None, role=None)
+    assert [failure.what for failure in failures(failed_run)] == ["scale_test_submit: Watch the workloads"]
+
+
+def test_paths_are_those_in_the_run(failed_run: Path) -> None:
+    [line] = (failed_run / "failures.jsonl").read_text().splitlines()
+    why = f"see (/gone/{failed_run.name}/{SUBMIT}/artifacts) and /etc/hosts"
+    (failed_run / "failures.jsonl").write_text(json.dumps({**json.loads(line), "why": why}))
+    assert failures(failed_run)[0].why == f"see ({SUBMIT}/artifacts) and /etc/hosts"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from typing import Any
 
 from perfanalysis.charts.model import Figure
 from perfanalysis.discover import Command, Run
-from perfanalysis.documents import mapping
+from perfanalysis.documents import load_json, mapping
 from perfanalysis.sections import Block, Failure, Link, Log, Note, Section, data_size
 
 GOOD = ("ok", "running", "unknown")
@@ -88,13 +87,19 @@ def _recorded(run: Run) -> list[_Failed]:
     records = [record for record in (_parsed(line) for line in lines) if record]
     last = max((record["attempt"] for record in records if isinstance(record.get("attempt"), int)), default=None)
     found = [_of_record(record) for record in records if last is None or record.get("attempt") == last]
-    return sorted(dict.fromkeys(found), key=lambda failed: failed.interrupted)
+    known = [failed for failed in dict.fromkeys(found) if not _repeats(failed, found[:1])]
+    return sorted(known, key=lambda failed: failed.interrupted)
+
+
+def _repeats(failed: _Failed, first: list[_Failed]) -> bool:
+    """Whether it only says again how the run went: the flow's last task does, in the words of the first failure."""
+    return not failed.directory and any(one != failed and one.what and failed.why.startswith(one.what) for one in first)
 
 
 def _parsed(line: str) -> dict[str, Any]:
     """A line as a mapping; empty for one that was cut off by a kill."""
     try:
-        return mapping(json.loads(line))
+        return mapping(load_json(line.encode()))
     except ValueError:
         return {}
 
@@ -150,11 +155,7 @@ def _inside(run: Run, directory: str) -> str | None:
 
 def _shortened(run: Run, text: str) -> str:
     """Paths of the run without the directory that it stood in."""
-    known = (str(run.document.get("directory") or ""), str(run.directory))
-    for prefix in known:
-        if prefix:
-            text = text.replace(f"{prefix}/", "")
-    return text
+    return re.sub(rf"[^\s'\"(]*/(?:{re.escape(run.id)}|{re.escape(run.directory.name)})/", "", text)
 
 
 def _logs(run: Run, folder: Path | None, why: str, what: str = "") -> tuple[Log, ...]:
@@ -172,8 +173,9 @@ def _log(run: Run, path: Path, what: str = "") -> Log:
     lines = _tail(path)
     task = what.split(":")[-1].strip()
     # what Ansible said of the task itself, where the end of its log is of other tasks
-    begin = next((place for place, line in enumerate(lines) if task and line.startswith("TASK") and task in line), None)
-    kept = lines[-MOST_LINES:] if begin is None else lines[begin : begin + MOST_LINES]
+    heading = re.compile(rf"TASK \[(?:[^\]]* : )?{re.escape(task)}\]")
+    begins = [place for place, line in enumerate(lines) if task and heading.search(line)]
+    kept = lines[begins[-1] :][:MOST_LINES] if begins else lines[-MOST_LINES:]
     relative = path.relative_to(run.directory).as_posix()
     return Log(Link(relative, detail=data_size(path.stat().st_size)), tuple(kept))
 

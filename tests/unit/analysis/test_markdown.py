@@ -1,0 +1,103 @@
+"""The Markdown twin: the same content as the page, and text of a run that stays text."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+import yaml
+from perfanalysis.report import make_report
+
+from tests.data.synthetic_runs import Shape, write_run
+
+pytestmark = pytest.mark.usefixtures("quick_plots")
+
+
+class Cells(HTMLParser):
+    """The headings of a page, and the texts of the cells of its tables."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.inside: list[str] = []
+        self.found: dict[str, list[str]] = {"h2": [], "h3": [], "td": []}
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in self.found:
+            self.inside.append(tag)
+            self.found[tag].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self.found:
+            self.inside.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self.inside:
+            self.found[self.inside[-1]][-1] += data
+
+
+def plain(text: str) -> str:
+    """A Markdown text without escapes and addresses of links."""
+    return re.sub(r"\\([\\`*_\[\]<>|#~])", r"\1", re.sub(r"\]\([^)]*\)", "]", text))
+
+
+@pytest.fixture
+def failed(tmp_path: Path) -> Path:
+    return write_run(tmp_path, [Shape(workloads=60, nodes=4, duration=2.0, failing=0.2)], status="failed")
+
+
+def test_it_has_the_sections_tables_and_figures_of_the_page(failed: Path) -> None:
+    paths = make_report(failed)
+    [(page, twin)] = paths.pages
+    text, cells = twin.read_text(), Cells(page.read_text()).found
+    titles = [plain(line.lstrip("# ")) for line in text.splitlines() if re.match("##+ ", line)]
+    assert titles[0] == "What failed"
+    for title in (*cells["h2"], *(title for title in cells["h3"] if "Message" not in title)):
+        assert any(one.startswith(title.strip()) for one in titles) or title in text, title
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    numbers = {cell.strip() for cell in cells["td"] if re.fullmatch(r"[\d.]+\u202fm?s", cell.strip())}
+    assert len(numbers) > 20
+    assert [number for number in numbers if not any(number in row for row in rows)] == []
+    images = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
+    assert {f"{path.name}" for path in paths.plots} == set(images)
+    assert "*simulated: nodes, pods, synthetic data*" in text
+    assert "workload-0012 failed: OOMKilled (exit code 137)" in text
+
+
+def test_links_lead_to_files(failed: Path) -> None:
+    [(_page, twin)] = make_report(failed).pages
+    links = re.findall(r"[^!]\[[^\]]*\]\(([^)]+)\)", twin.read_text())
+    assert len(links) > 15
+    assert [link for link in links if not (twin.parent / unquote(link)).exists()] == []
+
+
+def test_every_row_of_a_table_has_its_columns(failed: Path) -> None:
+    lines = make_report(failed).pages[0][1].read_text().splitlines()
+    for place, line in enumerate(lines):
+        if re.fullmatch(r"\|( -+:? \|)+", line):
+            columns = line.count("|")
+            below = (row for row in lines[place + 1 :])
+            for row in below:
+                if not row.startswith("| "):
+                    break
+                assert len(re.findall(r"(?<!\\)\|", row)) == columns, row
+
+
+def test_text_of_a_run_stays_text(failed: Path) -> None:
+    attack = "a | b\n# heading <script>x</script> [link](http://example.org) `code`"
+    path = failed / "settings.yml"
+    document = yaml.safe_load(path.read_text())
+    document["all"]["scale_test_note"] = {"value": attack, "origin": "x"}
+    path.write_text(yaml.safe_dump(document))
+    text = make_report(failed).pages[0][1].read_text()
+    assert r"a \| b \# heading \<script\>x\</script\> \[link\](http://example.org) \`code\`" in text
+
+
+def test_a_fence_in_a_log_does_not_end_it(failed: Path) -> None:
+    log = failed / "002__scale_test__submit" / "artifacts" / "recorder.log"
+    log.write_text("```\nstill the log\n")
+    text = make_report(failed).pages[0][1].read_text()
+    assert "````text\n```\nstill the log\n````\n" in text
