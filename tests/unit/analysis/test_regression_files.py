@@ -175,6 +175,19 @@ def test_the_page_of_a_history_has_a_part_for_each_kind_of_test(history: Path, t
     assert (tmp_path / "page" / "nightly.unchanged_1.png").is_file()
 
 
+def test_the_page_of_a_history_is_written_from_the_command_line(
+    history: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["history", "show", str(history)]
+    assert run([*words, "--page", str(tmp_path / "page" / "trends.html"), "--sort-by", "cluster.version"]) == 0
+    assert "run-011: 001__scale_test__submit" in (tmp_path / "page" / "trends.html").read_text()
+    assert run(words) == 2
+    assert "name a RUN to print, or give --page FILE" in capsys.readouterr().err
+    (tmp_path / "empty").mkdir()
+    assert run(["history", "show", str(tmp_path / "empty"), "--page", str(tmp_path / "no.html")]) == 2
+    assert "no run that went well" in capsys.readouterr().err
+
+
 def entries_with(values: tuple[float, ...], **facts: Any) -> list[Entry]:
     """A run a day, with facts by its day where they are callable."""
     found: list[Entry] = []

@@ -60,10 +60,19 @@ def list_command(folder: Path, flow: str | None) -> None:
 
 @history_group.command("show")
 @FOLDER
-@click.argument("run")
-def show_command(folder: Path, run: str) -> None:
-    """Print the document of RUN (its id, or the beginning of it that no other has)."""
-    found = [document for document in documents_of(folder) if str(document["run"]).startswith(run)]
+@click.argument("run", required=False)
+@click.option("--page", type=click.Path(path_type=Path), metavar="FILE", help="Write the trends of all runs as a page.")
+@click.option("--sort-by", "sorted_by", multiple=True, metavar="KEY", help="Order its runs by this, as versions.")
+def show_command(folder: Path, run: str | None, page: Path | None, sorted_by: tuple[str, ...]) -> None:
+    """Print the document of RUN (its id, or the beginning of it that no other has), or write the page of all runs."""
+    if (run is None) == (page is None):
+        raise UsageError("name a RUN to print, or give --page FILE to write the trends of all runs")
+    if page is not None:
+        from perfanalysis.regressing.page import history_page
+
+        click.echo(f"Page: {history_page(folder, page, sorted_by)}")
+        return
+    found = [document for document in documents_of(folder) if str(document["run"]).startswith(str(run))]
     if len(found) != 1:
         names = ", ".join(str(document["run"]) for document in found)
         raise UsageError(f"{run} is the beginning of {len(found)} runs in {folder}{f': {names}' if names else ''}")

@@ -6,7 +6,7 @@ segmentation: A. J. Scott, M. Knott, Biometrics 30, 1974. The t test at an unkno
 
 A level that was left and came back hides itself and later changes from that search, since each side of every split is
 a mixture. So where it finds none, parts of the series are searched: halves, quarters …, each overlapping the next by
-half (seeded intervals: S. Kovács, P. Bühlmann, H. Li, A. Munk, Biometrika 110, 2023), at a tenth of the level.
+half (seeded intervals: S. Kovács, P. Bühlmann, H. Li, A. Munk, Biometrika 110, 2023), at a thirtieth of the level.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FEWEST_BEFORE = FEWEST["change-point"]
 """Runs that a level needs before it can be said that it was left; one run after it is enough."""
 ALPHA = 0.03
 """A change is one when a series without any looks like that no more often than this."""
-ALPHA_OF_PARTS = 0.003
+ALPHA_OF_PARTS = 0.001
 """The same for the search in parts of a series; all splits in all parts are paid for."""
 SHORTEST_PART = 8
 

@@ -63,6 +63,19 @@ def write_trends(regression: Regression, output: Path, *, svg: bool = False) -> 
     return _write(output / "regression.html", "regression", page, regression, shown, svg=svg)
 
 
+def history_page(folder: Path, page: Path, sorted_by: Sequence[str]) -> Path:
+    """Write the page of a history's folder. Raises UsageError when it is none, or holds no run that went well."""
+    from perfanalysis.errors import UsageError
+    from perfanalysis.history.folder import load
+    from perfanalysis.regressing.series import Selection
+
+    entries = load(folder).entries()
+    if not newest(entries):
+        raise UsageError(f"{folder} holds no run that went well: there are no trends to show")
+    options = Options(selection=Selection(sorted_by=tuple(sorted_by)))
+    return write_history_page(entries, folder.resolve().name, page, options)
+
+
 def write_history_page(entries: Sequence[Entry], title: str, page: Path, options: Options) -> Path:
     """Write a page with the trends of a history: each newest recording that others are alike, against those."""
     shown, verdicts = [], []
