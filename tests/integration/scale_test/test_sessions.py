@@ -55,6 +55,20 @@ def test_pods_that_fail_are_counted_by_why(submission: Submission, tmp_path: Pat
     requests.judge(end, max_failed=4, timeout_s=1.0)
 
 
+def sockets() -> int:
+    """How many this process has open."""
+    return sum(
+        path.readlink().name.startswith("socket:") for path in Path("/proc/self/fd").iterdir() if path.is_symlink()
+    )
+
+
+def test_no_connection_outlives_the_session(submission: Submission) -> None:
+    submission.count = 1
+    before = sockets()
+    submission.submit()
+    assert sockets() <= before
+
+
 def test_deleted_workloads_are_lost(submission: Submission) -> None:
     # three of them are deleted before that, on a busy machine too
     submission.duration_s = 8.0

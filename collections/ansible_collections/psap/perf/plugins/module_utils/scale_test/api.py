@@ -140,7 +140,13 @@ class ApiClient:
         """An open response whose body comes as it comes: a watch. What breaks it raises aiohttp's errors."""
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S, sock_read=WATCH_SILENCE_S)
         async with self._send("GET", path, None, params, timeout) as response:
-            yield response
+            try:
+                yield response
+            finally:
+                # a farewell over TLS would wait for the server's, which may come when our loop has ended
+                connection = response.connection
+                if connection is not None and connection.transport is not None:
+                    connection.transport.abort()
 
     async def _try(
         self, method: str, path: str, body: bytes | None, params: Mapping[str, str] | None, attempt: int
