@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
@@ -34,7 +35,8 @@ def _submission(durable: Lab, tmp_path: Path) -> Submission:
 
 
 async def revive(lab: Lab, component: str) -> None:
-    """Kill a program outright, and start it again a second later."""
+    """Kill a program outright, now, and start it again more than a second later."""
+    os.kill(lab.pid(component), signal.SIGKILL)
     words = ["restart", "--name", lab.folder.name, component, "--after", "1"]
     done = await asyncio.to_thread(
         subprocess.run, [str(PROGRAMS / "perflab"), *words], capture_output=True, text=True, check=False
