@@ -121,8 +121,11 @@ def text_or_none(value: object) -> str | None:
 
 
 def number_or(value: object, default: float) -> float:
-    """A part of a document that should be a number; `default` when it is none."""
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else default
+    """A part of a document that should be a number; `default` when it is none, or an integer beyond all floats."""
+    try:
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else default
+    except OverflowError:
+        return default
 
 
 def write_text(path: Path, text: str) -> None:

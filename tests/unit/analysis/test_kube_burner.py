@@ -196,3 +196,14 @@ def test_a_job_of_which_nothing_but_its_summary_is_known(tmp_path: Path) -> None
     assert kpis["pod_ready_p50"][0] is None
     assert kpis["pod_creation_rate"] == (None, "it needs pods of two moments")
     assert kpis["job_length"][0] == 120
+
+
+def test_numbers_that_are_none_are_missing(tmp_path: Path) -> None:
+    strange = {**summary("a", 3), "elapsedTime": 10**400}
+    strange["jobConfig"] |= {"jobIterations": "many"}
+    measured = pods("a", 3)
+    measured[0] |= {"podReadyLatency": 10**400, "timestamp": "0001-01-01T00:00:00Z", "jobIteration": 1.5}
+    folder = write(tmp_path / "folder", {"jobSummary.json": [strange], "podLatencyMeasurement-a.json": measured})
+    kpis = numbers(imported(folder, tmp_path / "run"))
+    assert (kpis["job_length"], kpis["pods"], kpis["iteration_rate"]) == (None, 3, None)
+    assert kpis["pod_ready_p50"] is not None

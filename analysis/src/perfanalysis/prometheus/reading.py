@@ -65,5 +65,5 @@ def _samples(series: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
         for at, value in pairs:
             number = float(value)
             yield float(at), number if math.isfinite(number) else math.nan
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"a sample is no pair of time and value: {error}") from error

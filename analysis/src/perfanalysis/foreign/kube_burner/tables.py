@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -85,7 +86,7 @@ def _pod(record: Mapping[str, Any]) -> Row:
 
 def _number(value: object) -> float | None:
     number = number_or(value, -1.0)
-    return number if number >= 0 else None
+    return number if 0 <= number < math.inf else None
 
 
 def _whole(value: object) -> int | None:
