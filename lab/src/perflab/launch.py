@@ -15,10 +15,11 @@ from perflab.errors import ClusterError
 from perflab.program import Program
 from perflab.state import Lab
 
-READY_TIMEOUT_S = 90.0
-SEEN_TIMEOUT_S = 120.0
+READY_TIMEOUT_S = 240.0
+SEEN_TIMEOUT_S = 240.0
 _POLL_S = 0.05
-_ANSWER_TIMEOUT_S = 2.0
+# an API server that starts on a busy machine takes seconds for its answer
+_ANSWER_TIMEOUT_S = 10.0
 _LOG_LINES = 12
 _PORT_TAKEN = "address already in use"
 
