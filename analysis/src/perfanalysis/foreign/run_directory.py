@@ -14,6 +14,9 @@ from typing import Any
 from perfanalysis.documents import Document, write_bytes, write_json, write_text
 from perfanalysis.errors import UsageError
 
+END_OF_TIME_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+"""The last time that can be written."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -109,7 +112,8 @@ def runs_directory() -> Path:
 def run_id(flow: str, started_s: float | None, hashes: Mapping[str, str]) -> str:
     """The same for the same files: flow, begin (else `undated`), and a hash of their hashes."""
     digest = hashlib.sha256("".join(f"{name} {text}\n" for name, text in sorted(hashes.items())).encode()).hexdigest()
-    began = "undated" if started_s is None else datetime.fromtimestamp(started_s, UTC).strftime("%Y%m%dT%H%M%SZ")
+    stamp = iso(started_s)
+    began = "undated" if stamp is None else f"{re.sub(r'[-:]', '', stamp[:19])}Z"
     return f"{flow}-{began}-{digest[:6]}"
 
 
@@ -166,8 +170,8 @@ def settings_document(settings: Mapping[str, Setting], tool: str) -> Document:
 
 
 def iso(seconds: float | None) -> str | None:
-    """A time as run.json has it: UTC, to the millisecond."""
-    if seconds is None:
+    """A time as run.json has it: UTC, to the millisecond. None for one before 1970 or after 9999: it is no time."""
+    if seconds is None or not 0 <= seconds < END_OF_TIME_S:
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 

@@ -14,7 +14,7 @@ from perfanalysis.documents import load_json
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.foreign.openmetrics.model import Family
 from perfanalysis.foreign.openmetrics.reading import families_of
-from perfanalysis.foreign.run_directory import Imported, Part, file_name
+from perfanalysis.foreign.run_directory import END_OF_TIME_S, Imported, Part, file_name
 from perfanalysis.prometheus.reading import NAME, samples_of
 
 if TYPE_CHECKING:
@@ -76,16 +76,19 @@ def _answers(path: Path) -> Iterable[Answer]:
 
 def _of_json(path: Path, content: bytes) -> Answer:
     try:
-        return Answer(path.stem, content, samples_of(load_json(content), path.stem))
+        samples = samples_of(load_json(content), path.stem)
+        if not samples["at_s"].between(0, END_OF_TIME_S).all():
+            raise ValueError("a sample has a time that is none; Prometheus' are seconds since 1970")
+        return Answer(path.stem, content, samples)
     except ValueError as error:
         return Answer(path.stem, content, None, f"the answer cannot be read: {error}")
 
 
 def _of_family(family: Family) -> Answer:
-    """In the form of an answer to a range query. Samples without a timestamp are of no moment: they are left out."""
+    """In the form of an answer to a range query. Samples without a time are left out."""
     series: dict[tuple[tuple[str, str], ...], list[list[Any]]] = {}
     for sample in family.samples:
-        if sample.at_s is not None:
+        if sample.at_s is not None and 0 <= sample.at_s < END_OF_TIME_S:
             labels = {NAME: family.name + sample.ending, **sample.labels}
             series.setdefault(tuple(sorted(labels.items())), []).append([sample.at_s, repr(sample.value)])
     result = [{"metric": dict(labels), "values": values} for labels, values in series.items()]
