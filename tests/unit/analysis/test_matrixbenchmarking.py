@@ -163,6 +163,7 @@ def test_tests_without_an_end_or_without_a_recording_are_cells_that_say_so(tmp_p
     directory = write_run_directory(read.imported, tmp_path / "run")
     result = analyse_run(directory, tmp_path / "out")
     assert [(cell.index, cell.status) for cell in result.run.cells] == [(0, "ok"), (1, "failed"), (2, "ok")]
+    assert result.run.document["started"] == "2026-03-02T09:00:00.000Z"  # the first creation: nothing marks the begin
     assert len(result.analyses) == 1
     assert result.run.status == "failed"
 

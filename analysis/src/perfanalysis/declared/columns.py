@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from perfanalysis.declared.checks import split
 from perfanalysis.declared.model import ColumnDeclared, Statistic, Where, WorkloadDeclared
 from perfanalysis.kpis import Value
-from perfanalysis.percentiles import SHARES, estimates
+from perfanalysis.percentiles import SHARES, Estimate, estimates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +26,8 @@ class Columns:
 
     declared: WorkloadDeclared
     tables: Any
+    _estimates: dict[str, Mapping[str, Estimate]] = field(default_factory=dict, compare=False, repr=False)
+    """All percentiles of a column by its reference and filter: five KPIs of one column share them."""
 
     def declaration(self, reference: str) -> ColumnDeclared:
         """The declaration of `table.column`."""
@@ -39,16 +41,21 @@ class Columns:
 
     def frame(self, reference: str, where: Where) -> pd.DataFrame:
         """The rows of a reference's table that `where` asks for."""
+        table, kept = self._kept(reference, where)
+        return table[kept]
+
+    def _kept(self, reference: str, where: Where) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
         table: pd.DataFrame = getattr(self.tables, split(reference)[0])
         kept = np.ones(len(table), dtype=bool)
         for name, wanted in where.items():
             values = wanted if isinstance(wanted, tuple) else (wanted,)
             kept &= table[name].astype("object").isin(values).to_numpy(dtype=bool)
-        return table[kept]
+        return table, kept
 
     def numbers(self, reference: str, where: Where) -> NDArray[np.float64]:
         """The values of a column of numbers, missing ones as NaN."""
-        return numbers_of(self.frame(reference, where), reference)
+        table, kept = self._kept(reference, where)
+        return numbers_of(table, reference)[kept]
 
     def texts(self, reference: str, where: Where) -> list[str]:
         """The different values of a column as texts, in order of their first row."""
@@ -63,8 +70,22 @@ class Columns:
         if statistic == "distinct":
             texts = self.texts(reference, where)
             return Value(float(len(texts)), count=len(texts))
-        value = statistic_of(self.numbers(reference, where), statistic)
+        if statistic in SHARES:
+            value = self._percentile(reference, where, statistic)
+        else:
+            value = statistic_of(self.numbers(reference, where), statistic)
         return value if value.number is not None or value.count else Value(None, f"no row has {reference}", count=0)
+
+    def _percentile(self, reference: str, where: Where, statistic: Statistic) -> Value:
+        name = f"{reference} {sorted(where.items())}"
+        if name not in self._estimates:
+            self._estimates[name] = {one.statistic: one for one in estimates(self.numbers(reference, where))}
+        return value_of(self._estimates[name][statistic])
+
+
+def value_of(estimate: Estimate) -> Value:
+    """A percentile as the value of a KPI."""
+    return Value(estimate.value, estimate.reason, estimate.low, estimate.high, estimate.count)
 
 
 def numbers_of(frame: pd.DataFrame, reference: str) -> NDArray[np.float64]:
@@ -84,7 +105,7 @@ def statistic_of(values: NDArray[np.float64], statistic: Statistic) -> Value:
         return Value(None, "no values", count=0)
     if statistic in SHARES:
         (found,) = (one for one in estimates(finite) if one.statistic == statistic)
-        return Value(found.value, found.reason, found.low, found.high, found.count)
+        return value_of(found)
     with np.errstate(over="ignore"):
         number = float(SIMPLE[statistic](finite))
     if not np.isfinite(number):

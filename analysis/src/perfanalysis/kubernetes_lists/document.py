@@ -3,3 +3,4 @@
 from __future__ import annotations
 
 MARKER, KIND = "kubernetes_objects.json", "kubernetes-objects"
+SCHEMA = "psap.perf/kubernetes-objects/1"

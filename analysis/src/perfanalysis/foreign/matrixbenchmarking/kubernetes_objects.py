@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from perfanalysis.foreign.matrixbenchmarking.environment import Environment
 from perfanalysis.foreign.matrixbenchmarking.recording import Recording, present
 from perfanalysis.foreign.matrixbenchmarking.values import read_yaml
 from perfanalysis.foreign.run_directory import iso
-from perfanalysis.kubernetes_lists.document import KIND, MARKER
+from perfanalysis.kubernetes_lists.document import MARKER, SCHEMA
 
 LISTS = (
     "pods.json",
@@ -28,6 +29,7 @@ LISTS = (
 )
 """Names that TOPSAIL gives to lists of pods and jobs."""
 NODES = "nodes.json"
+CREATION = re.compile(rb'"creationTimestamp"\s*:\s*"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"')
 START_END = "start_end_cm.yaml"
 """A list of two ConfigMaps, whose creation marks begin and end of a test."""
 
@@ -41,14 +43,24 @@ def kubernetes_objects(folder: Path, environment: Environment) -> Recording | No
         lists[NODES] = environment.nodes
     started_s, ended_s, findings = _marked(folder / START_END)
     document = {
-        "schema": f"psap.perf/{KIND}/1",
+        "schema": SCHEMA,
         "test": folder.name,
         "uuid": environment.uuid,
         "started": iso(started_s),
         "ended": iso(ended_s),
     }
     lists[MARKER] = json.dumps(document, indent=1).encode() + b"\n"
-    return Recording(folder.name, lists, started_s, ended_s, findings)
+    begun_s = _first_creation(present(folder, LISTS).values()) if started_s is None else started_s
+    return Recording(folder.name, lists, begun_s, ended_s, findings)
+
+
+def _first_creation(paths: Iterable[Path]) -> float | None:
+    """When the first of the listed objects was created: what dates a test that nothing else does."""
+    try:
+        stamps = [stamp for path in paths for stamp in CREATION.findall(path.read_bytes())]
+    except OSError:
+        return None
+    return parse_time(min(stamps).decode()) if stamps else None
 
 
 def _marked(path: Path) -> tuple[float | None, float | None, tuple[Finding, ...]]:
