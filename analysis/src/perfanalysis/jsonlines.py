@@ -82,7 +82,7 @@ def _read_fast(path: Path, size: int, spec: TableSpec) -> pd.DataFrame:
     def batches_of(block: bytes) -> list[pa.RecordBatch]:
         read = arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1)
         table = arrow_json.read_json(pa.BufferReader(block), read_options=read, parse_options=parse)
-        return [_encode(_flat(batch)) for batch in table.to_batches()]
+        return [_encode(_finite(_flat(batch))) for batch in table.to_batches()]
 
     parts = list(_in_order(batches_of, _blocks(path, size)))
     table = pa.Table.from_batches([batch for part in parts for batch in part]).unify_dictionaries()
@@ -145,6 +145,17 @@ def _flat(batch: pa.RecordBatch) -> pa.RecordBatch:
         else:
             columns[name] = column
     return pa.record_batch(list(columns.values()), names=list(columns))
+
+
+def _finite(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same; raises what a wrong type does for a number beyond all numbers, which Arrow takes as infinite."""
+    import pyarrow as pa
+    import pyarrow.compute as compute
+
+    for column in batch.columns:
+        if pa.types.is_floating(column.type) and compute.any(compute.is_inf(column)).as_py():
+            raise pa.ArrowInvalid("a number is infinite")
+    return batch
 
 
 def _encode(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -218,5 +229,5 @@ def _fits(column: Column, value: object) -> bool:
     if column.kind == "text":
         return isinstance(value, str)
     if isinstance(value, float):
-        return column.kind != "integer" and math.isfinite(value)
+        return column.kind != "integer" and not math.isinf(value)
     return isinstance(value, int) and abs(value) <= (LARGEST_INTEGER if column.kind == "integer" else LARGEST_NUMBER)

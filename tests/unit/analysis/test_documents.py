@@ -64,3 +64,38 @@ def test_times_of_any_zone_are_one_instant(text: str) -> None:
 @pytest.mark.parametrize("text", [None, 5, "yesterday", "2026-11-20T09:30:00"])
 def test_what_is_no_instant_is_none(text: object) -> None:
     assert parse_time(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [*a]",
+        "a: &a {self: *a}",
+        "a: !!timestamp x",
+        "a: !!python/object/apply:os.getcwd []",
+        "a: 2026-02-31",
+        "[" * 50_000,
+        "\n".join([f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" if n else "a0: &a0 [1, 2]" for n in range(9)]),
+    ],
+)
+def test_yaml_that_is_no_data_is_a_finding(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "settings.yml"
+    path.write_text(f"schema: psap.perf/settings/1\n{text}\n")
+    document, (finding,) = read_document(path, "settings", "settings.yml")
+    assert document is None
+    assert finding.text.startswith("the file cannot be read: ")
+    assert "\n" not in finding.text
+
+
+def test_aliases_of_a_small_document_are_fine(tmp_path: Path) -> None:
+    path = tmp_path / "settings.yml"
+    path.write_text("schema: psap.perf/settings/1\na: &a [1]\nb: [*a, *a]\n")
+    document, findings = read_document(path, "settings", "settings.yml")
+    assert (document and document["b"], findings) == ([[1], [1]], ())
+
+
+def test_halves_of_characters_become_question_marks(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text('{"schema": "psap.perf/run/1", "id": "a\\ud83d", "\\udc00": ["\\ud83d\\ude00"]}')
+    document, _ = read_document(path, "run", "run.json")
+    assert document == {"schema": "psap.perf/run/1", "id": "a?", "?": ["\U0001f600"]}

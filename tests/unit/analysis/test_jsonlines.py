@@ -116,3 +116,29 @@ def test_members_of_a_mapping_are_columns(tmp_path: Path, bad: str) -> None:
     rows = frame.astype("object").where(frame.notna(), None).to_numpy().tolist()
     assert rows == [[1.0, "GET", "0.5"], [2.0, None, None], [3.0, None, None], [4.0, "PUT", None]]
     assert len(findings) == bool(bad)
+
+
+@pytest.mark.parametrize("value", ["1e999", "-1e999", "Infinity", "9" * 400, "true", '"1"', "[1]"])
+def test_numbers_that_are_none_are_counted(tmp_path: Path, value: str) -> None:
+    rows, findings = read(tmp_path, LINE + f'{{"seen_s": {value}, "name": "b"}}\n')
+    assert [row["name"] for row in rows] == ["a"]
+    assert findings == ["1 lines are not JSON objects of the declared types and were left out"]
+
+
+@pytest.mark.parametrize("value", ["9223372036854775808", "-9223372036854775809", "1.5", "1e3"])
+def test_whole_numbers_that_no_column_holds_are_counted(tmp_path: Path, value: str) -> None:
+    rows, findings = read(tmp_path, LINE + f'{{"seen_s": 1, "name": "b", "status": {value}}}\n')
+    assert [row["name"] for row in rows] == ["a"]
+    assert findings == ["1 lines are not JSON objects of the declared types and were left out"]
+
+
+@pytest.mark.parametrize("line", ["[" * 100_000, '{"name": ' * 100_000])
+def test_lines_that_are_nested_too_deeply_are_counted(tmp_path: Path, line: str) -> None:
+    rows, findings = read(tmp_path, f"{line}\n{LINE}")
+    assert [row["name"] for row in rows] == ["a"]
+    assert findings == ["1 lines are not JSON objects of the declared types and were left out"]
+
+
+def test_halves_of_characters_do_not_get_into_a_table(tmp_path: Path) -> None:
+    rows, findings = read(tmp_path, '{"seen_s": 1, "name": "\\ud800x"}\n')
+    assert (rows[0]["name"], findings) == ("?x", [])
