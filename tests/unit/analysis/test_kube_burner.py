@@ -14,6 +14,7 @@ from perfanalysis.charts.model import Figure
 from perfanalysis.foreign.kube_burner.quantiles import Quantiles, disagreements, read_quantiles
 from perfanalysis.history.folder import load
 from perfanalysis.pipeline import RunAnalysis, analyse_run
+from perfanalysis.sections import Table
 
 from tests.data.kube_burner_folders import (
     Percentile,
@@ -100,6 +101,9 @@ def test_a_folder_is_a_run_with_kpis_figures_and_metrics(tmp_path: Path) -> None
     (analysis,) = result.analyses
     figures = [block.name for section in analysis.sections for block in section.blocks if isinstance(block, Figure)]
     assert figures == ["pod_latencies", "ready_over_time", "starting", "pods_by_node", "metrics_others"]
+    shown = [block for section in analysis.sections for block in section.blocks if isinstance(block, Table)]
+    times = [cell.text for table in shown for row in table.rows for cell in row if cell.text.endswith(" UTC")]
+    assert times == ["2026-01-01 00:00:00 UTC", "2026-01-01 00:02:00 UTC"]
     settings = result.run.settings["all"]
     assert {name: entry["compare"] for name, entry in settings.items()} == {
         "platform": "key",

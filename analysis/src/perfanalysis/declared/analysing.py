@@ -21,6 +21,8 @@ from perfanalysis.workload_type import Analysis, Sample
 MOST_ROWS = 200
 MOST_FACTS = 5
 MOST_MARKER_BYTES = 1 << 20
+LAST_TIME_S = 9e9
+"""In the year 2255; what lies beyond is shown as the number that it is."""
 
 
 @dataclass(frozen=True)
@@ -130,19 +132,23 @@ def _shown(columns: Columns, name: str) -> Table:
               column.help)
         for column in declared.columns
     )  # fmt: skip
+    times = [column.kind == "time" for column in declared.columns]
     rows = tuple(
-        tuple(_cell(value) for value in row) for row in frame.head(MOST_ROWS).astype("object").itertuples(index=False)
+        tuple(_cell(value, time=time) for value, time in zip(row, times, strict=True))
+        for row in frame.head(MOST_ROWS).astype("object").itertuples(index=False)
     )
     rest = len(frame) - len(rows)
     note = f"The first {MOST_ROWS} of {len(frame)} rows; the Parquet file has all." if rest else ""
     return Table(declared.help, fields, rows, note, search=len(rows) > 12, sort=True)
 
 
-def _cell(value: Any) -> Cell:
+def _cell(value: Any, *, time: bool) -> Cell:
     import pandas as pd
 
     if pd.isna(value):
         return Cell("", reason="not stated")
+    if time and 0 <= value < LAST_TIME_S:
+        return Cell(f"{pd.Timestamp(value, unit='s').round('ms').isoformat(sep=' ')} UTC", sort=float(value))
     if isinstance(value, float | int) and not isinstance(value, bool):
         return Cell(number(value), sort=float(value)) if np.isfinite(value) else Cell(str(value))
     return Cell(str(value))
