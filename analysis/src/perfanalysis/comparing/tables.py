@@ -230,7 +230,7 @@ def _glances(
 
 def sides_table(comparison: Comparison) -> Table:
     """What is compared: a row a side."""
-    fields = (Field(""), Field("run", "code"), Field("started"), Field("status"), Field("simulated"))
+    fields = (Field("as"), Field("run", "code"), Field("started"), Field("status"), Field("simulated"))
     rows = tuple(
         (
             Cell(heading, "baseline" if place == 0 else ""),
