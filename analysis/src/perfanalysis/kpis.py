@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar, get_args
 
@@ -86,13 +86,20 @@ def series_name(name: str, labels: Mapping[str, str]) -> str:
     return f"{name}{{{told}}}" if told else name
 
 
-def evaluate(kpis: Iterable[Kpi[MeasuresType]], measures: MeasuresType) -> tuple[KpiValue, ...]:
-    """Compute every KPI. ValueError names a KPI whose function gives neither a finite number nor a reason."""
-    return tuple(_evaluate(kpi, measures) for kpi in kpis)
+def evaluate(
+    kpis: Iterable[Kpi[MeasuresType]], measures: MeasuresType, absent: Sequence[str] = ()
+) -> tuple[KpiValue, ...]:
+    """Compute every KPI. ValueError names a KPI whose function gives neither a finite number nor a reason.
+
+    `absent` are input files that are not there: what comes out as 0 then was not seen, which is not none.
+    """
+    return tuple(_evaluate(kpi, measures, absent) for kpi in kpis)
 
 
-def _evaluate(kpi: Kpi[MeasuresType], measures: MeasuresType) -> KpiValue:
+def _evaluate(kpi: Kpi[MeasuresType], measures: MeasuresType, absent: Sequence[str]) -> KpiValue:
     value = kpi.function(measures)
+    if absent and value.number == 0:
+        value = Value(None, f"not seen: {', '.join(absent)} is missing")
     if value.number is None and not value.reason:
         raise ValueError(f"KPI {kpi.name}: its function gave neither a number nor a reason")
     for number in (value.number, value.low, value.high):

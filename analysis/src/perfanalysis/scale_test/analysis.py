@@ -30,6 +30,7 @@ from perfanalysis.scale_test import (
 from perfanalysis.scale_test.kpis import KPIS
 from perfanalysis.scale_test.measures import Measures, measure
 from perfanalysis.scale_test.outcomes import accounting_findings
+from perfanalysis.scale_test.parser import ALWAYS
 from perfanalysis.scale_test.shown import sections
 from perfanalysis.scale_test.tables import ScaleTestTables
 from perfanalysis.source import Source
@@ -74,7 +75,8 @@ def analyse(tables: ScaleTestTables, place: Place) -> Analysis:
     """Measure a recording and lay out its part of the report."""
     source = Source(place)
     recording = source.document("recording.json", "recording")
-    measures = measure(tables, recording, _accounting(source, recording))
+    stated = _accounting(source, recording)
+    measures = measure(tables, recording, stated)
     marks = (*marks_of(recording), place.part) if place.part else marks_of(recording)
     frames: dict[str, pd.DataFrame] = {name: getattr(measures, name) for name in SPECS}
     findings = (
@@ -82,7 +84,7 @@ def analyse(tables: ScaleTestTables, place: Place) -> Analysis:
         *_of_accounting(measures, place),
         *_findings(tables, measures, place),
     )
-    kpis = evaluate(KPIS, measures)
+    kpis = evaluate(KPIS, measures, _absent(place, stated))
     return Analysis(
         place=place,
         title="Scale test",
@@ -100,6 +102,12 @@ def analyse(tables: ScaleTestTables, place: Place) -> Analysis:
 def _period(recording: Document) -> tuple[float, float] | None:
     began, ended = (number_or(recording.get(name), 0.0) for name in ("started_s", "ended_s"))
     return (began, ended) if 0 < began <= ended else None
+
+
+def _absent(place: Place, stated: Document) -> tuple[str, ...]:
+    """The files that a recording should have and has not; that of churn only where the accounts tell of churn."""
+    needed = (*ALWAYS, "churn.jsonl") if stated.get("churned") else ALWAYS
+    return tuple(name for name in needed if not (place.directory / name).is_file())
 
 
 def _accounting(source: Source, recording: Document) -> Document:
