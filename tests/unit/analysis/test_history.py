@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from perfanalysis.cli import cli
 from perfanalysis.errors import UsageError
+from perfanalysis.history.entries import entries_of
 from perfanalysis.history.folder import add, load, merge
 from perfanalysis.versions import version_key
 
@@ -101,3 +102,9 @@ def test_a_copy_of_the_folder_is_the_history(tmp_path: Path) -> None:
     add(tmp_path / "a", document(1, [kpi("a", 1.0)]))
     shutil.copytree(tmp_path / "a", tmp_path / "b")
     assert load(tmp_path / "b") == load(tmp_path / "a")
+
+
+def test_numbers_that_no_double_holds_are_left_out() -> None:
+    given = [kpi("a", 10**400), kpi("b", float("nan")), kpi("c", 2.0), {**kpi("d", 1.0), "labels": {"tenant": "x"}}]
+    (entry,) = entries_of(document(1, given))
+    assert {name: point.number for name, point in entry.kpis.items()} == {"c": 2.0, 'd{tenant="x"}': 1.0}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from perfanalysis.cli import cli
 from perfanalysis.kinds import every_kind
 from perfanalysis.kpis import Kpi, KpiValue, Labelled, Value, evaluate, metric_name, openmetrics
 from perfanalysis.pipeline import RunAnalysis, analyse_run
@@ -145,3 +147,10 @@ def test_the_parser_is_strict(broken: str) -> None:
     assert read(text)
     with pytest.raises(ValueError, match=r"."):
         read(text.replace(*BREAKS[broken]))
+
+
+def test_what_was_simulated_says_so_in_each_sample(tmp_path: Path) -> None:
+    (run,) = (path for path in RUNS.iterdir() if path.is_dir())
+    done = CliRunner().invoke(cli, ["kpi", str(run), "--output", str(tmp_path), "--format", "openmetrics"])
+    assert done.exit_code == 0
+    assert {dict(labels)["simulated"] for _, labels in read(done.output)} == {"nodes, pods, synthetic data"}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast, get_args
+from typing import Any, TypeGuard, cast, get_args
 
 from perfanalysis.documents import Document, listing, mapping, number_or, parse_time, text_or_none
 from perfanalysis.kpis import Direction, series_name
@@ -68,11 +69,16 @@ def entries_of(document: Document) -> tuple[Entry, ...]:
     )
 
 
+def _is_number(value: object) -> TypeGuard[float]:
+    """Whether it is one that a double holds; JSON has integers of any length."""
+    return not isinstance(value, bool) and isinstance(value, int | float) and abs(value) <= sys.float_info.max
+
+
 def _points(recording: Document) -> list[KpiPoint]:
     points = []
     for kpi in map(mapping, listing(recording.get("kpis"))):
         value, direction = kpi.get("value"), kpi.get("direction")
-        if isinstance(value, bool) or not isinstance(value, int | float) or direction not in get_args(Direction):
+        if not _is_number(value) or direction not in get_args(Direction):
             continue
         labels = {str(key): str(text) for key, text in mapping(kpi.get("labels")).items()}
         name = series_name(str(kpi.get("name")), labels)

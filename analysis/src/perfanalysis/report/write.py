@@ -99,7 +99,14 @@ def write_kpis(result: RunAnalysis, target: Path) -> tuple[Path, Path]:
     document: Document = kpis_document(facts, labelled)
     paths = target / "kpis.json", target / "kpis.prom"
     write_json(paths[0], document)
-    write_text(paths[1], openmetrics(labelled, {"run": result.run.id, "flow": str(run.get("flow") or "")}))
+    # a number that was simulated says so wherever it goes
+    marks = {word: ", ".join(marked(result.marks, word)) for word in ("simulated", "emulated")}
+    common = {
+        "run": result.run.id,
+        "flow": str(run.get("flow") or ""),
+        **{k: text for k, text in marks.items() if text},
+    }
+    write_text(paths[1], openmetrics(labelled, common))
     return paths
 
 
