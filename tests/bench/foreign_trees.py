@@ -3,7 +3,8 @@
     python tests/bench/foreign_trees.py [--repeat N]
 
 The trees are written for this. Each figure is of whole processes, the quickest of several; the peak is the largest.
-`parse` is what the other tool's `parse` does: cold, with no tables kept, and warm. Nothing is asserted.
+`parse` is what the other tool's `parse` does: cold, with no tables kept, and warm. The first row tells how fast the
+machine is now. Nothing is asserted.
 """
 
 from __future__ import annotations
@@ -63,6 +64,8 @@ def main() -> None:
     given = parser.parse_args()
     print(f"load before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     print("| tests \u00d7 jobs | what | figure | aim | base |\n| --- | --- | --- | --- | --- |", flush=True)
+    reference = quickest([sys.executable, "-c", "import matplotlib"], given.repeat)
+    print(f"| \u2013 | import of matplotlib alone | {reference.text} | \u2013 | 0.26 s |", flush=True)
     for tests, jobs in SIZES:
         with tempfile.TemporaryDirectory() as folder:
             for what, cost, aim, base in rows(Path(folder), tests, jobs, given.repeat, given.reports):
