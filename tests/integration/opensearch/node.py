@@ -72,8 +72,9 @@ def running(folder: Path) -> Iterator[str]:
         try:
             yield f"http://{_address(process, log)}"
         finally:
-            process.terminate()
-            process.wait(timeout=60)
+            # its data goes with the tests: nothing is to be closed in order
+            process.kill()
+            process.wait()
 
 
 def _address(process: subprocess.Popen[bytes], log: Path) -> str:
