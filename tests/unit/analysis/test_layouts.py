@@ -15,7 +15,7 @@ from perfanalysis.pipeline import analyse_run
 from perfanalysis.report import ReportPaths, Wanted, make_report
 from perfanalysis.report.catalogue import catalogue, known_names
 from perfanalysis.report.content import Content, content_of
-from perfanalysis.report.layout import SCHEMA, Layout, default_layout
+from perfanalysis.report.layout import SCHEMA, Layout, default_layout, read_layout
 from perfanalysis.sections import Note
 from perfanalysis.typed_yaml import json_schema
 
@@ -195,3 +195,13 @@ def test_the_schema_is_that_of_the_types() -> None:
     jsonschema.validate({"schema": SCHEMA, "visualize": [shipped]}, made)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(yaml.safe_load("{schema: psap.perf/report/1, visualize: [{id: a, filters: b}]}"), made)
+
+
+def test_the_example_of_the_document_is_a_layout(tmp_path: Path) -> None:
+    text = (SCHEMA_FILE.parents[1] / "reports.md").read_text()
+    example = tmp_path / "report.yml"
+    example.write_text(text.split("```yaml\n")[1].split("```")[0])
+    layout = read_layout(example)
+    assert [page.stem[0] for page in layout.visualize] == ["index.html", "small-models.html"]
+    names = {name for page in layout.visualize for part in page.parts for name in part.generate}
+    assert names - known_names() == {"*"}
