@@ -59,23 +59,32 @@ def change_points(values: NDArray[np.float64], alpha: float = ALPHA) -> tuple[Sp
 
 def _best_in_parts(values: NDArray[np.float64]) -> Split | None:
     """The surest split of any seeded interval; None when none is sure enough."""
-    parts = [(first, best_split(values[first:last])) for first, last in _parts(len(values))]
-    found = [(first, split) for first, split in parts if split is not None]
+    found: list[Split] = []
+    looked_at = 0
+    for begins, length in _parts(len(values)):
+        statistics = _statistics(values[begins[:, None] + np.arange(length)])
+        row, place = np.unravel_index(int(np.argmax(statistics)), statistics.shape)
+        p = students_t.tail(float(statistics[row, place]), length - 2) * statistics.shape[1]
+        found.append(Split(int(begins[row] + place) + FEWEST_BEFORE, p))
+        looked_at += len(begins)
     if not found:
         return None
-    first, split = min(found, key=lambda each: each[1].p)
-    # each p-value is paid for its own part; so many such parts were looked at
-    p = min(1.0, split.p * len(found))
-    return Split(first + split.at, p) if p <= ALPHA_OF_PARTS else None
+    best = min(found, key=lambda split: split.p)
+    # each p-value is paid for its own part; so many parts were looked at
+    p = min(1.0, best.p * looked_at)
+    return Split(best.at, p) if p <= ALPHA_OF_PARTS else None
 
 
-def _parts(count: int) -> list[tuple[int, int]]:
-    """Intervals of a half, a quarter … of a series, each length over the whole of it in steps of half a length."""
+def _parts(count: int) -> list[tuple[NDArray[np.int64], int]]:
+    """Intervals of a half, a quarter … of a series, each length over the whole of it in steps of half a length.
+
+    For each length the places where its intervals begin.
+    """
     found = []
     length = math.ceil(count / 2)
     while SHORTEST_PART <= length < count:
         begins = [*range(0, count - length, max(length // 2, 1)), count - length]
-        found += [(begin, begin + length) for begin in begins]
+        found.append((np.array(begins, dtype=np.int64), length))
         length = math.ceil(length / 2)
     return found
 
@@ -83,23 +92,32 @@ def _parts(count: int) -> list[tuple[int, int]]:
 def best_split(values: NDArray[np.float64]) -> Split | None:
     """The split whose two sides differ most surely; None when the series is too short for any."""
     count = len(values)
-    places = np.arange(FEWEST_BEFORE, count)
-    if not len(places) or count < FEWEST_BEFORE + 1:
+    if count < FEWEST_BEFORE + 1:
         return None
-    centred = values - values.mean()
-    sums = np.cumsum(centred)[places - 1]
+    (statistics,) = _statistics(values[None])
+    place = int(np.argmax(statistics))
+    p = students_t.tail(float(statistics[place]), count - 2)
+    return Split(place + FEWEST_BEFORE, min(1.0, p * len(statistics)))
+
+
+def _statistics(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The t statistic of every split of every row, of which each has the same number of values.
+
+    The first is that of the split before the value FEWEST_BEFORE; 0 where no value of a row differs from another.
+    """
+    count = rows.shape[1]
+    places = np.arange(FEWEST_BEFORE, count)
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    sums = np.cumsum(centred, axis=1)[:, places - 1]
     # the means of both sides, of values whose own mean is 0
     between = sums**2 * (1 / places + 1 / (count - places))
-    within = np.maximum((centred**2).sum() - between, 0.0)
-    freedom = count - 2
+    within = np.maximum((centred**2).sum(axis=1, keepdims=True) - between, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        statistics = np.sqrt(between * freedom / within)
+        statistics = np.sqrt(between * (count - 2) / within)
     # 0 / 0: no value differs from another, but by rounding
-    flat = between <= 1e-18 * max(float((values**2).sum()), 1e-300)
-    statistics = np.where(flat, 0.0, statistics)
-    place = int(np.argmax(statistics))
-    p = students_t.tail(float(statistics[place]), freedom)
-    return Split(int(places[place]), min(1.0, p * len(places)))
+    flat = between <= 1e-18 * np.maximum((rows**2).sum(axis=1, keepdims=True), 1e-300)
+    found: NDArray[np.float64] = np.where(flat, 0.0, statistics)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
