@@ -75,9 +75,10 @@ def test_runs_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert [pair["settings"]["model"] for pair in pairs] == ["medium-8b", "tiny-1b"]
     [step] = pairs[0]["steps"]
     assert (step["name"], step["unit"], step["differences"][0]["verdict"]) == ("step_time", "seconds", "same")
-    printed = capsys.readouterr().out
-    assert "tokens_per_second_per_gpu" in printed
-    assert "step time p50" in printed
+    assert "2 same, 2 too little data" in capsys.readouterr().out
+    page = (tmp_path / "out" / "comparison.html").read_text()
+    assert "tokens_per_second_per_gpu" in page
+    assert "step time p50" in page
 
 
 def test_another_model_is_no_counterpart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
