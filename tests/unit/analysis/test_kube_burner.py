@@ -211,3 +211,17 @@ def test_numbers_that_are_none_are_missing(tmp_path: Path) -> None:
     kpis = numbers(imported(folder, tmp_path / "run"))
     assert (kpis["job_length"], kpis["pods"], kpis["iteration_rate"]) == (None, 3, None)
     assert kpis["pod_ready_p50"] is not None
+
+
+def test_a_folder_as_it_is_holds_all_its_jobs_and_zeros_are_counted(tmp_path: Path) -> None:
+    folder = two_jobs(tmp_path / "folder")
+    path = folder / "podLatencyMeasurement.json"
+    measured = json.loads(path.read_text())
+    path.write_text(json.dumps([{**measured[0], "podReadyLatency": 0}, *measured[1:]]))
+    result = analyse_run(folder, tmp_path / "report")
+    assert numbers(result)["pods"] == 160
+    told = [finding.text for finding in result.findings if finding.severity == "note"]
+    assert "1 of 160 pods have the latency 0 until Ready: kube-burner writes 0 for negative ones" in told
+    (folder / "jobSummary.json").write_text("[]")
+    findings = analyse_run(folder, tmp_path / "report").findings
+    assert any(finding.text == "it holds no job" for finding in findings)
