@@ -106,6 +106,16 @@ def test_recordings_are_filtered(matrix_run: Path, where: str, cells: list[str])
     assert figures(page) == [f"{cell}.gpus" for cell in cells]
 
 
+def test_figures_of_several_recordings_are_of_those_asked_for(tmp_path: Path) -> None:
+    jobs = [Training(model, gpus) for model in ("tiny-1b", "small-3b") for gpus in (1, 2)]
+    directory = write_tuning_run(tmp_path, jobs)
+    paths = reported(directory, '{id: tiny, where: {model: "tiny-*"}, generate: [losses, results_of_every_cell, kpis]}')
+    text = paths.index.read_text()
+    assert "tiny-1b" in text
+    assert "small-3b" not in text
+    assert [path.name for path in paths.plots] == ["tiny.compared.losses.png"]
+
+
 def test_a_filter_that_nothing_meets_is_said(matrix_run: Path) -> None:
     paths = reported(matrix_run, "{id: index, where: {workload_kind: MPIJob}, generate: [general]}")
     texts = [finding.text for finding in paths.findings]

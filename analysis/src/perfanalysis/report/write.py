@@ -12,6 +12,7 @@ from perfanalysis.charts.model import Figure
 from perfanalysis.discover import Place, marked
 from perfanalysis.documents import Document, text_or_none, write_bytes, write_json, write_text
 from perfanalysis.findings import Finding
+from perfanalysis.kinds import workload_type
 from perfanalysis.kpis import kpis_document, openmetrics
 from perfanalysis.parquet import write_table
 from perfanalysis.pipeline import RunAnalysis
@@ -23,6 +24,7 @@ from perfanalysis.report.markdown import render_markdown
 from perfanalysis.report.page import Drawn, Sheet, head_of, render_page
 from perfanalysis.sections import Section
 from perfanalysis.tables import TableSpec
+from perfanalysis.workload_type import Analysis
 
 
 def write_report(result: RunAnalysis, target: Path, wanted: Wanted | None = None) -> ReportPaths:
@@ -73,7 +75,18 @@ def _part(result: RunAnalysis, groups: tuple[Group, ...], page: Page) -> RunAnal
     if not page.where:
         return result
     kept = {group.name for group in groups if matches(page.where, group)}
-    return replace(result, analyses=tuple(one for one in result.analyses if one.place.name in kept))
+    analyses = tuple(one for one in result.analyses if one.place.name in kept)
+    cells = {one.place.cell.directory for one in analyses if one.place.cell}
+    run = replace(result.run, cells=tuple(cell for cell in result.run.cells if cell.directory in cells))
+    return replace(result, run=run, analyses=analyses, figures=tuple(_figures_across(analyses)))
+
+
+def _figures_across(analyses: tuple[Analysis, ...]) -> Iterator[Figure]:
+    """What kinds of workloads draw of several recordings, of these alone."""
+    for marker in dict.fromkeys(one.place.marker for one in analyses):
+        across = workload_type(marker).across
+        if across is not None:
+            yield from across(tuple(one for one in analyses if one.place.marker == marker)).figures
 
 
 def _write_page(planned: Planned, target: Path, base: str, result: RunAnalysis) -> tuple[Path, Path]:
