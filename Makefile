@@ -10,7 +10,7 @@ SCENARIOS := $(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule
 ON_OPENSHIFT = $(addprefix --scenario-name ,$(filter $(OPENSHIFT_SCENARIOS),$(SCENARIOS)))
 ON_KUBERNETES = $(addprefix --scenario-name ,$(filter-out $(OPENSHIFT_SCENARIOS),$(SCENARIOS)))
 
-.PHONY: help run test check env lint types unit integration molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
+.PHONY: help run test check env lint types unit fuzz integration molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -56,6 +56,10 @@ unit: $(DEV)
 	@$(BIN)/python -m pytest --quiet --numprocesses 3 tests/unit
 	@$(BIN)/perfdrv settings check
 
+fuzz: $(DEV) ## damaged inputs of every kind, 1,000 of them
+	@echo "== damaged inputs"
+	@$(BIN)/python -m pytest --quiet --numprocesses 2 tests/fuzz
+
 integration: $(DEV) ## settings, commands, driver, lab and scale test against real processes
 	@echo "== integration tests"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/perflab build --profile openshift
@@ -77,7 +81,7 @@ browser: $(DEV) ## the report in Chromium
 	@sh tests/install_chromium.sh
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest --quiet tests/browser
 
-test: check integration molecule browser ## everything CI runs
+test: check fuzz integration molecule browser ## everything CI runs
 	@echo "== all tests passed"
 
 bench: $(DEV) ## figures of the scale test in one run, about half an hour; never asserted, tests/bench has more

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from perfanalysis.documents import listing, mapping
 from perfanalysis.errors import UsageError
 from perfanalysis.opensearch.commands import pull_command, push_command
 from perfanalysis.options import WORKLOADS
@@ -52,10 +53,11 @@ def list_command(folder: Path, flow: str | None) -> None:
     """List the runs of a history, oldest first: when, what became of it, how many recordings and KPIs."""
     for document in documents_of(folder):
         if flow in (None, document.get("flow")):
-            recordings = document["recordings"]
-            kpis = sum(len(recording["kpis"]) for recording in recordings)
+            recordings = listing(document.get("recordings"))
+            kpis = sum(len(listing(mapping(recording).get("kpis"))) for recording in recordings)
             counts = f"{len(recordings)} recordings, {kpis} KPIs"
-            click.echo(f"{document.get('started') or 'unknown':26} {document['status']:12} {document['run']}  {counts}")
+            started, status = str(document.get("started") or "unknown"), str(document.get("status") or "unknown")
+            click.echo(f"{started:26} {status:12} {document['run']}  {counts}")
 
 
 @history_group.command("show")

@@ -1,0 +1,1 @@
+"""Damaged inputs: whatever stands in a file, perfanalysis answers with numbers, findings or a named error."""

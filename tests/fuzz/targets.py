@@ -1,0 +1,189 @@
+"""What is damaged: an input of each kind, small but with everything in it, and the commands that read it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from perfanalysis import report
+from perfanalysis.__main__ import run
+from perfanalysis.cache import content_hash, own_hash
+from perfanalysis.history.folder import add, content_name
+
+from tests.data.downloads import DOWNLOADS, write_downloads
+from tests.data.fine_tuning_runs import Training, write_tuning_run
+from tests.data.kubernetes_lists import job, pod, write_list
+from tests.data.prometheus_windows import gpu, write_window
+from tests.data.synthetic_queue import EPOCH
+from tests.data.synthetic_runs import Shape, write_run
+from tests.unit.analysis.histories import document, kpi
+from tests.unit.analysis.old_tool import make as make_old_tool
+
+FOREIGN = Path(__file__).resolve().parents[1] / "data" / "foreign"
+LAYOUT = Path(report.__file__).parent / "default_layout.yml"
+"""The layout that is shipped."""
+INPUT = "input"
+SCRATCH = "scratch"
+RUN = "run"
+
+
+@dataclass(frozen=True)
+class Target:
+    """An input below a folder `input`, and commands; `{input}` and `{scratch}` stand for folders.
+
+    `share` is how often it is damaged, in a thousand; a costly one less often.
+    """
+
+    make: Callable[[Path], object]
+    commands: tuple[str, ...]
+    share: int
+    mended: Callable[[Path], object] | None = None
+    """Makes good the hashes that the damaged input holds of itself, so that what they guard is met, too."""
+
+
+def _scale_test(directory: Path) -> None:
+    shape = Shape(workloads=8, nodes=2, duration=1.0, rate=20.0, everything=True)
+    write_run(directory, [shape], run=RUN)
+
+
+def _matrix(directory: Path) -> None:
+    write_run(directory, [Shape(workloads=4, nodes=1, duration=1.0), Shape(workloads=3, nodes=1, pods=2)], run=RUN)
+
+
+def _fine_tuning(directory: Path) -> None:
+    write_tuning_run(directory, [Training(steps=6), Training(steps=6, gpus=2, workload="ilab")], run=RUN)
+
+
+def _monitored(directory: Path) -> None:
+    write_tuning_run(directory, [Training(steps=6)], run=RUN)
+    window = (EPOCH, EPOCH + 60.0)
+    series = [gpu("DCGM_FI_DEV_GPU_UTIL", "job-master-0", 0, [10.0, None, 30.0], EPOCH)]
+    write_window(directory / RUN / "001__prometheus__query", window, {"gpu_util": series, "refused": None})
+
+
+def _declared(directory: Path) -> None:
+    write_downloads(directory / RUN / "000__download" / "artifacts", 1, transfers=10, clients=2)
+
+
+def _kubernetes_objects(directory: Path) -> None:
+    place = directory / RUN / "000__cell"
+    write_list(place / "pods.json", [pod(f"job-{n}-worker-0", n, n + 1.0, n + 3.0, n + 9.0) for n in range(4)])
+    write_list(place / "jobs.json", [job(f"job-{n}", n, n + 1.0, n + 9.0) for n in range(4)])
+    marker = {"schema": "psap.perf/kubernetes-objects/1", "test": "t", "started_s": EPOCH, "ended_s": EPOCH + 9}
+    (place / "kubernetes_objects.json").write_text(json.dumps(marker))
+
+
+def _kept_tables(directory: Path) -> None:
+    """A run that was parsed: what is kept of it is damaged, too."""
+    _declared(directory)
+    words = ["parse", str(directory / RUN), "--workload", str(DOWNLOADS), "--output", str(directory / "report")]
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        run(words)
+
+
+def _workload(directory: Path) -> None:
+    write_downloads(directory / RUN, 1, transfers=5, clients=1)
+    shutil.copytree(DOWNLOADS, directory / "kind", ignore=shutil.ignore_patterns("__pycache__"))
+    # what a program may do is no matter of data
+    for path in (directory / "kind").glob("*.py"):
+        path.chmod(0o400)
+
+
+def _tree(directory: Path) -> None:
+    """A result tree of MatrixBenchmarking."""
+    for number in range(2):
+        place = directory / f"expe/{number:03d}__test"
+        place.mkdir(parents=True)
+        (place / "settings.yaml").write_text(f"jobs: {number}\nmodel: m\n'@run': {number}\n")
+        (place / "exit_code").write_text("0\n")
+        (place / ".uuid").write_text("2f1d8f5e-0000-4000-8000-000000000000\n")
+        write_list(place / "000__local_ci/artifacts/pods.json", [pod("job-1-worker-0", 0, 1.0, 2.0, 9.0)])
+        write_list(place / "000__local_ci/artifacts/jobs.json", [job("job-1", 0, 1.0, 9.0)])
+
+
+def _history(directory: Path) -> None:
+    for day in range(7):
+        values = [kpi("makespan", 10.0 + day % 3), kpi("completed_ratio", 1.0, "higher", "ratio")]
+        add(directory / "history", document(day, values))
+    acknowledged = "- {kpi: makespan, run: run-003, expires: 2030-01-01, reason: known}\n"
+    (directory / "acknowledged.yml").write_text(acknowledged)
+
+
+def _named_anew(directory: Path) -> None:
+    """Documents of a history with the names that their contents have now."""
+    for path in sorted((directory / "history").glob("*.json")):
+        if path.is_file():
+            path.rename(path.with_name(content_name(path.read_bytes())))
+
+
+def _hashed_anew(directory: Path) -> None:
+    """Kept tables, and the document beside them, with the hashes that they have now."""
+    for path in sorted(directory.rglob("*.parsed.json")):
+        with contextlib.suppress(OSError, ValueError, RecursionError, AttributeError, TypeError):
+            kept = json.loads(path.read_bytes())
+            kept.pop("hash", None)
+            for name in kept["tables"]:
+                kept["tables"][name] = content_hash((path.parent / f"{name}.parquet").read_bytes())
+            path.write_text(json.dumps({**kept, "hash": own_hash(kept)}))
+
+
+def _layout(directory: Path) -> None:
+    _declared(directory)
+    shutil.copy(LAYOUT, directory / "report.yml")
+
+
+def _copied(name: str) -> Callable[[Path], object]:
+    return lambda directory: shutil.copytree(FOREIGN / name, directory, dirs_exist_ok=True)
+
+
+def _any(pattern: str) -> str:
+    """Every file of the input that matches stands for it in a command."""
+    return f"{{input:{pattern}}}"
+
+
+PARSED = f"--workload {DOWNLOADS}"
+TARGETS: Mapping[str, Target] = {
+    "scale test": Target(
+        _scale_test,
+        ("kpi {input}/run", "judge {input}/run --threshold lost=0", "times-csv {input}/run", "payload {input}/run"), 6,
+    ),
+    "matrix": Target(_matrix, ("compare {input}/run --cells", "history add {input}/run --into {scratch}/h"), 3),
+    "fine-tuning": Target(_fine_tuning, ("kpi {input}/run", "parse {input}/run"), 18),
+    "Prometheus beside a job": Target(_monitored, ("kpi {input}/run",), 8),
+    "report": Target(_declared, (f"report {{input}}/run {PARSED}",), 2),
+    "declared kind": Target(_declared, (f"kpi {{input}}/run {PARSED}", f"parse {{input}}/run {PARSED}"), 80),
+    "Kubernetes objects": Target(_kubernetes_objects, ("kpi {input}/run",), 80),
+    "kept tables": Target(
+        _kept_tables, (f"kpi {{input}}/run {PARSED} --output {{input}}/report",
+                       f"parse {{input}}/run {PARSED} --output {{input}}/report"), 40, _hashed_anew,
+    ),
+    "workload.yml": Target(_workload, ("parse {input}/run --workload {input}/kind",), 30),
+    "report.yml": Target(_layout, (f"report {{input}}/run --layout {{input}}/report.yml --list-plots {PARSED}",), 8),
+    "MatrixBenchmarking": Target(_tree, ("import matrixbenchmarking {input} --into {scratch}/run",), 150),
+    "scale-test-tool": Target(
+        lambda directory: make_old_tool(directory, 12, 3),
+        ("import scale-test-tool {input} --into {scratch}/run",), 185,
+    ),
+    "history": Target(
+        _history,
+        ("regress run-006 --history {input}/history --acknowledged {input}/acknowledged.yml --output {scratch}",
+         "history list {input}/history", "history export {input}/history --to {scratch}/h"), 90, _named_anew,
+    ),
+    "orion": Target(
+        _copied("orion"),
+        ("import orion {input}/node-density.json --history {scratch}/h --orion-config {input}/config.yaml "
+         "--orion-test node-density --orion-vars {{\"version\":\"4.19\"}}",), 100,
+    ),
+    "OpenMetrics": Target(
+        _copied("openmetrics"), (f"import openmetrics {_any('*')} --history {{scratch}}/h --run r "
+                                 "--started 2026-03-02T09:00:00Z --statistic last",), 100,
+    ),
+    "Prometheus answers": Target(
+        _copied("prometheus"), (f"import prometheus {_any('*')} --into {{scratch}}/run",), 100
+    ),
+}  # fmt: skip
