@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perfanalysis.documents import Document, listing, mapping, number_or, text_or_none
 from perfanalysis.fine_tuning.logs.records import finite
+
+if TYPE_CHECKING:
+    from perfanalysis.source import Source
 
 MARKER = "fine_tuning.json"
 KIND = "fine-tuning"
@@ -122,6 +125,15 @@ def job_of(document: Document) -> Job:
 def logs_of(document: Document) -> tuple[str, ...]:
     """The logs of the job, the main pod's first."""
     return tuple(log for log in listing(document.get("logs")) if isinstance(log, str))
+
+
+def logs_to_read(source: Source, document: Document) -> tuple[str, ...]:
+    """The logs that the document names, without those that stand elsewhere; each of these is a finding."""
+    names = logs_of(document)
+    for name in names:
+        if not source.declares(name):
+            source.find("warning", MARKER, f"it names the log {name}, which is none of logs/*.log; it was not read")
+    return tuple(name for name in names if source.declares(name))
 
 
 def logging_steps_of(job: Job) -> float:

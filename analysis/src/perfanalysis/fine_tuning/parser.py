@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perfanalysis.fine_tuning.job import KIND, MARKER, job_of, logging_steps_of, logs_of
+from perfanalysis.fine_tuning.job import KIND, MARKER, job_of, logging_steps_of, logs_to_read
 from perfanalysis.fine_tuning.logs.frames import facts_frame, problems_frame, steps_frame
 from perfanalysis.fine_tuning.logs.reading import read_logs, trainers_log
 from perfanalysis.fine_tuning.tables import GPU_SAMPLES, FineTuningTables
@@ -16,7 +16,7 @@ def parse(source: Source) -> FineTuningTables:
     """The steps and facts of the trainer's log, and the problems of all logs, as typed tables."""
     document = source.document(MARKER, KIND)
     job = job_of(document)
-    names = _declared(source, logs_of(document)) or source.names("logs/*.log")
+    names = logs_to_read(source, document) or source.names("logs/*.log")
     logs = read_logs(source.place.directory, names, job.workload, logging_steps_of(job))
     trainer = trainers_log(logs)
     return FineTuningTables(
@@ -25,11 +25,3 @@ def parse(source: Source) -> FineTuningTables:
         problems=problems_frame(logs),
         gpu_samples=source.json_lines(SAMPLES, GPU_SAMPLES, optional=True),
     )
-
-
-def _declared(source: Source, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The logs that the document names, without those that stand elsewhere."""
-    for name in names:
-        if not source.declares(name):
-            source.find("warning", MARKER, f"it names the log {name}, which is none of logs/*.log; it was not read")
-    return tuple(name for name in names if source.declares(name))
