@@ -167,7 +167,7 @@ TARGETS: Mapping[str, Target] = {
     "MatrixBenchmarking": Target(_tree, ("import matrixbenchmarking {input} --into {scratch}/run",), 150),
     "scale-test-tool": Target(
         lambda directory: make_old_tool(directory, 12, 3),
-        ("import scale-test-tool {input} --into {scratch}/run",), 185,
+        ("import scale-test-tool {input} --into {scratch}/run",), 225,
     ),
     "history": Target(
         _history,
@@ -177,7 +177,7 @@ TARGETS: Mapping[str, Target] = {
     "orion": Target(
         _copied("orion"),
         ("import orion {input}/node-density.json --history {scratch}/h --orion-config {input}/config.yaml "
-         "--orion-test node-density --orion-vars {{\"version\":\"4.19\"}}",), 100,
+         "--orion-test node-density --orion-vars {{\"version\":\"4.19\"}}",), 60,
     ),
     "OpenMetrics": Target(
         _copied("openmetrics"), (f"import openmetrics {_any('*')} --history {{scratch}}/h --run r "

@@ -15,6 +15,8 @@ from perfanalysis.findings import Finding
 from perfanalysis.history.entries import Entry, entries_of
 from perfanalysis.versions import version_key
 
+NOT_FINITE = re.compile(rb"NaN|Infinity|[0-9][eE]\+?[0-9]{3}")
+"""What may be no number that JSON has; a document with one could not be given away."""
 NAME = re.compile(r"[0-9a-f]{32}\.json")
 
 
@@ -93,6 +95,8 @@ def _read(path: Path) -> tuple[Document | None, str]:
     try:
         content = path.read_bytes()
         document = load_json(content)
+        if NOT_FINITE.search(content):
+            canonical(document)
     except (OSError, ValueError) as error:
         return None, f"left out: it cannot be read: {error}"
     problem = schema_problem(mapping(document).get("schema"), "history")
