@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
-from perfanalysis.cache import Cache, load_tables, tables_folder
+from perfanalysis.cache import Cache, content_hash, load_tables, own_hash, tables_folder
 from perfanalysis.discover import Place
 from perfanalysis.errors import UsageError
 from perfanalysis.findings import Finding
@@ -156,8 +156,6 @@ def test_a_table_of_another_recording_is_made_anew(counting: Counting) -> None:
 
 def test_a_forged_document_does_not_make_a_forged_table_dangerous(counting: Counting, tmp_path: Path) -> None:
     """Whoever can write the tables' hash too can still not have anything run."""
-    from perfanalysis.cache import own_hash, content_hash
-
     with exploding(tmp_path / "exploded") as bomb:
         content = _extended(bomb)
         (counting.folder / "transitions.parquet").write_bytes(content)
