@@ -262,8 +262,9 @@ def test_what_is_written_is_readable_after_a_kill(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)])
     try:
         scene = Scene(tmp_path)
-        journal = tmp_path / "transitions.jsonl"
-        asyncio.run(eventually(lambda: journal.exists() and journal.stat().st_size > 2000))
+        # each is written on its own
+        journals = [tmp_path / f"{name}.jsonl" for name in ("transitions", "submissions")]
+        asyncio.run(eventually(lambda: all(path.exists() and path.stat().st_size > 2000 for path in journals)))
     finally:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
