@@ -92,9 +92,17 @@ def test_recorded_absolute_directories_are_found_in_a_copy(failed_run: Path) -> 
     document = json.loads((failed_run / "run.json").read_text())
     document["reason"]["directory"] = f"/gone/{failed_run.name}/{SUBMIT}"
     write_json(failed_run / "run.json", document)
-    first = failures(failed_run)[0]
+    [first] = failures(failed_run)
     assert first.directory is not None
     assert first.directory.path == SUBMIT
+
+
+def test_a_task_recorded_with_its_whole_path_is_not_told_again_by_its_command(failed_run: Path) -> None:
+    record = json.loads((failed_run / "failures.jsonl").read_text())
+    whole = {**record, "directory": f"/there/{failed_run.name}/{SUBMIT}"}
+    (failed_run / "failures.jsonl").write_text(json.dumps(whole) + "\n")
+    [failure] = failures(failed_run)
+    assert failure.what == "scale_test_submit: Watch the workloads"
 
 
 def test_without_records_the_command_tells(failed_run: Path) -> None:

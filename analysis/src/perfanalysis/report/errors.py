@@ -64,18 +64,23 @@ def _found(run: Run) -> Iterator[_Failed]:
     """Every failure once, the first in time first: as recorded by task, then commands that left only their own word."""
     told: set[str] = set()
     for failed in _recorded(run):
-        told.add(failed.directory)
+        told.add(_place(run, failed))
         yield failed
     reason = mapping(run.document.get("reason"))
     if reason and not told:
         failed = _of_record(reason)
-        told.add(failed.directory)
-        command = next((one for one in run.commands if one.directory == failed.directory), None)
+        told.add(_place(run, failed))
+        command = next((one for one in run.commands if one.directory == _place(run, failed)), None)
         yield failed if failed.why or command is None else replace(failed, why=_of_command(command).why)
     for command in run.commands:
         inside = any(directory.startswith(f"{command.directory}/") for directory in told)
         if (command.failure or command.status == "failed") and command.directory not in told and not inside:
             yield _of_command(command)
+
+
+def _place(run: Run, failed: _Failed) -> str:
+    """Its directory as commands have theirs: flows record the whole path, of the place where the run then stood."""
+    return _inside(run, failed.directory) or failed.directory
 
 
 def _recorded(run: Run) -> list[_Failed]:
