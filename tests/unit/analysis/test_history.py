@@ -89,7 +89,8 @@ def test_what_is_no_history_is_refused(tmp_path: Path) -> None:
         load(tmp_path / "nowhere")
     done = CliRunner().invoke(cli, ["history", "show", str(tmp_path), "x"])
     assert isinstance(done.exception, UsageError)
-    assert "the beginning of 0 runs" in str(done.exception)
+    assert "has no run " in str(done.exception)
+    assert "holds no run of a history" in CliRunner().invoke(cli, ["history", "list", str(tmp_path)]).stderr
 
 
 def test_versions_are_ordered_by_their_numbers() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -97,6 +98,25 @@ def test_too_little_history_is_said_and_is_an_error_when_it_is_all() -> None:
     assert word(regression) == "too little history"
     assert regression.recordings[0].kpis[0].reason == "change-point needs 4 earlier values, there are 3"
     assert isinstance(regression.error(), HistoryError)
+    assert "3 of 3 other recordings in the history may be compared with it" in markdown_text(regression)
+
+
+def test_too_little_history_says_why_the_other_runs_do_not_count() -> None:
+    found = entries((1.0,) * 6)
+    others = [
+        replace(found[0], status="failed"),
+        replace(found[1], keys={**found[1].keys, "scale_test_rate": 40}),
+        replace(found[2], keys={**found[2].keys, "scale_test_rate": 80}),
+        replace(found[3], kind="other"),
+        found[5],
+    ]
+    [note] = regress(found[4:5], others, Options(), Acknowledged()).notes
+    assert note == (
+        "001__scale_test__submit: 0 of 5 other recordings in the history may be compared with it: "
+        "2 other scale_test_rate; 1 failed, not ok; 1 of another kind; 1 later"
+    )
+    [note] = regress(found[4:5], found[4:5], Options(), Acknowledged()).notes
+    assert note == "001__scale_test__submit: the history holds no other run"
 
 
 def test_many_kpis_at_once_need_surer_changes() -> None:

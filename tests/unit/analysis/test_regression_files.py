@@ -302,7 +302,7 @@ def test_wrong_watches_are_refused(tmp_path: Path, text: str, told: str) -> None
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["nobody"], "nobody is no run directory, and the beginning of 0 runs"),
+        (["nobody"], "nobody is no run directory, and no run of "),
         (["run-0"], "the beginning of 12 runs"),
         (["run-011", "--skip", "site"], "--skip site: write NAME=VALUE"),
     ],

@@ -75,9 +75,13 @@ def show_command(folder: Path, run: str | None, page: Path | None, sorted_by: tu
         click.echo(f"Page: {history_page(folder, page, sorted_by)}")
         return
     found = [document for document in documents_of(folder) if str(document["run"]).startswith(str(run))]
-    if len(found) != 1:
+    if not found:
+        from perfanalysis.history.folder import listed
+
+        raise UsageError(f"{folder} has no run {run}; {listed(folder)}")
+    if len(found) > 1:
         names = ", ".join(str(document["run"]) for document in found)
-        raise UsageError(f"{run} is the beginning of {len(found)} runs in {folder}{f': {names}' if names else ''}")
+        raise UsageError(f"{run} is the beginning of {len(found)} runs in {folder}: {names}")
     click.echo(json.dumps(found[0], indent=1, ensure_ascii=False))
 
 
@@ -113,12 +117,14 @@ def export_command(folder: Path, target: Path, rules: Path | None) -> None:
 
 
 def documents_of(folder: Path) -> Iterator[dict[str, Any]]:
-    """The documents of a history; what was left out is told on stderr."""
+    """The documents of a history; what was left out, and that there is none, is told on stderr."""
     from perfanalysis.history.folder import load
 
     history = load(folder)
     for finding in history.findings:
         click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
+    if not history.documents:
+        click.echo(f"note: {folder} holds no run of a history", err=True)
     yield from history.documents
 
 

@@ -86,6 +86,11 @@ def load(folder: Path) -> History:
     return History(tuple(kept), tuple(findings))
 
 
+def listed(folder: Path) -> str:
+    """What to do about a run that a history has not."""
+    return f"`perfanalysis history list {folder}` names those that it has"
+
+
 def merge(source: Path, target: Path) -> int:
     """Copy what *target* has not; returns how many. Raises UsageError when *source* is no history."""
     return sum(add(target, document)[1] for document in load(source).documents)

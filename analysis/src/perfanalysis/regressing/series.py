@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from perfanalysis.history.entries import Entry, KpiPoint
 from perfanalysis.versions import version_key
 
 MISSING = object()
+MOST_TOLD = 4
+"""Names of keys that differ; of further ones the number is said."""
 
 
 @dataclass(frozen=True)
@@ -74,18 +77,37 @@ def alike(current: Entry, history: Sequence[Entry], selection: Selection) -> tup
     Same flow, kind, marks (a simulated run says nothing of a real one) and equal keys; of runs that went well. Entries
     after *current* in the order are left out: what came later is no history.
     """
-    candidates = [
-        entry
-        for entry in history
-        if entry.run != current.run
-        and entry.status == "ok"
-        and (entry.flow, entry.kind, entry.marks) == (current.flow, current.kind, current.marks)
-        and _same(current.keys, entry.keys, selection.free)
-        and all(entry.value(name) == current.value(name) for name in selection.same)
-        and not selection.skips(entry)
-    ]
+    candidates = [entry for entry in history if entry.run != current.run and not why_not(entry, current, selection)]
     placed = sorted((place_of(entry, selection.sorted_by), number) for number, entry in enumerate(candidates))
-    return tuple(candidates[number] for place, number in placed if place <= place_of(current, selection.sorted_by))
+    return tuple(candidates[number] for _, number in placed)
+
+
+def why_not(entry: Entry, current: Entry, selection: Selection) -> str:
+    """Why *current* may not be compared with an entry of another run, by the first reason; empty when it may."""
+    if entry.status != "ok":
+        return f"{entry.status}, not ok"
+    for word in ("flow", "kind", "marks"):
+        if getattr(entry, word) != getattr(current, word):
+            return {"marks": "simulated or emulated otherwise"}.get(word, f"of another {word}")
+    names = [*_differing(current.keys, entry.keys, selection.free)]
+    names += [name for name in sorted(selection.same) if entry.value(name) != current.value(name)]
+    if names:
+        more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
+        return f"other {', '.join(names[:MOST_TOLD])}{more}"
+    if selection.skips(entry):
+        return "left out by --skip"
+    return "later" if place_of(entry, selection.sorted_by) > place_of(current, selection.sorted_by) else ""
+
+
+def left_out(current: Entry, history: Sequence[Entry], selection: Selection) -> str:
+    """A sentence on how much of a history *current* may be compared with, and why not with the rest of it."""
+    others = [entry for entry in history if entry.run != current.run]
+    if not others:
+        return f"{current.recording}: the history holds no other run"
+    reasons = Counter(why_not(entry, current, selection) for entry in others)
+    told = "; ".join(f"{number} {reason}" for reason, number in reasons.most_common() if reason)
+    may = f"{current.recording}: {reasons['']} of {len(others)} other recordings in the history may be compared with it"
+    return f"{may}: {told}" if told else may
 
 
 def all_series(current: Entry, earlier: Sequence[Entry]) -> tuple[Series, ...]:
@@ -102,9 +124,9 @@ def _has(entry: Entry, kpi: KpiPoint) -> bool:
     return there is not None and there.unit == kpi.unit and math.isfinite(there.number)
 
 
-def _same(first: Mapping[str, object], second: Mapping[str, object], free: frozenset[str]) -> bool:
+def _differing(first: Mapping[str, object], second: Mapping[str, object], free: frozenset[str]) -> list[str]:
     names = (first.keys() | second.keys()) - free
-    return all(first.get(name, MISSING) == second.get(name, MISSING) for name in names)
+    return sorted(name for name in names if first.get(name, MISSING) != second.get(name, MISSING))
 
 
 Place = tuple[tuple[tuple[tuple[int, int, str], ...], ...], float, str]

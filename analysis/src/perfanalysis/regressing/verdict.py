@@ -16,7 +16,7 @@ from perfanalysis.regressing.change_points import ALPHA, Effect, change_points, 
 from perfanalysis.regressing.corrected import corrected
 from perfanalysis.regressing.methods import FEWEST, Method
 from perfanalysis.regressing.outliers import by_rank, by_score, percentile_rank, z_score
-from perfanalysis.regressing.series import Selection, Series, alike, all_series, check_names
+from perfanalysis.regressing.series import Selection, Series, alike, all_series, check_names, left_out
 from perfanalysis.regressing.watched import EVERYTHING, Better, Watch, unseen, watch_of
 
 if TYPE_CHECKING:
@@ -152,6 +152,11 @@ def regress(
     keyless = {entry.recording for entry in current if not entry.keys}
     notes += tuple(
         f"{name} has no settings marked as keys: it is compared with all of its kind" for name in sorted(keyless)
+    )
+    notes += tuple(
+        left_out(each.entry, history, options.selection)
+        for each in judged
+        if each.kpis and all(kpi.word == "too little history" for kpi in each.kpis)
     )
     notes += (*options.notes, *unseen(options.watched, current))
     return Regression(current[0].run if current else "", options, judged, notes)

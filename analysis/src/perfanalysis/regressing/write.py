@@ -12,7 +12,7 @@ from perfanalysis.errors import AnalysisError, UsageError
 from perfanalysis.findings import Finding
 from perfanalysis.history.document import history_document
 from perfanalysis.history.entries import entries_of
-from perfanalysis.history.folder import History, load
+from perfanalysis.history.folder import History, listed, load
 from perfanalysis.judging.verdict_file import earlier_verdict, with_outcome
 from perfanalysis.judging.write import VERDICT_FILE
 from perfanalysis.pipeline import analyse_run
@@ -66,8 +66,9 @@ def run_of_history(word: str, documents: Sequence[Document], folder: Path) -> Do
     names = [str(document["run"]) for document in documents]
     found = [name for name in names if name == word] or [name for name in names if name.startswith(word)]
     if len(found) != 1:
-        told = f": {', '.join(found)}" if found else ""
-        raise UsageError(f"{word} is no run directory, and the beginning of {len(found)} runs in {folder}{told}")
+        if not found:
+            raise UsageError(f"{word} is no run directory, and no run of {folder}; {listed(folder)}")
+        raise UsageError(f"{word} is the beginning of {len(found)} runs in {folder}: {', '.join(found)}")
     return next(document for document in documents if document["run"] == found[0])
 
 
