@@ -18,12 +18,14 @@ from perfanalysis.comparing.document import comparison_document
 from perfanalysis.comparing.sides import side_of_run
 from perfanalysis.comparing.statistics import cliffs_delta, difference_of, difference_of_intervals, word_of
 from perfanalysis.comparing.tables import counts, kpi_table, latency_table, summary
+from perfanalysis.history.folder import add
 from perfanalysis.kpis import Direction
 from perfanalysis.percentiles import bootstrap_draws
 from perfanalysis.pipeline import analyse_run
 
 from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import check
+from tests.unit.analysis.histories import document, kpi
 
 pytestmark = pytest.mark.usefixtures("quick_plots")
 
@@ -316,6 +318,20 @@ def test_runs_of_histories_are_compared_like_directories(
     assert "z is no run directory and in no history" in capsys.readouterr().err
     assert run(["compare", "a", "b", *histories]) == 2
     assert "say with --output where to write" in capsys.readouterr().err
+
+
+def test_recordings_of_other_kinds_are_refused_though_forced(
+    runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = document(1, [kpi("wait", 1.0)], keys={"scale_test_count": 1})
+    other["recordings"][0]["kind"] = "fine_tuning.json"
+    add(tmp_path / "history", other)
+    words = ["compare", str(runs[0]), "run-001", "--history", str(tmp_path / "history"), "--output", str(tmp_path)]
+    for given in (words, [*words, "--force"]):
+        assert run(given) == 2
+        assert (
+            "they hold recordings of other kinds, recording.json the one, fine_tuning.json" in capsys.readouterr().err
+        )
 
 
 def test_the_cells_of_a_matrix_are_compared_by_a_setting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

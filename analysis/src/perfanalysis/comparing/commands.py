@@ -94,7 +94,7 @@ def target_of(last: str, output: Path | None) -> Path:
     if Path(last).is_dir():
         return report_directory(Path(last), output)
     if output is None:
-        raise UsageError(f"{last} is no directory: say with --output where to write")
+        raise UsageError(f"{last} is no directory; if it is a run of a history, say with --output where to write")
     return output
 
 

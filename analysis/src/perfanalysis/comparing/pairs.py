@@ -65,7 +65,7 @@ def match(sides: Sequence[Side], *, force: bool) -> Matched:
     for place, side in enumerate(sides[1:], start=1):
         paired, free = _paired(baseline.recordings, side.recordings)
         if not any(paired):
-            if not force:
+            if not force or not _of_one_kind(baseline, side):
                 raise UsageError(_refusal(baseline, side))
             paired = [*side.recordings[: len(found)], *[None] * (len(found) - len(side.recordings))]
             free = list(side.recordings[len(found) :])
@@ -110,9 +110,16 @@ def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, 
     return {name: (first[name], second[name]) for name in both if first[name] != second[name]}
 
 
+def _of_one_kind(baseline: Side, side: Side) -> bool:
+    return any(recording.kind == other.kind for recording in baseline.recordings for other in side.recordings)
+
+
 def _refusal(baseline: Side, side: Side) -> str:
     """Why no recordings can be compared, by the first of each."""
     first, second = baseline.recordings[0], side.recordings[0]
+    if not _of_one_kind(baseline, side):
+        other = f"{first.kind} the one, {second.kind} the other"
+        return f"{baseline.name} and {side.name} cannot be compared: they hold recordings of other kinds, {other}"
     told = [f"{name} ({one!r} and {other!r})" for name, (one, other) in differing(first.keys, second.keys).items()]
     if not told:
         return f"{baseline.name} and {side.name} cannot be compared: they hold recordings of other kinds"
