@@ -161,6 +161,19 @@ def test_where_nothing_can_be_plotted_the_exit_code_says_so(
     assert (directory / "times.csv").is_file()
 
 
+def test_the_only_file_of_an_old_directory_is_not_written_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = make(tmp_path / "logs", 30, 1, orphans=0, lost=0)
+    words = ["--most-lost", "1", "--csv-layout", "scale-test"]
+    assert run(["plotter", str(directory), "--output", str(tmp_path / "old"), *words]) == 0
+    kept = (tmp_path / "old" / "times.csv").read_bytes()
+    assert str(tmp_path / "old" / "times.csv") in capsys.readouterr().out
+    assert run(["plotter", str(tmp_path / "old"), "--most-lost", "1"]) == 0
+    assert "times.csv is all that there is to read" in capsys.readouterr().err
+    assert (tmp_path / "old" / "times.csv").read_bytes() == kept
+
+
 def test_percentiles_can_be_taken_as_kube_burner_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of four workloads that took 1, 2, 3 and 4 s the median is 2.5 s, for kube-burner the second value."""
     sent = [submitted(f"j-{number:06x}", 0.0) for number in range(4)]

@@ -111,7 +111,14 @@ def plotter(
     target = directory if output is None else output
     plotted = in_order(found.samples, selection)
     marks = (f"{selection.words} workloads",) if selection.words else ()
-    _write(found.columns, target / "times.csv", csv_layout)
+    times = target / "times.csv"
+    if target.resolve() == directory.resolve() and times.is_file() and not (directory / "sampled.json").is_file():
+        click.echo(
+            "note: times.csv is all that there is to read: it is left as it is; --output makes another", err=True
+        )
+    else:
+        _write(found.columns, times, csv_layout)
+        click.echo(times)
     for figure in (general_figure(plotted, marks, method), detailed_figure(plotted, marks, method)):
         if figure.rows:
             write_bytes(target / f"{figure.name}.png", draw(figure))
