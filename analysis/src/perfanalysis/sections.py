@@ -163,6 +163,10 @@ def number(value: float, digits: int = 3) -> str:
     return f"{rounded:,.{places}f}".replace(",", "\u202f")
 
 
+COUNTED = frozenset("steps GPUs pods jobs nodes requests attempts evictions pairs samples events errors".split())
+"""Units of what is counted: a whole number of them is shown exactly, 40 pods and not 40.0."""
+
+
 def quantity(value: float, unit: str) -> str:
     """A number with its unit; seconds below one are shown as milliseconds, ratios as percent."""
     if unit == "seconds":
@@ -173,7 +177,7 @@ def quantity(value: float, unit: str) -> str:
         return data_size(value)
     if unit.endswith("/s") and unit != "Gbit/s":
         return f"{number(value)}\u202f/s"
-    if unit in ("steps", "GPUs") and value == round(value):
+    if unit in COUNTED and value == round(value):
         return f"{number(round(value))}\u202f{unit}"
     return number(round(value)) if unit in ("count", "workloads") else f"{number(value)}\u202f{unit}"
 

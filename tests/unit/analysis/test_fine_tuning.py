@@ -175,9 +175,10 @@ def test_hyper_parameters_are_found_where_they_are() -> None:
 
 
 def test_quantities_are_written_for_readers() -> None:
-    shown = [(8.0, "GPUs"), (9.2, "Gbit/s"), (2830.4, "tokens/s"), (14.06, "GiB"), (0.861, "ratio")]
+    shown = [(8.0, "GPUs"), (40.0, "pods"), (9.2, "Gbit/s"), (2830.4, "tokens/s"), (14.06, "GiB"), (0.861, "ratio")]
     assert [quantity(number, unit) for number, unit in shown] == [
         "8\u202fGPUs",
+        "40\u202fpods",
         "9.20\u202fGbit/s",
         "2\u202f830\u202f/s",
         "14.1\u202fGiB",
