@@ -163,7 +163,22 @@ def number(value: float, digits: int = 3) -> str:
     return f"{rounded:,.{places}f}".replace(",", "\u202f")
 
 
-COUNTED = frozenset("steps GPUs pods jobs nodes requests attempts evictions pairs samples events errors".split())
+COUNTED = frozenset(
+    [
+        "steps",
+        "GPUs",
+        "pods",
+        "jobs",
+        "nodes",
+        "requests",
+        "attempts",
+        "evictions",
+        "pairs",
+        "samples",
+        "events",
+        "errors",
+    ]
+)
 """Units of what is counted: a whole number of them is shown exactly, 40 pods and not 40.0."""
 
 
