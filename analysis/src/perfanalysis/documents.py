@@ -128,6 +128,16 @@ def number_or(value: object, default: float) -> float:
         return default
 
 
+def any_number(value: object) -> float | None:
+    """A number or a text of one, NaN and infinity too; None for everything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file whole under another name, then rename it, so that no reader sees half of it."""
     write_bytes(path, text.encode("utf-8", "replace"))

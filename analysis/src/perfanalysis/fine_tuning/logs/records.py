@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from perfanalysis.documents import any_number
 from perfanalysis.fine_tuning.logs.lines import Line
 
 LARGEST = 1e18
@@ -91,16 +92,6 @@ def finite(value: object) -> float | None:
     """A number of a record; None for what is none, not finite, or larger than any."""
     number = any_number(value)
     return number if number is not None and math.isfinite(number) and abs(number) < LARGEST else None
-
-
-def any_number(value: object) -> float | None:
-    """A number or a text of one, NaN and infinity too; None for everything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        return float(value)
-    except (ValueError, OverflowError):
-        return None
 
 
 def not_finite(values: dict[str, object], names: tuple[str, ...]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import statistics
 from dataclasses import dataclass
 from typing import Any
 
+from perfanalysis.documents import any_number
 from perfanalysis.foreign.told import SCALED, Scale
 from perfanalysis.units import unit_of
 
@@ -37,7 +38,7 @@ def measured(value: object) -> Measured:
         return _median([measured(each) for each in value])
     if value is None:
         return Measured(None, NO_VALUE)
-    number = _number(value)
+    number = any_number(value)
     if number is None:
         return Measured(None, f"{str(value)[:40]!r} is no number")
     if not math.isfinite(number):
@@ -45,15 +46,6 @@ def measured(value: object) -> Measured:
     if number == SENTINEL:
         return Measured(None, ABSENT)
     return Measured(number, was_text=isinstance(value, str))
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        return float(value)
-    except (ValueError, OverflowError):
-        return None
 
 
 def _median(found: list[Measured]) -> Measured:
