@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils import kinds_by_version
-from ansible_collections.psap.perf.plugins.module_utils.access import Access, load_configuration
+from ansible_collections.psap.perf.plugins.module_utils.access import Access, configured
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Query
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
 
@@ -26,13 +26,14 @@ users: [{{name: x, user: {{token: none}}}}]
 def test_a_file_that_is_no_kubeconfig_is_refused_by_name(content: str, tmp_path: Path) -> None:
     path = tmp_path / "kubeconfig"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(ClusterError, match=rf"(?s)no usable kubeconfig \({path}\): .*; set KUBECONFIG"):
-        load_configuration(Access(kubeconfig=str(path)))
+    said = rf"(?s)no usable kubeconfig \({path}\): .*; set KUBECONFIG"
+    with pytest.raises(ClusterError, match=said), configured(Access(kubeconfig=str(path))):
+        pass
 
 
 def test_so_is_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(ClusterError, match="no usable kubeconfig"):
-        load_configuration(Access(kubeconfig=str(tmp_path)))
+    with pytest.raises(ClusterError, match="no usable kubeconfig"), configured(Access(kubeconfig=str(tmp_path))):
+        pass
 
 
 def test_a_cluster_that_takes_a_connection_and_never_answers_is_given_up(

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import kubernetes.client
 import pytest
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.errors import (
     ClusterError,
     DataQualityError,
@@ -51,18 +52,22 @@ def _archive_of(files: dict[str, bytes]) -> bytes:
 DATABASE = _archive_of({f"prometheus/{BLOCK}/chunks/000001": b"12345", "prometheus/wal/00000000": b"123"})
 
 
-def _configuration(url: str, token: str | None = None) -> Any:
-    configuration = kubernetes.client.Configuration()
-    configuration.host = url
-    if token:
-        configuration.api_key = {"authorization": f"Bearer {token}"}
-    return configuration
+def _access(folder: Path, url: str) -> Access:
+    """As ``oc login`` leaves it: a kubeconfig with a token."""
+    path = folder / "kubeconfig"
+    entries = {
+        "clusters": [{"name": "x", "cluster": {"server": url}}],
+        "users": [{"name": "x", "user": {"token": "t0ken"}}],
+        "contexts": [{"name": "x", "context": {"cluster": "x", "user": "x"}}],
+    }
+    path.write_text(yaml.safe_dump({"current-context": "x", **entries}), encoding="utf-8")
+    return Access(kubeconfig=str(path))
 
 
-def test_the_program_of_a_pod_is_asked_for_as_the_api_has_it() -> None:
+def test_the_program_of_a_pod_is_asked_for_as_the_api_has_it(tmp_path: Path) -> None:
     output = io.BytesIO()
     with executing([STDOUT + b"one ", STDERR + b"a word", STDOUT + b"two", SUCCESS]) as fake:
-        done = run_in_pod(_configuration(fake.url, "t0ken"), WHERE, TAR, output, _nothing)
+        done = run_in_pod(_access(tmp_path, fake.url), WHERE, TAR, output, _nothing)
     assert (done, output.getvalue()) == (Executed(0, "a word"), b"one two")
     ((path, headers),) = fake.asked
     assert urlsplit(path).path == "/api/v1/namespaces/openshift-monitoring/pods/prometheus-k8s-0/exec"
@@ -76,28 +81,29 @@ def test_the_program_of_a_pod_is_asked_for_as_the_api_has_it() -> None:
     assert headers["sec-websocket-protocol"] == "v4.channel.k8s.io"
 
 
-def test_a_program_that_fails_tells_its_code() -> None:
+def test_a_program_that_fails_tells_its_code(tmp_path: Path) -> None:
     with executing([STDERR + b"no such file", failure(2)]) as fake:
-        assert run_in_pod(_configuration(fake.url), WHERE, TAR, io.BytesIO(), _nothing) == Executed(2, "no such file")
+        done = run_in_pod(_access(tmp_path, fake.url), WHERE, TAR, io.BytesIO(), _nothing)
+    assert done == Executed(2, "no such file")
 
 
-def test_a_pod_that_cannot_be_entered() -> None:
+def test_a_pod_that_cannot_be_entered(tmp_path: Path) -> None:
     says = r'cannot run tar in pod openshift-monitoring/prometheus-k8s-0 \(.*\): pods "prometheus-k8s-0" is forbidden'
     with executing([], status=403) as fake, pytest.raises(ClusterError, match=says):
-        run_in_pod(_configuration(fake.url), WHERE, TAR, io.BytesIO(), _nothing)
+        run_in_pod(_access(tmp_path, fake.url), WHERE, TAR, io.BytesIO(), _nothing)
 
 
-def test_a_connection_that_ends_before_the_program() -> None:
+def test_a_connection_that_ends_before_the_program(tmp_path: Path) -> None:
     with executing([STDOUT + b"half"]) as fake, pytest.raises(ClusterError, match="was cut off"):
-        run_in_pod(_configuration(fake.url), WHERE, TAR, io.BytesIO(), _nothing)
+        run_in_pod(_access(tmp_path, fake.url), WHERE, TAR, io.BytesIO(), _nothing)
 
 
-def test_a_program_can_be_interrupted() -> None:
+def test_a_program_can_be_interrupted(tmp_path: Path) -> None:
     def stop() -> None:
         raise Interrupted("the run was asked to stop")
 
     with executing([SUCCESS]) as fake, pytest.raises(Interrupted):
-        run_in_pod(_configuration(fake.url), WHERE, TAR, io.BytesIO(), stop)
+        run_in_pod(_access(tmp_path, fake.url), WHERE, TAR, io.BytesIO(), stop)
 
 
 class _Pod:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.naming import path_part
@@ -63,14 +64,14 @@ def _pods(context: VerbContext) -> Iterator[tuple[Path, Contents, str]]:
     for pod in pods if args["every_replica"] else pods[:1]:
         name = pod["metadata"]["name"]
         where = (args["namespace"], name, args["container"])
-        run = functools.partial(_run, context, cluster.configuration, where)
+        run = functools.partial(_run, context, cluster.access, where)
         path = _archive(context, name) if args["every_replica"] else _archive(context)
         contents, said = dump_pod(run, args["directory"], path)
         yield path, contents, said
 
 
-def _run(context: VerbContext, configuration: Any, where: tuple[str, str, str], argv: list[str], output: Any) -> Any:
-    return run_in_pod(configuration, where, argv, output, context.check_interrupted)
+def _run(context: VerbContext, access: Access, where: tuple[str, str, str], argv: list[str], output: Any) -> Any:
+    return run_in_pod(access, where, argv, output, context.check_interrupted)
 
 
 def _age(pod: Manifest) -> str:

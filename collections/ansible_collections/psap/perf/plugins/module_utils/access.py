@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
+import ssl
+import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ import kubernetes
 import kubernetes.client
 import kubernetes.config
 import urllib3
+import urllib3.util.ssl_
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
 
@@ -37,11 +41,58 @@ class Access:
         )
 
 
-def load_configuration(access: Access) -> Any:
-    """The kubernetes client's configuration for *access*: a kubeconfig, a bearer token as AWX gives, or the pod's own.
+@contextlib.contextmanager
+def configured(access: Access) -> Iterator[Any]:
+    """The kubernetes client's configuration for *access*, with its certificates in files for as long as this lasts.
+
+    The client would write a kubeconfig's inline key into files that only an orderly exit removes, and Ansible's worker
+    processes never make one.
 
     :raises ClusterError: when none can be found or read.
     """
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="psap-perf-")
+    except OSError as error:
+        raise ClusterError(f"the kubeconfig's certificates need a place for a moment: {error}; set TMPDIR") from error
+    with folder as name:
+        yield _load_configuration(access, name)
+
+
+def connect(access: Access) -> Any:
+    """The kubernetes client for *access*. It holds the certificates in memory: nothing of them is left on disk.
+
+    :raises ClusterError: when there is no configuration, or its certificates cannot be used.
+    """
+    with configured(access) as configuration:
+        api = kubernetes.client.ApiClient(configuration)
+        pool = api.rest_client.pool_manager.connection_pool_kw
+        try:
+            pool["ssl_context"] = _ssl_context(configuration)
+        except (ssl.SSLError, OSError) as error:
+            raise ClusterError(
+                f"the certificates for {configuration.host} cannot be used: {error}; renew the kubeconfig"
+            ) from error
+        for name in ("ca_certs", "cert_file", "key_file"):
+            pool.pop(name, None)
+    return api
+
+
+def _ssl_context(configuration: Any) -> ssl.SSLContext:
+    """What urllib3 would make of *configuration* at the first request, when the files are gone."""
+    context = urllib3.util.ssl_.create_urllib3_context(
+        cert_reqs=ssl.CERT_REQUIRED if configuration.verify_ssl else ssl.CERT_NONE
+    )
+    if configuration.ssl_ca_cert:
+        context.load_verify_locations(configuration.ssl_ca_cert)
+    else:
+        context.load_default_certs()
+    if configuration.cert_file:
+        context.load_cert_chain(configuration.cert_file, configuration.key_file)
+    return context
+
+
+def _load_configuration(access: Access, folder: str) -> Any:
+    """A kubeconfig, a bearer token as AWX gives, or the pod's own; what is inline becomes files in *folder*."""
     configuration = kubernetes.client.Configuration()
     host = os.environ.get("K8S_AUTH_HOST")
     try:
@@ -60,7 +111,7 @@ def load_configuration(access: Access) -> Any:
             path = Path(access.kubeconfig).expanduser() if access.kubeconfig else None
             if path is not None and not path.exists():
                 raise ClusterError(f"the kubeconfig {path} does not exist; start the lab, or set perf_kubeconfig")
-            _load_kubeconfig(configuration, path, access.context)
+            _load_kubeconfig(configuration, path, access.context, folder)
     except (kubernetes.config.ConfigException, yaml.YAMLError) as error:
         raise ClusterError(
             f"no usable kubeconfig ({access.kubeconfig or 'the default one'}): {short(error)}; "
@@ -74,10 +125,13 @@ def load_configuration(access: Access) -> Any:
     return configuration
 
 
-def _load_kubeconfig(configuration: Any, path: Path | None, context: str | None) -> None:
+def _load_kubeconfig(configuration: Any, path: Path | None, context: str | None, folder: str) -> None:
     try:
         kubernetes.config.load_kube_config(
-            config_file=str(path) if path else None, context=context, client_configuration=configuration
+            config_file=str(path) if path else None,
+            context=context,
+            client_configuration=configuration,
+            temp_file_path=folder,
         )
     except (OSError, TypeError, AttributeError, ValueError) as error:
         # the client looks into whatever the file holds as if it were a kubeconfig

@@ -13,7 +13,7 @@ import kubernetes.client
 import kubernetes.dynamic
 import kubernetes.dynamic.exceptions
 import urllib3.exceptions
-from ansible_collections.psap.perf.plugins.module_utils.access import Access, load_configuration, short
+from ansible_collections.psap.perf.plugins.module_utils.access import Access, connect, short
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.kinds_by_version import KindsByVersion
 
@@ -52,14 +52,13 @@ class Cluster:
 
     def __init__(self, access: Access) -> None:
         self.access = access
-        self.configuration = load_configuration(access)
-        self._api = kubernetes.client.ApiClient(self.configuration)
+        self._api = connect(access)
         self._client = kubernetes.dynamic.DynamicClient(self._api, discoverer=KindsByVersion)
 
     @property
     def server(self) -> str:
         """The API server's address."""
-        return str(self.configuration.host)
+        return str(self._api.configuration.host)
 
     def version(self) -> str:
         """The server's version, for example ``v1.36.3``."""

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode
 
 import kubernetes.client
+from ansible_collections.psap.perf.plugins.module_utils.access import Access, configured
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
 from kubernetes.stream import ws_client
 from websocket import WebSocketException
@@ -27,7 +28,7 @@ class Executed:
 
 
 def run_in_pod(
-    configuration: Any,
+    access: Access,
     where: tuple[str, str, str],
     argv: Sequence[str],
     output: BinaryIO,
@@ -35,12 +36,13 @@ def run_in_pod(
 ) -> Executed:
     """Run *argv* in *where*, namespace, pod and container; its output goes to *output*.
 
-    :param configuration: the kubernetes client's.
+    :param access: how to reach the cluster.
     :param check: raises when the user asked to stop.
     :raises ClusterError: when the cluster does not let us, or cuts it off.
     """
     namespace, pod, container = where
-    socket = _opened(configuration, where, argv)
+    with configured(access) as configuration:
+        socket = _opened(configuration, where, argv)
     errors = b""
     try:
         while socket.is_open():
@@ -64,9 +66,8 @@ def _opened(configuration: Any, where: tuple[str, str, str], argv: Sequence[str]
     asked = [("container", container), ("stdout", "true"), ("stderr", "true"), *(("command", word) for word in argv)]
     path = f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(pod)}/exec?{urlencode(asked)}"
     headers = {"sec-websocket-protocol": _PROTOCOL}
-    token = configuration.get_api_key_with_prefix("authorization")
-    if token:
-        headers["authorization"] = token
+    for credential in configuration.auth_settings().values():
+        headers[credential["key"]] = credential["value"]
     url = f"{str(configuration.host).rstrip('/').replace('http', 'ws', 1)}{path}"
     try:
         return ws_client.WSClient(configuration, url, headers, capture_all=False, binary=True)

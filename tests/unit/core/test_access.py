@@ -1,0 +1,129 @@
+"""Certificates of a kubeconfig: they are used, and nothing of them stays on disk."""
+
+from __future__ import annotations
+
+import base64
+import json
+import ssl
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.access import Access, configured
+from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
+from perflab.certificates import Authority, Pair
+
+_KINDS = {"resources": [{"kind": "Node", "name": "nodes", "namespaced": False, "verbs": ["get"]}]}
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Whoever shows no certificate is cut off: that is what is tested."""
+
+
+class _Kinds(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        body = json.dumps(_KINDS).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Not onto the tests' output."""
+
+
+@contextmanager
+def _api_server(authority: Authority) -> Iterator[str]:
+    """A server that wants a client certificate of *authority*."""
+    pair = authority.issue_server("server", [])
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(authority.pair.certificate))
+    context.load_cert_chain(pair.certificate, pair.key)
+    context.verify_mode = ssl.CERT_REQUIRED
+    server = _Server(("127.0.0.1", 0), _Kinds)
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield f"https://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _inline(path: Path) -> str:
+    return base64.b64encode(path.read_bytes()).decode()
+
+
+def _access(folder: Path, cluster: dict[str, Any], client: Pair) -> Access:
+    path = folder / "kubeconfig"
+    user = {"client-certificate-data": _inline(client.certificate), "client-key-data": _inline(client.key)}
+    entries = {
+        "clusters": [{"name": "x", "cluster": cluster}],
+        "users": [{"name": "x", "user": user}],
+        "contexts": [{"name": "x", "context": {"cluster": "x", "user": "x"}}],
+    }
+    path.write_text(yaml.safe_dump({"current-context": "x", **entries}), encoding="utf-8")
+    return Access(kubeconfig=str(path))
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
+@pytest.mark.parametrize("verified", [True, False], ids=["verified", "unverified"])
+def test_a_connection_leaves_no_certificate_and_no_key_behind(verified: bool, tmp_path: Path, scratch: Path) -> None:
+    authority = Authority(tmp_path / "authority")
+    trust = {"certificate-authority-data": _inline(authority.pair.certificate)}
+    with _api_server(authority) as url:
+        chosen = trust if verified else {"insecure-skip-tls-verify": True}
+        access = _access(tmp_path, {"server": url, **chosen}, authority.issue_client("user", "somebody"))
+        # a second one in the same process finds the names that the client remembers of the first
+        for cluster in (Cluster(access), Cluster(access)):
+            assert list(scratch.iterdir()) == []
+            assert cluster.serves("v1", "Node")
+            cluster.close()
+    assert list(scratch.iterdir()) == []
+
+
+def test_a_server_of_another_authority_is_not_trusted(tmp_path: Path, scratch: Path) -> None:
+    authority, other = Authority(tmp_path / "authority"), Authority(tmp_path / "other")
+    with _api_server(authority) as url:
+        trust = {"certificate-authority-data": _inline(other.pair.certificate)}
+        cluster = Cluster(_access(tmp_path, {"server": url, **trust}, authority.issue_client("user", "somebody")))
+        with pytest.raises(
+            ClusterError, match=r"cannot reach the cluster at https://.*: certificate signature failure"
+        ):
+            cluster.serves("v1", "Node")
+        cluster.close()
+    assert list(scratch.iterdir()) == []
+
+
+def test_certificates_that_are_none_are_said_to_be_unusable(tmp_path: Path, scratch: Path) -> None:
+    authority = Authority(tmp_path / "authority")
+    client = authority.issue_client("user", "somebody")
+    access = _access(tmp_path, {"server": "https://127.0.0.1:1"}, Pair(client.key, client.certificate))
+    with pytest.raises(ClusterError, match=r"the certificates for https://127.0.0.1:1 cannot be used: .*; renew"):
+        Cluster(access)
+    assert list(scratch.iterdir()) == []
+
+
+def test_without_a_place_for_a_moment_the_place_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(ClusterError, match=r"need a place for a moment: .*; set TMPDIR"), configured(Access()):
+        pass
