@@ -208,6 +208,32 @@ def test_a_look_can_ask_for_another_one() -> None:
     assert work(later, ["a"], 3) == ["a", "a", "a"]
 
 
+@pytest.mark.parametrize("changes", [True, False])
+def test_a_followed_object_is_looked_at_when_it_comes_when_it_changes_if_wanted_and_when_all_are(changes: bool) -> None:
+    async def nothing(_key: Key) -> None:
+        return None
+
+    async def run() -> tuple[bool, bool]:
+        store = Store(cast(Api, FakeApi([[pod("a", 1)]], [])), PODS)
+        controller = Controller("test", nothing)
+        controller.follow(store, changes=changes)
+        tasks = [asyncio.create_task(store.follow()), asyncio.create_task(controller.run())]
+        await store.synced.wait()
+        while not controller.is_idle:
+            await asyncio.sleep(0)
+        await store.patch(("n", "a"), {"spec": {}})
+        asked_for_change = not controller.is_idle
+        while not controller.is_idle:
+            await asyncio.sleep(0)
+        controller.ask_all(None, pod("b", 8))
+        asked_for_all = not controller.is_idle
+        for task in tasks:
+            task.cancel()
+        return asked_for_change, asked_for_all
+
+    assert asyncio.run(run()) == (changes, True)
+
+
 def test_paths_of_resources() -> None:
     assert PODS.path("n", "a") == "/api/v1/namespaces/n/pods/a"
     assert PYTORCH_JOBS.path() == "/apis/kubeflow.org/v1/pytorchjobs"

@@ -38,10 +38,10 @@ class Controller:
         self._some = asyncio.Semaphore(0)
         self._followed: list[Store] = []
 
-    def follow(self, store: Store) -> None:
-        """Have each object of *store* looked at when it comes and when it changes."""
+    def follow(self, store: Store, *, changes: bool = True) -> None:
+        """Have each object of *store* looked at when it comes and, with *changes*, whenever it has changed."""
         self._followed.append(store)
-        store.listen(lambda _old, new: self.ask(key_of(new)) if new else None)
+        store.listen(lambda old, new: self.ask(key_of(new)) if new and (changes or not old) else None)
 
     def ask_all(self, *_: object) -> None:
         """Have every object of the stores that are followed looked at; it can listen to whatever they depend on."""

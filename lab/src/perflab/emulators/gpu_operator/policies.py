@@ -35,24 +35,22 @@ class Policies:
         # the uids of those that are ready
         self._validated: set[str] = set()
         self.controller = Controller("ClusterPolicy", self._reconcile)
-        self._policies.listen(lambda _old, _new: self._ask_all())
+        self.controller.follow(self._policies)
+        # when the oldest goes, another one is
+        self._policies.listen(self.controller.ask_all)
         self._daemon_sets.listen(self._daemon_set_changed)
         self._nodes.listen(self._node_changed)
-        operator.listen(self._ask_all)
-        cluster.steps.listen(self._ask_all)
-
-    def _ask_all(self) -> None:
-        for policy in self._policies.values():
-            self.controller.ask(key_of(policy))
+        operator.listen(self.controller.ask_all)
+        cluster.steps.listen(self.controller.ask_all)
 
     def _daemon_set_changed(self, old: Document | None, new: Document | None) -> None:
         owner = owner_of(new or old or {"metadata": {}})
         if owner is not None and owner["kind"] == CLUSTER_POLICIES.kind:
-            self._ask_all()
+            self.controller.ask_all()
 
     def _node_changed(self, old: Document | None, new: Document | None) -> None:
         if _discovered(old) != _discovered(new):
-            self._ask_all()
+            self.controller.ask_all()
 
     async def _reconcile(self, key: Key) -> float | None:
         policy = self._policies.get(key)

@@ -53,13 +53,10 @@ class Labels:
         self._nodes = cluster.store(NODES)
         self._workers = cluster.store(PODS, f"{APP}={WORKER}")
         self.controller = Controller("features of a node", self._label)
-        self._nodes.listen(lambda old, new: self.controller.ask(key_of(new)) if new and not old else None)
+        # a node changes with each heartbeat, which changes nothing about its features
+        self.controller.follow(self._nodes, changes=False)
         self._workers.listen(self._worker_changed)
-        cluster.steps.listen(self._ask_all)
-
-    def _ask_all(self) -> None:
-        for node in self._nodes.values():
-            self.controller.ask(key_of(node))
+        cluster.steps.listen(self.controller.ask_all)
 
     def _worker_changed(self, _old: Document | None, new: Document | None) -> None:
         name = new["spec"].get("nodeName") if new else None
