@@ -1,13 +1,12 @@
-"""Entry point: errors become one sentence on stderr and the exit code that all programs of psap.perf share."""
+"""Entry point: errors become one sentence on stderr and the exit code that all programs of psap.perf share.
+
+All that takes time to import is imported within `main`, where a Ctrl-C is no traceback.
+"""
 
 from __future__ import annotations
 
 import sys
-import traceback
 
-import click
-
-from perfanalysis.cli import cli
 from perfanalysis.errors import AnalysisError, UsageError
 
 INTERNAL_ERROR = 70
@@ -16,12 +15,19 @@ INTERRUPTED = 130
 
 def main(arguments: list[str] | None = None) -> None:
     """Run perfanalysis and leave with its exit code."""
-    given = sys.argv[1:] if arguments is None else arguments
-    sys.exit(run(given))
+    try:
+        code = run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:  # before click could hear of it, or after
+        code = _interrupted()
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
     """Run one command; returns its exit code. With --debug, at any place, tracebacks are printed."""
+    import click
+
+    from perfanalysis.cli import cli
+
     debug = "--debug" in arguments
     try:
         cli.main(
@@ -33,14 +39,22 @@ def run(arguments: list[str]) -> int:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Error: interrupted", err=True)
-        return INTERRUPTED
+        return _interrupted()
     except Exception as error:  # the last resort: anything else would be a traceback for the user
         return _explain(error, debug=debug)
     return 0
 
 
+def _interrupted() -> int:
+    sys.stderr.write("Error: interrupted\n")
+    return INTERRUPTED
+
+
 def _explain(error: Exception, *, debug: bool) -> int:
+    import traceback
+
+    import click
+
     if debug:
         traceback.print_exception(error)
     if isinstance(error, AnalysisError):

@@ -1,11 +1,12 @@
-"""The entry point of `perfdrv`: errors become sentences and exit codes."""
+"""The entry point of `perfdrv`: errors become sentences and exit codes.
+
+Everything is imported within `main`, where a Ctrl-C is no traceback.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-
-import click
 
 from perfdrv.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, exit_code_of
 
@@ -14,6 +15,16 @@ PROGRAM = "perfdrv"
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        # before click could hear of it, or after
+        return _say("interrupted", EXIT_INTERRUPTED)
+
+
+def _run(arguments: list[str] | None) -> int:
+    import click
+
     from perfdrv.cli import cli
     from perfdrv.session import Session
 
@@ -49,7 +60,8 @@ def _quietly(code: object) -> int:
 
 
 def _say(message: str, code: int) -> int:
-    click.echo(f"Error: {message}", err=True)
+    # click may not be there yet
+    sys.stderr.write(f"Error: {message}\n")
     return code
 
 
