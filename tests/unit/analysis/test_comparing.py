@@ -18,10 +18,13 @@ from perfanalysis.comparing.document import comparison_document
 from perfanalysis.comparing.sides import side_of_run
 from perfanalysis.comparing.statistics import cliffs_delta, difference_of, difference_of_intervals, word_of
 from perfanalysis.comparing.tables import counts, kpi_table, latency_table, summary
+from perfanalysis.history.document import history_document
+from perfanalysis.history.entries import entries_of
 from perfanalysis.history.folder import add
 from perfanalysis.kpis import Direction
 from perfanalysis.percentiles import bootstrap_draws
 from perfanalysis.pipeline import analyse_run
+from perfanalysis.regressing.series import Selection, why_not
 
 from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import check
@@ -211,13 +214,65 @@ def test_other_settings_are_refused_unless_forced(
     shapes = [Shape(workloads=30, nodes=10, duration=1.0)]
     other = _run(tmp_path, "c", shapes, {"scale_test_rate": 20})
     assert run(["compare", str(runs[0]), str(other)]) == 2
-    assert "scale_test_rate (40 and 20); --force compares them all the same" in capsys.readouterr().err
+    told = "scale_test_rate (40 and 20); --ignore KEY leaves one out, --force compares them all the same"
+    assert told in capsys.readouterr().err
     assert run(["compare", str(runs[0]), str(other), "--force"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "the comparison was forced" in told
     assert "scale_test_rate 40 20" in told
     document = json.loads((other / "report" / "comparison.json").read_text())
     assert document["pairs"][0]["differing"] == {"scale_test_rate": [40, 20]}
+
+
+def test_a_key_that_one_run_knows_is_a_different_one_unless_it_is_ignored(
+    runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The rule of `regress`: what one of them was set to and the other does not know may have caused any change."""
+    keys = {"scale_test_rate": 40, "scale_test_patch": {"spec": {"parallelism": 2}}}
+    other = _run(tmp_path, "c", [Shape(workloads=30, nodes=10, duration=1.0)], keys)
+    words = ["compare", str(runs[0]), str(other), "--output", str(tmp_path / "report")]
+    assert run(words) == 2
+    assert "scale_test_patch (not known and spec.parallelism=2); --ignore KEY" in capsys.readouterr().err
+    entries = [
+        entry for each in (runs[0], other) for entry in entries_of(history_document(analyse_run(each, tmp_path)))
+    ]
+    assert why_not(entries[0], entries[1], Selection()) == "other scale_test_patch"
+    free = Selection(ignored=frozenset({"scale_test_patch"}))
+    assert why_not(entries[0], entries[1], free) == ""
+    assert run([*words, "--ignore", "scale_test_patch"]) == 0
+    document = json.loads((tmp_path / "report" / "comparison.json").read_text())
+    assert document["pairs"][0]["differing"] == {}
+    assert run([*words, "--force"]) == 0
+    document = json.loads((tmp_path / "report" / "comparison.json").read_text())
+    assert document["pairs"][0]["differing"] == {"scale_test_patch": [None, {"spec": {"parallelism": 2}}]}
+    assert "scale_test_patch (not known and spec.parallelism=2)" in (tmp_path / "report/comparison.md").read_text()
+    capsys.readouterr()
+    assert run([*words, "--ignore", "scale_test_path"]) == 2
+    assert "--ignore scale_test_path: none of these runs has such a key; did you mean scale_test_patch?" in (
+        capsys.readouterr().err
+    )
+
+
+def test_incomplete_data_ends_with_its_own_code_and_everything_is_written(
+    runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `report` and `judge` do: bad data before a verdict, which would be about those that were not lost."""
+    slow = [Shape(workloads=60, nodes=10, duration=1.0, seed=2, schedule_rate=10.0, lost=0.2)]
+    other = _run(tmp_path, "c", slow, {"scale_test_rate": 40})
+    words = ["compare", str(runs[0]), str(other), "--output", str(tmp_path / "report")]
+    for given in (words, [*words, "--fail-on-worse"]):
+        assert run(given) == 5
+        told = capsys.readouterr()
+        assert "the data is not complete: c: " in told.err
+        assert "The comparison was written all the same" in told.err
+        assert "error: c: " in told.out
+    document = json.loads((tmp_path / "report" / "comparison.json").read_text())
+    assert check(document) == "psap.perf/comparison/1"
+    assert document["data_errors"]
+    assert set(document["data_errors"]) <= set(document["notes"])
+    page = (tmp_path / "report" / "comparison.html").read_text()
+    assert '<li class="error"><strong>error</strong>' in page
+    assert document["data_errors"][0] in (tmp_path / "report" / "comparison.md").read_text()
 
 
 def test_cells_are_paired_by_their_values_and_the_rest_is_named(matrix_run: Path, tmp_path: Path) -> None:

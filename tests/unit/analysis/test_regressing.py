@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner
 from perfanalysis.cli import cli
-from perfanalysis.errors import HistoryError, ThresholdError, UsageError
+from perfanalysis.errors import DataQualityError, HistoryError, ThresholdError, UsageError
 from perfanalysis.history.document import history_document
 from perfanalysis.history.entries import Entry, entries_of
 from perfanalysis.history.folder import add
@@ -23,6 +23,7 @@ from perfanalysis.regressing.document import markdown_text, regression_document,
 from perfanalysis.regressing.series import Selection, alike
 from perfanalysis.regressing.verdict import Options, Regression, regress
 
+from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import check
 from tests.unit.analysis.histories import document, kpi
 
@@ -248,6 +249,18 @@ def test_a_run_without_history_ends_with_its_own_code(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, words)
     assert isinstance(done.exception, HistoryError)
     assert json.loads(done.output)["exit_code"] == 6
+
+
+def test_a_run_whose_data_is_incomplete_says_so_before_any_verdict(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [Shape(workloads=20, nodes=4, duration=1.0, lost=0.3)], run="torn")
+    (tmp_path / "history").mkdir()
+    words = ["regress", str(run), "--history", str(tmp_path / "history"), "--output", str(tmp_path), "--json"]
+    done = CliRunner().invoke(cli, words)
+    assert isinstance(done.exception, DataQualityError)
+    written = json.loads(done.stdout)
+    assert check(written) == "psap.perf/regression/1"
+    assert (written["exit_code"], written["notes"][0][:6]) == (5, "torn: ")
+    assert json.loads((tmp_path / "verdict.json").read_text())["exit_code"] == 5
 
 
 def test_a_run_without_a_recording_cannot_be_judged(tmp_path: Path) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from perfanalysis.comparing.sides import Recording, Side, data_notes, recording_of
+from perfanalysis.comparing.sides import Recording, Side, data_errors, recording_of
 from perfanalysis.errors import UsageError
+from perfanalysis.wording import value_text
 
 if TYPE_CHECKING:
     from perfanalysis.pipeline import RunAnalysis
@@ -31,12 +31,7 @@ def sides_of_cells(result: RunAnalysis, by: str | None, baseline: str | None) ->
         raise UsageError(f"{result.run.id} has only {sides[0].heading}: there is nothing to compare it with")
     first = 0 if baseline is None else matrix.baseline(sides, baseline, key)
     ordered = (sides[first], *sides[:first], *sides[first + 1 :])
-    return (replace(ordered[0], notes=data_notes(result)), *ordered[1:])
-
-
-def text_of(value: Any) -> str:
-    """A setting's value as readers write it."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return (replace(ordered[0], data_errors=data_errors(result)), *ordered[1:])
 
 
 def _values(analysis: Analysis) -> Mapping[str, Any]:
@@ -58,7 +53,7 @@ class Matrix:
     def varying(self) -> tuple[str, ...]:
         """The settings in which they differ."""
         names = dict.fromkeys(name for analysis in self.analyses for name in _values(analysis))
-        return tuple(name for name in names if len({text_of(_values(one).get(name)) for one in self.analyses}) > 1)
+        return tuple(name for name in names if len({value_text(_values(one).get(name)) for one in self.analyses}) > 1)
 
     def short(self, name: str) -> str:
         """A setting's name without that of the flow."""
@@ -78,12 +73,12 @@ class Matrix:
 
     def by_value(self, key: str) -> tuple[Side, ...]:
         """A side for each value of a setting, in the order of the cells."""
-        values = dict.fromkeys(text_of(_values(one).get(key)) for one in self.analyses)
+        values = dict.fromkeys(value_text(_values(one).get(key)) for one in self.analyses)
         others = tuple(name for name in self.varying if name != key)
         return tuple(self._side_of_value(key, value, others) for value in values)
 
     def _side_of_value(self, key: str, value: str, others: Sequence[str]) -> Side:
-        alike = [one for one in self.analyses if text_of(_values(one).get(key)) == value]
+        alike = [one for one in self.analyses if value_text(_values(one).get(key)) == value]
         name = f"{self.short(key)} {value}"
         return Side(
             name=f"{self.result.run.id}: {name}",
@@ -116,13 +111,13 @@ class Matrix:
         """A recording of a cell, without the settings whose difference is what is looked at."""
         recording = recording_of(analysis, self.result.run)
         keys = {name: value for name, value in recording.keys.items() if name not in free}
-        values = [f"{self.short(name)} {text_of(_values(analysis).get(name))}" for name in told]
+        values = [f"{self.short(name)} {value_text(_values(analysis).get(name))}" for name in told]
         return replace(recording, keys=keys, label=", ".join(values) or analysis.title)
 
     def baseline(self, sides: Sequence[Side], text: str, key: str | None) -> int:
         """The place of the side that a reader names."""
         for place, side in enumerate(sides):
-            values = {name: text_of(value) for name, value in side.facts.items()}
+            values = {name: value_text(value) for name, value in side.facts.items()}
             named = values | {self.short(name): value for name, value in values.items()}
             parts = [part.strip().partition("=") for part in text.split(",")]
             if key is not None:
@@ -137,7 +132,7 @@ class Matrix:
 def _without_what_follows(sides: Sequence[Side]) -> tuple[Side, ...]:
     """The sides without those keys of recordings that follow from what tells the sides apart, such as the model."""
     names = dict.fromkeys(name for side in sides for one in side.recordings for name in one.keys)
-    values = {name: [{text_of(one.keys.get(name)) for one in side.recordings} for side in sides] for name in names}
+    values = {name: [{value_text(one.keys.get(name)) for one in side.recordings} for side in sides] for name in names}
     following = {
         name for name, found in values.items() if all(len(each) == 1 for each in found) and len(set().union(*found)) > 1
     }

@@ -42,6 +42,9 @@ def share(text: str) -> float:
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON document instead of the tables.")
 @click.option("--margin", default="5%", show_default=True, help="Changes smaller than this share do not matter.")
 @click.option("--svg", is_flag=True, help="Write each plot as SVG, too.")
+@click.option(
+    "--ignore", "ignored", multiple=True, metavar="KEY", help="A key whose value may differ, as in regress; repeatable."
+)
 @click.option("--force", is_flag=True, help="Compare although settings that must be equal differ.")
 @click.option("--fail-on-worse", is_flag=True, help="Exit code 4 when something is worse than in the baseline.")
 @click.option(
@@ -60,6 +63,7 @@ def compare_command(
     as_json: bool,
     margin: str,
     svg: bool,
+    ignored: tuple[str, ...],
     force: bool,
     fail_on_worse: bool,
     output: Path | None,
@@ -67,13 +71,15 @@ def compare_command(
     """Compare RUNS with the first of them, or the cells of one: what is better, worse or the same, and how surely.
 
     RUNS are run directories, or ids of runs in a --history. Recordings are compared whose settings marked as keys are
-    equal. comparison.json, .md, .html and plots are written. Exit code 2 when settings differ.
+    equal. comparison.json, .md, .html and plots are written. Exit code 2: settings differ. 5: the data of one is not
+    complete; all is written all the same, and with --fail-on-worse this comes before 4.
     """
     from perfanalysis.comparing.comparison import compare
     from perfanalysis.comparing.write import write_comparison
 
     limit, target = share(margin), target_of(runs[-1], output)
-    comparison = compare(_sides(runs, histories, by, baseline, cells=cells), force=force, margin=limit)
+    sides = _sides(runs, histories, by, baseline, cells=cells)
+    comparison = compare(sides, force=force, margin=limit, ignored=frozenset(ignored))
     written = write_comparison(comparison, target, svg=svg)
     if as_json:
         click.echo(written.document.read_text(), nl=False)
@@ -82,8 +88,8 @@ def compare_command(
 
         print_comparison(comparison, console_for_output())
         click.echo(f"Page: {written.page}")
-    error = comparison.error()
-    if fail_on_worse and error is not None:
+    error = comparison.error(fail_on_worse=fail_on_worse)
+    if error is not None:
         raise error
 
 

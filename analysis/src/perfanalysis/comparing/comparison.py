@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from perfanalysis.comparing.differences import FactDifference, fact_differences
-from perfanalysis.comparing.pairs import Matched, Row, differing, match
+from perfanalysis.comparing.pairs import Differing, Matched, Row, match
 from perfanalysis.comparing.sides import Recording, Sampled, Side, headings
 from perfanalysis.comparing.statistics import Difference, Word, cliffs_delta, difference_of, difference_of_intervals
-from perfanalysis.errors import ThresholdError, UsageError
+from perfanalysis.errors import AnalysisError, DataQualityError, ThresholdError, UsageError
 from perfanalysis.kpis import Direction, KpiValue
 
 STATISTICS = ("p50", "p99")
@@ -65,7 +65,7 @@ class PairComparison:
     label: str
     labels: tuple[Mapping[str, str], Mapping[str, str]]
     settings: Mapping[str, Any]
-    differing: Mapping[str, tuple[Any, Any]]
+    differing: Differing
     steps: tuple[StepComparison, ...]
     kpis: tuple[KpiComparison, ...]
 
@@ -117,41 +117,55 @@ class Comparison:
             if found == word
         )
 
-    def error(self) -> ThresholdError | None:
-        """The error of a program that must fail when something got worse."""
-        worse = self.of("worse")
+    @property
+    def data_errors(self) -> tuple[str, ...]:
+        """What makes the numbers of any side incomplete."""
+        return tuple(dict.fromkeys(error for side in self.sides for error in side.data_errors))
+
+    def error(self, *, fail_on_worse: bool = False) -> AnalysisError | None:
+        """The error that a program must end with: incomplete data before, where that is asked for, what got worse."""
+        if self.data_errors:
+            told = "; ".join(self.data_errors)
+            return DataQualityError(f"the data is not complete: {told}. The comparison was written all the same")
+        worse = self.of("worse") if fail_on_worse else ()
         return ThresholdError(f"{len(worse)} worse than in {self.sides[0].name}: {', '.join(worse)}") if worse else None
 
 
-def compare(sides: Sequence[Side], *, force: bool = False, margin: float = MARGIN) -> Comparison:
-    """Compare every side with the first. Raises UsageError when there are too few or many, or their settings differ."""
+def compare(
+    sides: Sequence[Side], *, force: bool = False, margin: float = MARGIN, ignored: frozenset[str] = frozenset()
+) -> Comparison:
+    """Compare every side with the first; keys in *ignored* may differ.
+
+    Raises UsageError when there are too few or many, or their settings differ.
+    """
     if not 2 <= len(sides) <= MOST_SIDES:
         raise UsageError(f"between 2 and {MOST_SIDES} can be compared at a time, not {len(sides)}")
-    matched = match(sides, force=force)
+    matched = match(sides, force=force, ignored=ignored)
+    told = dict.fromkeys(note for side in sides for note in (*side.data_errors, *side.notes))
     return Comparison(
         sides=tuple(sides),
         headings=headings(sides),
         margin=margin,
         groups=tuple(_group(row, margin) for row in matched.rows),
         only=tuple(tuple(recording.label for recording in recordings) for recordings in matched.only),
-        notes=(*matched.notes, *dict.fromkeys(note for side in sides for note in side.notes), *_forced(matched)),
+        notes=(*matched.notes, *told, *_forced(matched)),
         differences=fact_differences(sides),
     )
 
 
 def _forced(matched: Matched) -> tuple[str, ...]:
-    pairs = ((row.baseline, other) for row in matched.rows for other in row.others.values())
-    if not any(differing(first.keys, second.keys) for first, second in pairs):
+    if not any(differing for row in matched.rows for differing in row.differing.values()):
         return ()
     return ("Settings that must be equal differ; the comparison was forced and says nothing of what caused a change",)
 
 
 def _group(row: Row, margin: float) -> Group:
-    pairs = tuple(_compare_pair(place, row.baseline, other, margin) for place, other in row.others.items())
+    pairs = tuple(_compare_pair(place, row, margin) for place in row.others)
     return Group(row.baseline.label, {0: row.baseline, **row.others}, pairs)
 
 
-def _compare_pair(place: int, first: Recording, second: Recording, margin: float) -> PairComparison:
+def _compare_pair(place: int, row: Row, margin: float) -> PairComparison:
+    first, second = row.baseline, row.others[place]
     names = [name for name, sampled in first.samples.items() if name in second.samples and len(sampled.values)]
     names = [name for name in names if len(second.samples[name].values)]
     of_steps = {f"{name}_{statistic}" for name in names for statistic in STATISTICS}
@@ -162,7 +176,7 @@ def _compare_pair(place: int, first: Recording, second: Recording, margin: float
         label=first.label,
         labels=(first.labels, second.labels),
         settings=first.keys,
-        differing=differing(first.keys, second.keys),
+        differing=row.differing[place],
         steps=tuple(_compare_step(first.samples[name], second.samples[name], margin) for name in names),
         kpis=tuple(kpi for kpi in kpis if kpi.first is not None or kpi.second is not None),
     )

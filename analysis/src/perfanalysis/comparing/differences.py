@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from perfanalysis.comparing.pairs import UNKNOWN
 from perfanalysis.comparing.sides import Side
-
-UNKNOWN = object()
 
 
 @dataclass(frozen=True)

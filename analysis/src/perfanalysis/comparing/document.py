@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from perfanalysis.comparing.comparison import Comparison, KpiComparison, PairComparison, StepComparison
+from perfanalysis.comparing.pairs import UNKNOWN
 from perfanalysis.comparing.statistics import Difference
 from perfanalysis.documents import Document
 
@@ -16,6 +17,7 @@ def comparison_document(comparison: Comparison) -> Document:
         "margin": comparison.margin,
         "marks": [list(side.marks) for side in comparison.sides],
         "notes": list(comparison.notes),
+        "data_errors": list(comparison.data_errors),
         "only": [list(labels) for labels in comparison.only],
         "differences": [
             {"name": each.name, "values": list(each.values), "known": list(each.known)}
@@ -31,7 +33,9 @@ def _pair(pair: PairComparison) -> Document:
         "label": pair.label,
         "labels": [dict(labels) for labels in pair.labels],
         "settings": dict(pair.settings),
-        "differing": {name: list(values) for name, values in pair.differing.items()},
+        "differing": {
+            name: [None if value is UNKNOWN else value for value in values] for name, values in pair.differing.items()
+        },
         "steps": [_step(step) for step in pair.steps],
         "kpis": [_kpi(kpi) for kpi in pair.kpis],
     }

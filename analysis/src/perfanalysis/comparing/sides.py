@@ -15,6 +15,7 @@ from perfanalysis.judging.measured import LATENCIES, MEDIAN, values_of_step, wit
 from perfanalysis.kpis import Direction, KpiValue
 from perfanalysis.pipeline import RunAnalysis, labels_of
 from perfanalysis.report.run_sections import recording_label
+from perfanalysis.wording import value_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,6 +62,8 @@ class Side:
     """Settings, versions and whatever else may tell it from others."""
     marks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    data_errors: tuple[str, ...] = ()
+    """What makes its numbers incomplete: workloads lost, accounts that do not add up, lines that cannot be read."""
     keyless: bool = False
     """Whether it does not say which settings must be equal."""
     started: str | None = None
@@ -87,15 +90,15 @@ def side_of_run(result: RunAnalysis) -> Side:
         recordings=tuple(recording_of(analysis, result.run) for analysis in result.analyses),
         facts={**key_settings(result.run), **_shown(mapping(document.get("facts")))},
         marks=result.marks,
-        notes=data_notes(result),
+        data_errors=data_errors(result),
         keyless=not key_settings(result.run),
         started=text_or_none(document.get("started")),
         status=result.run.status,
     )
 
 
-def data_notes(result: RunAnalysis) -> tuple[str, ...]:
-    """What is wrong with the data of a run."""
+def data_errors(result: RunAnalysis) -> tuple[str, ...]:
+    """What makes the data of a run incomplete."""
     errors = (finding for finding in result.findings if finding.severity == "error")
     return tuple(f"{result.run.id}: {finding.where}: {finding.text}" for finding in errors)
 
@@ -167,7 +170,7 @@ def _hashable(keys: Mapping[str, Any]) -> bool:
 
 
 def _of_history(recording: Document) -> Recording:
-    labels = {str(name): str(value) for name, value in mapping(recording.get("labels")).items()}
+    labels = {str(name): value_text(value) for name, value in mapping(recording.get("labels")).items()}
     name = str(recording.get("recording"))
     return Recording(
         label=f"cell {labels['cell']}" if "cell" in labels else name,

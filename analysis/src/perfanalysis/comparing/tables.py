@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from perfanalysis.comparing.cells import text_of
 from perfanalysis.comparing.comparison import Comparison, Group, KpiComparison, PairComparison, StepComparison
+from perfanalysis.comparing.pairs import differences_text
 from perfanalysis.comparing.statistics import Difference, Word
 from perfanalysis.sections import DASH, Cell, Field, Table, number, quantity
+from perfanalysis.wording import value_text
 
 WORDS: tuple[Word, ...] = ("better", "worse", "different", "same", "too little data")
 GRAVITY = ("worse", "different", "better")
@@ -67,7 +68,7 @@ def latency_table(comparison: Comparison, group: Group) -> Table | None:
 
 def differing_note(pair: PairComparison) -> str:
     """With --force: which settings differ all the same."""
-    told = ", ".join(f"{name} ({first!r} and {second!r})" for name, (first, second) in pair.differing.items())
+    told = ", ".join(differences_text(pair.differing))
     return f"Compared although settings differ: {told}." if told else ""
 
 
@@ -257,7 +258,7 @@ def differences_table(comparison: Comparison) -> Table | None:
         (
             Cell(each.name),
             *(
-                Cell(_cut(text_of(value)) or '""') if known else Cell("", reason="this run does not say")
+                Cell(_cut(value_text(value)) or '""') if known else Cell("", reason="this run does not say")
                 for value, known in zip(each.values, each.known, strict=True)
             ),
         )

@@ -53,7 +53,8 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
         if kpis.rows:
             console.print(_shown(kpis, details=("difference",)))
     for note in (*comparison.notes, *unmatched(comparison)):
-        console.print(Text(f"note: {note}"))
+        grave = note in comparison.data_errors
+        console.print(Text(f"{'error' if grave else 'note'}: {note}", style="red" if grave else ""))
     console.print(Text(summary(comparison)))
 
 

@@ -97,6 +97,7 @@ def _page(comparison: Comparison, shown: tuple[ShownGroup, ...], drawn: Iterable
         counts=counts(comparison),
         margin=f"{100 * comparison.margin:g} %",
         marks=comparison.marks,
+        data_errors=comparison.data_errors,
         notes=(*comparison.notes, *unmatched(comparison)),
         sides=sides_table(comparison),
         differences=differences_table(comparison),

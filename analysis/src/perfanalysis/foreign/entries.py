@@ -16,6 +16,7 @@ from perfanalysis.findings import Finding
 from perfanalysis.foreign.run_directory import iso
 from perfanalysis.history.folder import add, load
 from perfanalysis.kpis import Direction
+from perfanalysis.wording import value_text
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def _recording(run: ForeignRun) -> Document:
     return {
         "kind": run.tool,
         "recording": run.recording,
-        "labels": {"recording": run.recording, **{name: str(value) for name, value in run.keys.items()}},
+        "labels": {"recording": run.recording, **{name: value_text(value) for name, value in run.keys.items()}},
         "keys": dict(run.keys),
         "kpis": [_kpi(kpi) for kpi in run.kpis if math.isfinite(kpi.number)],
     }

@@ -90,7 +90,8 @@ def regress_command(
 
     RUN is a run directory, or the id of a run in the history. Compared are recordings of the same kind whose settings
     marked as keys are equal. regression.json, .md, .html (trends), .xml (JUnit) and .sarif are written, and the outcome
-    into verdict.json. Exit code 4: a KPI is worse. 6: no KPI has enough history.
+    into verdict.json. Exit code 4: a KPI is worse. 5: the data of the run is not complete, before 4. 6: no KPI has
+    enough history.
     """
     from perfanalysis.foreign.orion.judged import judged_by, read_orion_acknowledged
     from perfanalysis.regressing.acknowledged import Acknowledged, read_acknowledged

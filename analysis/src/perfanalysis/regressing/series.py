@@ -5,14 +5,15 @@ from __future__ import annotations
 import difflib
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from perfanalysis.comparing.pairs import Rule, differing
 from perfanalysis.errors import UsageError
 from perfanalysis.history.entries import Entry, KpiPoint
 from perfanalysis.versions import version_key
+from perfanalysis.wording import value_text
 
-MISSING = object()
 MOST_TOLD = 4
 """Names of keys that differ; of further ones the number is said."""
 
@@ -45,7 +46,10 @@ class Selection:
 
     def skips(self, entry: Entry) -> bool:
         """Whether an entry is left out whatever else is true of it."""
-        return any(entry.value(name) is not None and str(entry.value(name)) == value for name, value in self.skipped)
+        return any(
+            entry.value(name) is not None and value in (str(entry.value(name)), value_text(entry.value(name)))
+            for name, value in self.skipped
+        )
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,7 @@ def why_not(entry: Entry, current: Entry, selection: Selection) -> str:
     for word in ("flow", "kind", "marks"):
         if getattr(entry, word) != getattr(current, word):
             return {"marks": "simulated or emulated otherwise"}.get(word, f"of another {word}")
-    names = [*_differing(current.keys, entry.keys, selection.free)]
+    names = sorted(differing(current.keys, entry.keys, Rule(selection.free)))
     names += [name for name in sorted(selection.same) if entry.value(name) != current.value(name)]
     if names:
         more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
@@ -122,11 +126,6 @@ def all_series(current: Entry, earlier: Sequence[Entry]) -> tuple[Series, ...]:
 def _has(entry: Entry, kpi: KpiPoint) -> bool:
     there = entry.kpis.get(kpi.name)
     return there is not None and there.unit == kpi.unit and math.isfinite(there.number)
-
-
-def _differing(first: Mapping[str, object], second: Mapping[str, object], free: frozenset[str]) -> list[str]:
-    names = (first.keys() | second.keys()) - free
-    return sorted(name for name in names if first.get(name, MISSING) != second.get(name, MISSING))
 
 
 Place = tuple[tuple[tuple[tuple[int, int, str], ...], ...], float, str]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from perfanalysis.comparing.cells import text_of
 from perfanalysis.comparing.differences import fact_differences
 from perfanalysis.comparing.sides import Side
 from perfanalysis.comparing.tables import change_cell
 from perfanalysis.history.entries import Entry
 from perfanalysis.regressing.verdict import WORDS, KpiVerdict, RecordingVerdict
 from perfanalysis.sections import DASH, Cell, Field, Table, number, quantity
+from perfanalysis.wording import value_text
 
 MOST_WITHOUT_SEARCH = 20
 MOST_TEXT = 120
@@ -110,5 +110,5 @@ def suspects_table(recording: RecordingVerdict) -> Table | None:
 
 
 def _cut(value: object) -> str:
-    text = DASH if value is None else text_of(value) or '""'
+    text = DASH if value is None else value_text(value) or '""'
     return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}\u2026"

@@ -11,6 +11,8 @@ from perfanalysis.charts.model import Axis, Chart, Figure, Layer, moments, secon
 from perfanalysis.history.entries import Entry
 from perfanalysis.regressing.levels import Level, levels_of
 from perfanalysis.regressing.verdict import KpiVerdict, RecordingVerdict, Regression
+from perfanalysis.sections import DASH
+from perfanalysis.wording import value_text
 
 VERSIONS = ("cluster.version", "version.psap.perf", "git.commit")
 """Facts that name runs on the axis, the first that differs, where runs are not ordered by another."""
@@ -147,7 +149,8 @@ def axis_labels(
 ) -> tuple[str, tuple[str, ...]]:
     """What the axis is called, and the name of each run on it: by what they are ordered, a version, or the day."""
     for fact in (*sorted_by, *compared, *VERSIONS):
-        texts = [str(entry.value(fact)) for entry in entries]
+        values = [entry.value(fact) for entry in entries]
+        texts = [DASH if value is None else value_text(value) for value in values]
         if fact in sorted_by or len(set(texts)) > 1:
             return fact, tuple(_short(text) for text in texts)
     return "started (UTC)", tuple(_day(entry) for entry in entries)

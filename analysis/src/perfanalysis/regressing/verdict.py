@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from perfanalysis.errors import AnalysisError, HistoryError, ThresholdError
+from perfanalysis.errors import AnalysisError, DataQualityError, HistoryError, ThresholdError
 from perfanalysis.history.entries import Entry, KpiPoint
 from perfanalysis.regressing.acknowledged import Acknowledged
 from perfanalysis.regressing.change_points import ALPHA, Effect, change_points, effect, scaled
@@ -114,6 +114,8 @@ class Regression:
     options: Options
     recordings: tuple[RecordingVerdict, ...]
     notes: tuple[str, ...]
+    data_errors: tuple[str, ...] = ()
+    """What makes the numbers of the run incomplete; known of a run directory only."""
 
     def kpis(self) -> tuple[KpiVerdict, ...]:
         """The verdict on every KPI of every recording."""
@@ -129,7 +131,9 @@ class Regression:
         return {word: found[word] for word in WORDS}
 
     def error(self) -> AnalysisError | None:
-        """The error that a program must end with: a regression, or nothing that could be judged."""
+        """The error that a program must end with: incomplete data before a regression before nothing to judge by."""
+        if self.data_errors:
+            return DataQualityError(f"the data is not complete: {'; '.join(self.data_errors)}")
         worse = self.of("worse")
         if worse:
             told = ", ".join(f"{each.entry.recording}: {kpi.kpi.name}" for each, kpi in worse)
@@ -151,7 +155,8 @@ def regress(
     )
     keyless = {entry.recording for entry in current if not entry.keys}
     notes += tuple(
-        f"{name} has no settings marked as keys: it is compared with all of its kind" for name in sorted(keyless)
+        f"{name} has no settings marked as keys: it is compared with those of its kind that have none either"
+        for name in sorted(keyless)
     )
     notes += tuple(
         left_out(each.entry, history, options.selection)

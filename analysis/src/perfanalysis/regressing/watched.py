@@ -12,6 +12,7 @@ from perfanalysis.documents import load_yaml, mapping
 from perfanalysis.errors import UsageError
 from perfanalysis.history.entries import Entry
 from perfanalysis.kpis import Direction
+from perfanalysis.wording import value_text
 
 Better = Direction | Literal["either"]
 """Which way is better; `either`: a change is worse whichever way it goes."""
@@ -58,7 +59,7 @@ def unseen(watched: Sequence[Watch], current: Sequence[Entry]) -> tuple[str, ...
 
 def told(keys: Mapping[str, Any]) -> str:
     """` (key value, …)`, or nothing."""
-    return f" ({', '.join(f'{name} {value}' for name, value in keys.items())})" if keys else ""
+    return f" ({', '.join(f'{name} {value_text(value)}' for name, value in keys.items())})" if keys else ""
 
 
 KNOWN = ("kpi", "direction", "margin", "keys", "confirmed_by", "within")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from perfanalysis.comparing.sides import data_errors
 from perfanalysis.documents import Document, write_json, write_text
 from perfanalysis.errors import AnalysisError, UsageError
 from perfanalysis.findings import Finding
@@ -46,19 +47,22 @@ def regress_run(
     Raises UsageError when there is no such run or no such history.
     """
     history = load(folder)
-    document = _document(run, history, folder)
+    document, errors = _document(run, history, folder)
     current = entries_of(document)
     if not current:
         raise UsageError(f"{run} holds no recording: there is nothing to judge")
     regression = regress(current, history.entries(), options, acknowledged)
-    return _write(regression, document, history.findings, output, svg=svg)
+    complete = replace(regression, data_errors=errors, notes=(*errors, *regression.notes))
+    return _write(complete, document, history.findings, output, svg=svg)
 
 
-def _document(run: Path | str, history: History, folder: Path) -> Document:
+def _document(run: Path | str, history: History, folder: Path) -> tuple[Document, tuple[str, ...]]:
+    """What a history keeps of the run, and what makes its data incomplete."""
     if Path(run).is_dir():
         with tempfile.TemporaryDirectory(prefix="perfanalysis-") as tables:
-            return history_document(analyse_run(Path(run), Path(tables)))
-    return run_of_history(str(run), history.documents, folder)
+            result = analyse_run(Path(run), Path(tables))
+        return history_document(result), data_errors(result)
+    return run_of_history(str(run), history.documents, folder), ()
 
 
 def run_of_history(word: str, documents: Sequence[Document], folder: Path) -> Document:
