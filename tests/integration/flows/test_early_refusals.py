@@ -1,4 +1,4 @@
-"""Wrong settings of a scale test are found before anything is touched: not even a cluster is asked."""
+"""Wrong settings are found before anything is touched: not even a cluster is asked."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def environment(runs: Path) -> dict[str, str]:
     return {**kept, "PATH": path, "PERF_LAB": "of-nobody", "PERF_RUNS_DIR": str(runs), "ANSIBLE_NOCOLOR": "1"}
 
 
-def refusal(runs: Path, command: list[str], settings: dict[str, Any]) -> list[str]:
-    """The lines that say what is wrong, of a run that has touched nothing."""
+def refusal(runs: Path, command: list[str], settings: dict[str, Any], *, recorded: bool = True) -> list[str]:
+    """The lines that say what is wrong, of a run that has touched nothing; settings that are wrong are not recorded."""
     words = [str(PROGRAMS / command[0]), *command[1:], "-e", json.dumps(settings)]
     done = subprocess.run(words, cwd=PROJECT, env=environment(runs), capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stdout + done.stderr
     (directory,) = runs.iterdir()
     document = json.loads((directory / "run.json").read_text())
     assert (document["status"], document["exit_code"]) == ("refused", 2)
-    assert (directory / "settings.yml").is_file()
+    assert (directory / "settings.yml").is_file() == recorded
     assert list(directory.glob("*__*")) == []
     lines: list[str] = document["reason"]["why"].splitlines()
     return lines
@@ -97,3 +97,17 @@ def test_the_command_alone_refuses_the_same(tmp_path: Path, argument: str, value
     document = json.loads((directory / "run.json").read_text())
     assert document["exit_code"] == 2
     assert document["reason"]["why"].startswith(why)
+
+
+TRAINING = ["ansible-playbook", "playbooks/fine_tuning.yml", "-i", "inventories/lab"]
+
+
+def test_a_training_is_refused_before_the_cluster_is_prepared_for_it(tmp_path: Path) -> None:
+    wrong = {"fine_tuning_timeout": "12 hours", "fine_tuning_namespace": "Bad_NS", "rhoai_version": "2.19.0"}
+    lines = refusal(tmp_path, TRAINING, wrong, recorded=False)
+    assert [line.partition(": ")[2].partition(";")[0] for line in lines[:2]] == [
+        "no namespace can be called so",
+        "fine_tuning_timeout is no duration",
+    ]
+    assert "rhoai_version needs rhoai_channel" in lines[2]
+    assert len(lines) == 3

@@ -1,0 +1,77 @@
+"""What the flow fine_tuning refuses by its rules: what a step would find only after the cluster was prepared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings_rules import broken_rules
+from ansible_collections.psap.perf.plugins.module_utils.settings_static import effective
+
+PROJECT = Project(Path(__file__).parents[3])
+BENCHMARK = {"fine_tuning_workload": "ray", "fine_tuning_ray_workload": "ray-benchmark"}
+
+
+def refusals(settings: dict[str, Any]) -> list[str]:
+    """What the rules say of the defaults with *settings* put over them."""
+    known = {name: entry.value for name, entry in effective(PROJECT, "fine_tuning", "lab").items()}
+    shared = PROJECT.shared
+    assert shared is not None
+    rules = (*PROJECT.flow("fine_tuning").rules, *shared.rules)
+    return [message for _rule, message in broken_rules(rules, PROJECT.settings_of("fine_tuning"), known | settings)]
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"fine_tuning_timeout": "12 hours"}, "fine_tuning_timeout is no duration"),
+        ({"fine_tuning_start_timeout": "-1s"}, "fine_tuning_start_timeout is no duration"),
+        ({"fine_tuning_many_model_timespan": "abc"}, "fine_tuning_many_model_timespan is no duration"),
+        ({"rhoai_timeout": "x"}, "rhoai_timeout is no duration"),
+        ({"gpu_operator_timeout": "soon"}, "gpu_operator_timeout is no duration"),
+        ({"prometheus_step": "15 s"}, "prometheus_step is no duration"),
+        ({"fine_tuning_pvc_size": "12x"}, "fine_tuning_pvc_size is no size"),
+        ({"fine_tuning_pvc_size": ""}, "fine_tuning_pvc_size is no size"),
+        ({"fine_tuning_ephemeral_output_pvc_size": "-1Gi"}, "fine_tuning_ephemeral_output_pvc_size is no size"),
+        ({"nfs_provisioner_storage_size": "much"}, "nfs_provisioner_storage_size is no size"),
+        ({"fine_tuning_namespace": "Bad_NS"}, "no namespace can be called so"),
+        ({"fine_tuning_memory": [10, 0]}, "a pod needs cores and memory"),
+        ({"fine_tuning_cpu": 0}, "a pod needs cores and memory"),
+        ({"fine_tuning_shared_memory": -1}, "fine_tuning_shared_memory cannot be negative"),
+        ({**BENCHMARK, "fine_tuning_pod_count": [2, 1]}, "ray-benchmark measures between pods"),
+        (
+            {"fine_tuning_use_host_network": True, "fine_tuning_secondary_nics": ["network-port-1"]},
+            "secondary networks and fine_tuning_use_host_network exclude each other",
+        ),
+        ({"fine_tuning_rdma_resource": "nvidia.com/roce"}, "fine_tuning_rdma_resource is given for each"),
+        ({"fine_tuning_use_primary_nic": False}, "without fine_tuning_use_primary_nic the pods need"),
+        ({"rhoai_catalog_image": "quay.io/rhoai/catalog"}, "rhoai_catalog_image and rhoai_catalog_tag belong together"),
+        ({"rhoai_managed": True}, "the managed flavour comes from a catalog of its own"),
+        ({"rhoai_version": "2.19.0"}, "rhoai_version needs rhoai_channel"),
+        ({"gpu_operator_version": "25.3.4"}, "gpu_operator_version needs gpu_operator_channel"),
+        ({"gpu_operator_time_sharing_replicas": -3}, "gpu_operator_time_sharing_replicas cannot be negative"),
+        ({"clusters_sutest_compute_machineset_count": 2}, "clusters_sutest_compute_machineset_count needs"),
+    ],
+)
+def test_what_no_step_can_use_is_refused_at_once(settings: dict[str, Any], why: str) -> None:
+    (said,) = refusals(settings)
+    assert said.startswith(why)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"fine_tuning_timeout": "1h30m", "fine_tuning_start_timeout": "90", "rhoai_timeout": "500ms"},
+        {"fine_tuning_pvc_size": "1.5Ti", "fine_tuning_ephemeral_output_pvc_size": "100G"},
+        {"fine_tuning_use_primary_nic": False, "fine_tuning_use_host_network": True},
+        {**BENCHMARK, "fine_tuning_pod_count": 2},
+        {"fine_tuning_rdma_resource": "nvidia.com/roce", "fine_tuning_secondary_nics": ["network-port-1"]},
+        {"clusters_sutest_compute_machineset_count": 0},
+        {"fine_tuning_timeout": "{{ later }}"},
+    ],
+)
+def test_what_steps_can_use_is_not(settings: dict[str, Any]) -> None:
+    assert refusals(settings) == []
