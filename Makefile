@@ -6,11 +6,13 @@ RUNTIME := $(VENV)/.runtime-stamp
 DEV := $(VENV)/.dev-stamp
 # the scenarios that run on a lab of the profile openshift; all others run on one of the profile kubernetes
 OPENSHIFT_SCENARIOS := cluster gpu_operator nfd_operator rhods
+# the integration tests of its operators and of the flow that stands on them; all others need the profile kubernetes only
+OPENSHIFT_TESTS := $(addprefix tests/integration/,fine_tuning gpu_operator lab prometheus rhoai)
 SCENARIOS := $(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))
 ON_OPENSHIFT = $(addprefix --scenario-name ,$(filter $(OPENSHIFT_SCENARIOS),$(SCENARIOS)))
 ON_KUBERNETES = $(addprefix --scenario-name ,$(filter-out $(OPENSHIFT_SCENARIOS),$(SCENARIOS)))
 
-.PHONY: help run test check env lint types unit fuzz integration molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
+.PHONY: help run test check env lint types unit fuzz integration integration-kubernetes integration-openshift molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -60,10 +62,17 @@ fuzz: $(DEV) ## damaged inputs of every kind, 1,000 of them
 	@echo "== damaged inputs"
 	@$(BIN)/python -m pytest --quiet --numprocesses 2 tests/fuzz
 
-integration: $(DEV) ## settings, commands, driver, lab and scale test against real processes
+# Most of their time is waiting for what happens on a lab, so two sessions with labs of their own are half as long.
+integration: $(DEV) ## settings, commands, driver, lab and flows against real processes
 	@echo "== integration tests"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/perflab build --profile openshift
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest --quiet --durations=10 tests/integration
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target integration-kubernetes integration-openshift
+
+integration-kubernetes: $(DEV)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest --quiet --durations=10 tests/integration $(OPENSHIFT_TESTS:%=--ignore=%)
+
+integration-openshift: $(DEV)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest --quiet --durations=10 $(OPENSHIFT_TESTS)
 
 molecule: $(DEV) ## every command twice, on a lab of each kind
 	@echo "== molecule"
