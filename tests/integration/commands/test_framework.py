@@ -374,6 +374,16 @@ def test_every_document_is_as_its_schema_says(project: TemporaryProject) -> None
     assert [(cell["status"], cell["error"]) for cell in ended] == [("ok", None), ("failed", "no GPU here")]
 
 
+def test_cells_that_never_begin_leave_nothing(project: TemporaryProject) -> None:
+    project.command("nfd_first", [{"name": "Stop", "psap.perf.run": {"argv": ["touch", "../../stop"]}}])
+    project.command("nfd_second", [SUCCEED])
+    cells = [_cell(project, 0, "nfd_first"), _cell(project, 1, "nfd_second"), _cell(project, 2, "nfd_second")]
+    project.playbook([{"tasks": cells, "vars": {"matrix_stop_on_failure": False}}])
+    outcome = project.run()
+    assert [path.name for path in sorted(outcome.directory.glob("*__cell__*"))] == ["001__cell__0"], outcome.output
+    assert "cell 2 does not start: the run was asked to stop" in outcome.output
+
+
 def _cell(project: TemporaryProject, index: int, role: str) -> Task:
     import yaml
 
