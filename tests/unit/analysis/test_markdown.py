@@ -9,7 +9,10 @@ from urllib.parse import unquote
 
 import pytest
 import yaml
+from perfanalysis.comparing.markdown import markdown_table
+from perfanalysis.markdown import plain, table_lines
 from perfanalysis.report import make_report
+from perfanalysis.sections import DASH, Cell, Field, Table
 
 from tests.data.synthetic_runs import Shape, write_run
 
@@ -39,9 +42,49 @@ class Cells(HTMLParser):
             self.found[self.inside[-1]][-1] += data
 
 
-def plain(text: str) -> str:
+def read_back(text: str) -> str:
     """A Markdown text without escapes and addresses of links."""
-    return re.sub(r"\\([\\`*_\[\]<>|#~])", r"\1", re.sub(r"\]\([^)]*\)", "]", text))
+    return re.sub(r"\\([\\`*_\[\]<>|#~&])", r"\1", re.sub(r"\]\([^)]*\)", "]", text))
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("a | b `c` \\|", r"a \| b \`c\` \\\|"),
+        ("one\ntwo\r\nthree\rfour", "one two three four"),
+        ("<b>*~# [x](y)", r"\<b\>\*\~\# \[x\](y)"),
+        ("a &lt; b", r"a \&lt; b"),
+        # between letters it is no emphasis
+        ("completed_ratio __main__ _x y_ 1__2", r"completed_ratio \_\_main\_\_ \_x y\_ 1__2"),
+    ],
+)
+def test_a_text_stays_a_text(text: str, written: str) -> None:
+    assert plain(text) == written
+
+
+def test_a_table_without_the_columns_that_only_draw_bars() -> None:
+    fields = (Field("a|b"), Field("length", "span"), Field("wait", "number", "s"))
+    rows = [(Cell("x"), Cell("bar"), Cell("1"))]
+    assert list(table_lines(fields, rows, lambda cell: plain(cell.text))) == [
+        r"| a\|b | wait (s) |",
+        "| --- | ---: |",
+        "| x | 1 |",
+    ]
+
+
+def test_a_compared_setting_stays_a_text() -> None:
+    """A backtick in one cell and one in the next would make code of what stands between them."""
+    row = (Cell("image"), Cell("`a`|\\", "x\ny"), Cell("*b*"), Cell("", reason="this run does not say"))
+    table = Table("What *else* differs", tuple(Field(name) for name in "_ABC"), (row,), note="[x](y)")
+    assert markdown_table(table).splitlines() == [
+        r"## What \*else\* differs",
+        "",
+        r"| \_ | A | B | C |",
+        "| --- | --- | --- | --- |",
+        rf"| image | \`a\`\|\\ (x y) | \*b\* | {DASH} |",
+        "",
+        r"\[x\](y)",
+    ]
 
 
 @pytest.fixture
@@ -53,7 +96,7 @@ def test_it_has_the_sections_tables_and_figures_of_the_page(failed: Path) -> Non
     paths = make_report(failed)
     [(page, twin)] = paths.pages
     text, cells = twin.read_text(), Cells(page.read_text()).found
-    titles = [plain(line.lstrip("# ")) for line in text.splitlines() if re.match("##+ ", line)]
+    titles = [read_back(line.lstrip("# ")) for line in text.splitlines() if re.match("##+ ", line)]
     assert titles[0] == "What failed"
     for title in (*cells["h2"], *(title for title in cells["h3"] if "Message" not in title)):
         assert any(one.startswith(title.strip()) for one in titles) or title in text, title

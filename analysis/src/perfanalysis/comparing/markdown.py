@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from perfanalysis.comparing.comparison import Comparison
 from perfanalysis.comparing.tables import (
     differences_table,
@@ -14,6 +12,7 @@ from perfanalysis.comparing.tables import (
     summary,
     unmatched,
 )
+from perfanalysis.markdown import plain, table_lines
 from perfanalysis.sections import DASH, Cell, Table
 
 
@@ -23,28 +22,17 @@ def comparison_markdown(comparison: Comparison) -> str:
     for group in comparison.groups:
         tables += [latency_table(comparison, group), kpi_table(comparison, group)]
     names = " and ".join((comparison.sides[0].name, ", ".join(side.name for side in comparison.sides[1:])))
-    notes = "\n".join(f"* {note}" for note in (*comparison.notes, *unmatched(comparison)))
-    parts = [f"# Comparison of {names}", f"{summary(comparison)}; margin {100 * comparison.margin:g} %.", notes]
+    notes = "\n".join(f"* {plain(note)}" for note in (*comparison.notes, *unmatched(comparison)))
+    parts = [f"# Comparison of {plain(names)}", f"{summary(comparison)}; margin {100 * comparison.margin:g} %.", notes]
     parts += [markdown_table(table) for table in tables if table is not None and table.rows]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def markdown_table(table: Table) -> str:
     """A table with its title; small print stands in brackets, a missing value is a dash."""
-    heads = [f"{field.name} ({field.unit})" if field.unit else field.name for field in table.fields]
-    rules = ["---:" if field.kind == "number" else "---" for field in table.fields]
-    lines = [f"## {table.title}", "", _line(heads), _line(rules), *(_line(map(_text, row)) for row in table.rows)]
-    return "\n".join([*lines, "", table.note] if table.note else lines)
-
-
-def _line(texts: Iterable[str]) -> str:
-    return f"| {' | '.join(map(escaped, texts))} |"
+    lines = [f"## {plain(table.title)}", "", *table_lines(table.fields, table.rows, _text)]
+    return "\n".join([*lines, "", plain(table.note)] if table.note else lines)
 
 
 def _text(cell: Cell) -> str:
-    return f"{cell.text or DASH} ({cell.detail})" if cell.detail else cell.text or DASH
-
-
-def escaped(text: str) -> str:
-    """A text that stays within its cell."""
-    return text.replace("|", "\\|").replace("\n", " ")
+    return plain(f"{cell.text or DASH} ({cell.detail})" if cell.detail else cell.text or DASH)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from perfanalysis.charts.model import Figure
+from perfanalysis.markdown import plain, table_lines
 from perfanalysis.report.arrange import Passage
 from perfanalysis.report.page import Drawn, Sheet, href
 from perfanalysis.sections import DASH, Block, Cell, Failure, Field, Link, Remarks, Section, Table, Tiles
 
 DOT = " \u00b7 "
-ESCAPED = str.maketrans({letter: f"\\{letter}" for letter in "\\`*_[]<>|#~"})
 FENCE = "```"
 
 
@@ -23,19 +23,19 @@ def render_markdown(sheet: Sheet, drawn: Iterable[Drawn]) -> str:
 
 def _head(sheet: Sheet) -> Iterator[str]:
     head = sheet.head
-    yield f"# {_plain(head.title)}"
+    yield f"# {plain(head.title)}"
     yield ""
-    yield f"**{_plain(head.status)}**{DOT}{_plain(head.flow)}{DOT}[the same as a page]({sheet.twin})"
+    yield f"**{plain(head.status)}**{DOT}{plain(head.flow)}{DOT}[the same as a page]({sheet.twin})"
     yield ""
     if head.marks:
-        yield f"*{_plain(DOT.join(head.marks))}*"
+        yield f"*{plain(DOT.join(head.marks))}*"
         yield ""
     if head.reason["what"]:
         words = (head.reason[name] for name in ("what", "why", "where"))
-        yield f"> {DOT.join(_plain(word) for word in words if word)}"
+        yield f"> {DOT.join(plain(word) for word in words if word)}"
         yield ""
     for fact in head.facts:
-        yield f"- {_plain(fact.label)}: {_plain(f'{fact.text} {fact.detail}'.strip())}"
+        yield f"- {plain(fact.label)}: {plain(f'{fact.text} {fact.detail}'.strip())}"
     yield ""
 
 
@@ -47,11 +47,6 @@ def _without_double_gaps(lines: list[str]) -> Iterator[str]:
         before = line
 
 
-def _plain(text: str) -> str:
-    """A text that Markdown shows as it is, on one line."""
-    return " ".join(text.split("\n")).translate(ESCAPED)
-
-
 class _Writer:
     """Writes blocks; knows where links lead and which file shows a figure."""
 
@@ -61,7 +56,7 @@ class _Writer:
     def passage(self, passage: Passage) -> Iterator[str]:
         """A recording's name, where there are several, and the sections."""
         if passage.label:
-            yield f"## {_plain(passage.label)}"
+            yield f"## {plain(passage.label)}"
             yield ""
             yield self._link(Link(passage.directory))
             yield ""
@@ -69,10 +64,10 @@ class _Writer:
             yield from self._section(placed.section, "###" if passage.label else "##")
 
     def _section(self, section: Section, level: str) -> Iterator[str]:
-        yield f"{level} {_plain(section.title)}"
+        yield f"{level} {plain(section.title)}"
         yield ""
         if section.text:
-            yield _plain(section.text)
+            yield plain(section.text)
             yield ""
         for block in section.blocks:
             yield from self._block(block, f"{level}#")
@@ -87,55 +82,46 @@ class _Writer:
             yield from self._failure(block, level)
         elif isinstance(block, Tiles):
             tiles = ((Cell(tile.label, tile.help), tile.value) for tile in block.tiles)
-            yield from self._rows((Field("Result"), Field("Value", "number")), tuple(tiles))
+            yield from table_lines((Field("Result"), Field("Value", "number")), tiles, self._cell)
         elif isinstance(block, Remarks):
             for one in block.remarks:
-                where = self._link(Link(one.link, one.where)) if one.link else _plain(one.where)
-                yield f"- **{one.severity}** {where}: {_plain(one.text)}"
+                where = self._link(Link(one.link, one.where)) if one.link else plain(one.where)
+                yield f"- **{one.severity}** {where}: {plain(one.text)}"
         else:
-            yield _plain(block.text)
+            yield plain(block.text)
 
     def _figure(self, figure: Figure, level: str) -> Iterator[str]:
         file = self.files[id(figure)].file
-        yield f"{level} {_plain(figure.title)}"
+        yield f"{level} {plain(figure.title)}"
         yield ""
-        yield f"![{_plain(figure.title)}]({href('', file)})"
+        yield f"![{plain(figure.title)}]({href('', file)})"
         yield ""
-        marks = f" *{_plain(DOT.join(figure.marks))}*" if figure.marks else ""
-        yield f"{_plain(figure.caption)}{marks}".strip()
+        marks = f" *{plain(DOT.join(figure.marks))}*" if figure.marks else ""
+        yield f"{plain(figure.caption)}{marks}".strip()
 
     def _table(self, table: Table, level: str) -> Iterator[str]:
-        yield f"{level} {_plain(table.title)}"
+        yield f"{level} {plain(table.title)}"
         yield ""
-        yield from self._rows(table.fields, table.rows)
+        yield from table_lines(table.fields, table.rows, self._cell)
         if table.note:
             yield ""
-            yield _plain(table.note)
-
-    def _rows(self, fields: tuple[Field, ...], rows: tuple[tuple[Cell, ...], ...]) -> Iterator[str]:
-        """Columns that only draw bars are left out: their numbers stand in the others."""
-        kept = [place for place, field in enumerate(fields) if field.kind != "span"]
-        names = (f"{fields[place].name} ({fields[place].unit})".removesuffix(" ()") for place in kept)
-        yield f"| {' | '.join(_plain(name) for name in names)} |"
-        yield f"| {' | '.join('---:' if fields[place].kind == 'number' else '---' for place in kept)} |"
-        for row in rows:
-            yield f"| {' | '.join(self._cell(row[place]) for place in kept)} |"
+            yield plain(table.note)
 
     def _cell(self, cell: Cell) -> str:
         if not cell.text:
-            return f"{DASH} ({_plain(cell.reason)})" if cell.reason else _plain(cell.detail)
-        text = self._link(Link(cell.link, cell.text)) if cell.link else _plain(cell.text)
-        return f"{text} ({_plain(cell.detail)})" if cell.detail else text
+            return f"{DASH} ({plain(cell.reason)})" if cell.reason else plain(cell.detail)
+        text = self._link(Link(cell.link, cell.text)) if cell.link else plain(cell.text)
+        return f"{text} ({plain(cell.detail)})" if cell.detail else text
 
     def _link(self, link: Link) -> str:
-        words = f" ({_plain(link.detail)})" if link.detail else ""
-        return f"[{_plain(link.text or link.path)}]({href(self.base, link.path)}){words}"
+        words = f" ({plain(link.detail)})" if link.detail else ""
+        return f"[{plain(link.text or link.path)}]({href(self.base, link.path)}){words}"
 
     def _failure(self, failure: Failure, level: str) -> Iterator[str]:
-        yield f"{level} {_plain(failure.title)}: {_plain(failure.word)}"
+        yield f"{level} {plain(failure.title)}: {plain(failure.word)}"
         yield ""
         facts = (("Task", failure.what), ("Where", failure.where))
-        yield from (f"- {name}: {_plain(text)}" for name, text in facts if text)
+        yield from (f"- {name}: {plain(text)}" for name, text in facts if text)
         if failure.directory is not None:
             yield f"- Directory: {self._link(failure.directory)}"
         yield ""
