@@ -33,6 +33,8 @@ def clean_environment(project: Path, run_directory: Path, given: Mapping[str, st
         "PATH": f"{programs}{os.pathsep}{kept.get('PATH', os.defpath)}",
         "ANSIBLE_CONFIG": str(project / "ansible.cfg"),
         "ANSIBLE_NOCOLOR": "1",
+        # a module goes through a pipe; a file with its arguments would be left behind where Ansible is killed
+        "ANSIBLE_PIPELINING": "1",
         RUN_DIRECTORY: str(run_directory),
     }
 

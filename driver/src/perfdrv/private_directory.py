@@ -1,59 +1,61 @@
-"""ansible-runner's private directory: outside the run, readable by its owner only, gone at the end.
+"""The private directory of one worker: outside the run, readable by its owner only, gone at the end.
 
-It holds extra vars and the environment in the clear, so those that a killed driver left behind are
-removed by the next one. A directory's name carries the process that made it.
+ansible-runner keeps extra vars and the environment in it in the clear, and Ansible decrypts vault files in it, so those
+that a killed driver left behind are removed by the next one.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
-import re
-import shutil
-import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
+from perfanalysis.scratch import owned_folder
+from perfanalysis.scratch import remove_leftovers as remove_folders
+
 PREFIX = "perfdrv-private-"
-_NAME = re.compile(rf"{PREFIX}(\d+)-(\d+)-\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateDirectory:
+    """Where a worker and all that it starts write what is not the run's."""
+
+    path: Path
+
+    @property
+    def log(self) -> Path:
+        """What the worker says on its standard error."""
+        return self.path / "worker.log"
+
+    @property
+    def runner(self) -> Path:
+        """ansible-runner's files."""
+        return self.path / "runner"
+
+    @property
+    def temporary(self) -> Path:
+        """Temporary files."""
+        return self.path / "tmp"
+
+    def variables(self) -> dict[str, str]:
+        """Have Ansible, its modules and the programs that they start make their temporary files here.
+
+        Many of them are removed by an orderly exit only, which is not how Ansible's workers end.
+        """
+        return {"TMPDIR": str(self.temporary), "ANSIBLE_LOCAL_TEMP": str(self.temporary)}
 
 
 @contextlib.contextmanager
-def private_directory() -> Iterator[Path]:
+def private_directory() -> Iterator[PrivateDirectory]:
     """Make a private directory (0700) and remove it when the block ends."""
-    pid = os.getpid()
-    path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{pid}-{_start_ticks(pid)}-"))
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
+    with owned_folder(PREFIX) as path:
+        private = PrivateDirectory(path)
+        for folder in (private.runner, private.temporary):
+            folder.mkdir(mode=0o700)
+        yield private
 
 
 def remove_leftovers(folder: Path | None = None) -> list[Path]:
     """Remove this user's private directories whose maker is dead, and return them."""
-    removed = []
-    for path in sorted((folder or Path(tempfile.gettempdir())).glob(f"{PREFIX}*")):
-        name = _NAME.fullmatch(path.name)
-        if name and _is_mine(path) and _start_ticks(int(name[1])) != int(name[2]):
-            shutil.rmtree(path, ignore_errors=True)
-            removed.append(path)
-    return removed
-
-
-def _is_mine(path: Path) -> bool:
-    try:
-        return path.is_dir() and not path.is_symlink() and path.stat().st_uid == os.getuid()
-    except FileNotFoundError:
-        return False
-
-
-def _start_ticks(pid: int) -> int:
-    """When a process began, in clock ticks since boot; 0 when there is no such process.
-
-    Together with the pid this names a process for good.
-    """
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return 0
-    return int(stat.rpartition(")")[2].split()[19])
+    return remove_folders(PREFIX, folder)

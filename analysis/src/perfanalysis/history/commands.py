@@ -31,15 +31,14 @@ def add_command(runs: tuple[Path, ...], folder: Path) -> None:
 
     A run that is there already is not added again.
     """
-    import tempfile
-
     from perfanalysis.history.document import history_document
     from perfanalysis.history.folder import add
     from perfanalysis.pipeline import analyse_run
+    from perfanalysis.scratch import scratch_folder
 
     for run in runs:
-        with tempfile.TemporaryDirectory(prefix="perfanalysis-") as tables:
-            document = history_document(analyse_run(run, Path(tables)))
+        with scratch_folder() as tables:
+            document = history_document(analyse_run(run, tables))
         if not document["recordings"]:
             raise UsageError(f"{run} holds no recording: there is nothing to add")
         path, new = add(folder, document)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from perfanalysis.judging.thresholds import Threshold, parse_thresholds
 from perfanalysis.judging.verdict import Verdict, judge, verdict_document
 from perfanalysis.judging.verdict_file import earlier_verdict, with_outcome
 from perfanalysis.pipeline import analyse_run
+from perfanalysis.scratch import scratch_folder
 
 VERDICT_FILE = "verdict.json"
 JUNIT_FILE = "junit.xml"
@@ -52,8 +52,8 @@ def judge_run(
     if not checked:
         raise UsageError("there is no threshold to judge by; give one, such as time_to_ready_p99=5s")
     target = Path(output)
-    with tempfile.TemporaryDirectory(prefix="perfanalysis-") as tables:
-        result = analyse_run(Path(run_directory), Path(tables))
+    with scratch_folder() as tables:
+        result = analyse_run(Path(run_directory), tables)
     verdict = judge(result, checked, unjudged_allowed=unjudged_allowed)
     earlier = earlier_verdict(target / VERDICT_FILE, verdict.run["run"])
     regression = {"regression": earlier["regression"]} if "regression" in earlier else {}
