@@ -1,4 +1,4 @@
-"""The conditions of an object's status."""
+"""What an object says about itself: its phase, its conditions, whether it is on its way out."""
 
 from __future__ import annotations
 
@@ -13,6 +13,16 @@ Condition = dict[str, Any]
 def now_s() -> str:
     """The time as the API's own stamps have it: UTC, whole seconds."""
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def is_leaving(document: Document) -> bool:
+    """Whether the object was deleted and only its end is awaited."""
+    return "deletionTimestamp" in document["metadata"]
+
+
+def phase_of(document: Document) -> str:
+    """The phase that its status tells; empty when it tells none yet."""
+    return str((document.get("status") or {}).get("phase") or "")
 
 
 def find(document: Document, kind: str) -> Condition | None:

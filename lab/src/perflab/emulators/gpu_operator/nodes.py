@@ -6,6 +6,7 @@ import math
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
+from perflab.emulators.conditions import is_leaving
 from perflab.emulators.controller import Controller
 from perflab.emulators.gpu_operator.discovered import hardware_of, is_gpu_node, number_of_gpus
 from perflab.emulators.gpu_operator.operands import DEVICE_PLUGIN, FEATURE_DISCOVERY, OPERANDS
@@ -47,14 +48,14 @@ class Nodes:
         cluster.steps.listen(self.controller.ask_all)
 
     def _policy_changed(self, old: Document | None, new: Document | None) -> None:
-        if old is None or new is None or _is_leaving(new):
+        if old is None or new is None or is_leaving(new):
             self.controller.ask_all()
 
     async def _reconcile(self, key: Key) -> float | None:
         node = self._nodes.get(key)
         if node is None or GPUS not in (node["metadata"].get("annotations") or {}):
             return None
-        wanted = any(not _is_leaving(policy) for policy in self._policies.values())
+        wanted = any(not is_leaving(policy) for policy in self._policies.values())
         if not wanted or not is_gpu_node(node):
             await self._bring(node, {}, {})
             return None
@@ -133,7 +134,3 @@ def with_gpus(present: dict[str, str], wanted: dict[str, str]) -> dict[str, str 
     """A node's resources to merge into *present*, so that of the GPUs it has the wanted ones only."""
     gone: dict[str, str | None] = {name: None for name in present if name.startswith(PREFIX) and name not in wanted}
     return {**present, **wanted, **gone}
-
-
-def _is_leaving(document: Document) -> bool:
-    return bool(document["metadata"].get("deletionTimestamp"))

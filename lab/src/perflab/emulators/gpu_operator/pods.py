@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from perflab.api import Document
 from perflab.emulators import quantities
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import is_true
+from perflab.emulators.conditions import is_leaving, is_true, phase_of
 from perflab.emulators.gpu_operator.operands import OPERANDS, Operand
 from perflab.emulators.gpu_operator.resources import PREFIX
 from perflab.emulators.resources import PODS
@@ -33,11 +33,11 @@ class Pods:
     def ready(self, node: str, operand: Operand) -> Document | None:
         """The operand's pod on a node, when it is ready and there to stay."""
         found = (pod for pod in self._of(node) if _app(pod) == operand.name)
-        return next((pod for pod in found if is_true(pod, "Ready") and not _is_leaving(pod)), None)
+        return next((pod for pod in found if is_true(pod, "Ready") and not is_leaving(pod)), None)
 
     def holding(self, node: str) -> list[tuple[Document, int]]:
         """The running pods that hold GPUs, or shares of such, and how many; in the order in which they got them."""
-        running = [pod for pod in self._of(node) if (pod.get("status") or {}).get("phase") == "Running"]
+        running = [pod for pod in self._of(node) if phase_of(pod) == "Running"]
         held = [(pod, gpus_of(pod)) for pod in running]
         return sorted((entry for entry in held if entry[1]), key=_since)
 
@@ -85,7 +85,3 @@ def _node(pod: Document | None) -> str:
 
 def _app(pod: Document) -> str:
     return str((pod["metadata"].get("labels") or {}).get("app") or "")
-
-
-def _is_leaving(pod: Document) -> bool:
-    return bool(pod["metadata"].get("deletionTimestamp"))

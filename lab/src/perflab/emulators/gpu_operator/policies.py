@@ -6,7 +6,7 @@ import math
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
-from perflab.emulators.conditions import with_condition
+from perflab.emulators.conditions import is_leaving, with_condition
 from perflab.emulators.controller import Controller
 from perflab.emulators.gpu_operator import operands
 from perflab.emulators.gpu_operator.deployed import operator_namespace
@@ -55,7 +55,7 @@ class Policies:
     async def _reconcile(self, key: Key) -> float | None:
         policy = self._policies.get(key)
         namespace = operator_namespace(self._cluster)
-        if policy is None or policy["metadata"].get("deletionTimestamp") or not self._operator.running or not namespace:
+        if policy is None or is_leaving(policy) or not self._operator.running or not namespace:
             return None
         if policy["metadata"]["uid"] != self._oldest():
             await self._policies.patch_status(key, {"state": _IGNORED})

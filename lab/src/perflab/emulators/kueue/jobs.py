@@ -8,7 +8,7 @@ from typing import Any
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
-from perflab.emulators.conditions import find, is_true, with_condition
+from perflab.emulators.conditions import find, is_leaving, is_true, with_condition
 from perflab.emulators.controller import Controller
 from perflab.emulators.kueue import specs
 from perflab.emulators.kueue.resources import (
@@ -68,7 +68,7 @@ class QueuedJobs:
 
     async def _reconcile(self, key: Key) -> float | None:
         job = self._jobs.get(key)
-        if job is None or "deletionTimestamp" in job["metadata"]:
+        if job is None or is_leaving(job):
             return None
         name = specs.workload_name(self._kind.resource.kind, job)
         workload = self._workloads.get((key[0], name))

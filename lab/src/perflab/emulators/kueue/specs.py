@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from perflab.api import Document
 from perflab.emulators import quantities
-from perflab.emulators.conditions import find, is_true
+from perflab.emulators.conditions import find, is_leaving, is_true
 from perflab.emulators.kueue.admission import NEVER, Amounts, Demand, Group, Rules
 from perflab.emulators.kueue.resources import ADMITTED, EVICTED, FINISHED, QUOTA_RESERVED
 from perflab.emulators.store import key_of
@@ -94,7 +94,7 @@ def demand(workload: Document) -> Demand:
 def is_live(workload: Document) -> bool:
     """Whether a Workload waits for quota or holds some."""
     active = workload["spec"].get("active", True)
-    return active and not is_true(workload, FINISHED) and "deletionTimestamp" not in workload["metadata"]
+    return active and not is_true(workload, FINISHED) and not is_leaving(workload)
 
 
 def holds_quota(workload: Document) -> bool:

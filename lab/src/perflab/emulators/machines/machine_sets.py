@@ -6,7 +6,7 @@ from typing import Any
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
-from perflab.emulators.conditions import is_true
+from perflab.emulators.conditions import is_leaving, is_true, phase_of
 from perflab.emulators.controller import Controller
 from perflab.emulators.machines.resources import DELETE_FIRST, FAILED, MACHINE_OF_NODE, MACHINE_SETS, MACHINES
 from perflab.emulators.resources import NODES
@@ -42,7 +42,7 @@ class MachineSets:
 
     async def _reconcile(self, key: Key) -> None:
         found = self._sets.get(key)
-        if found is None or found["metadata"].get("deletionTimestamp"):
+        if found is None or is_leaving(found):
             return
         wanted = found["spec"]["replicas"]
         machines = self._staying(found)
@@ -54,7 +54,7 @@ class MachineSets:
 
     def _staying(self, owner: Document) -> list[Document]:
         owned = self._machines.owned_by(owner["metadata"]["uid"])
-        return [machine for machine in owned if not machine["metadata"].get("deletionTimestamp")]
+        return [machine for machine in owned if not is_leaving(machine)]
 
     def _status(self, owner: Document) -> dict[str, Any]:
         machines = self._staying(owner)
@@ -91,5 +91,5 @@ def _machine(owner: Document, mark: dict[str, str]) -> Document:
 def _goes_first(machine: Document) -> tuple[bool, bool, str]:
     """OpenShift's order: what is asked for, then what failed; among equals the API knows none, here by name."""
     asked = DELETE_FIRST in (machine["metadata"].get("annotations") or {})
-    failed = (machine.get("status") or {}).get("phase") == FAILED
+    failed = phase_of(machine) == FAILED
     return not asked, not failed, machine["metadata"]["name"]

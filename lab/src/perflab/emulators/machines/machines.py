@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from perflab.api import Document, in_bulk
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import now_s
+from perflab.emulators.conditions import is_leaving, now_s, phase_of
 from perflab.emulators.controller import Controller
 from perflab.emulators.machines import instance_types, providers
 from perflab.emulators.machines.nodes import node_of
@@ -48,10 +48,10 @@ class Machines:
         machine = self._machines.get(key)
         if machine is None:
             return None
-        phase = (machine.get("status") or {}).get("phase")
-        if machine["metadata"].get("deletionTimestamp"):
+        phase = phase_of(machine)
+        if is_leaving(machine):
             await self._remove(key)
-        elif phase is None:
+        elif not phase:
             await self._accept(key, machine)
         elif phase == PROVISIONING:
             return await self._step("provision", machine, self._provision)

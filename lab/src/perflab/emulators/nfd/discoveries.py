@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
-from perflab.emulators.conditions import Condition, with_condition
+from perflab.emulators.conditions import Condition, is_leaving, with_condition
 from perflab.emulators.controller import Controller
 from perflab.emulators.nfd.labels import Labels
 from perflab.emulators.nfd.resources import APP, COLLECTOR, DISCOVERIES, MASTER, WORKER
@@ -38,7 +38,7 @@ class Discoveries:
         discovery = self._discoveries.get(key)
         if discovery is None or not self._operator.running:
             return None
-        if discovery["metadata"].get("deletionTimestamp"):
+        if is_leaving(discovery):
             await self._end(discovery)
             return None
         finalizers = discovery["metadata"].get("finalizers") or []

@@ -6,7 +6,7 @@ import math
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
-from perflab.emulators.conditions import is_true, now_s
+from perflab.emulators.conditions import is_leaving, is_true, now_s
 from perflab.emulators.controller import Controller
 from perflab.emulators.olm.manifests import package_manifest
 from perflab.emulators.olm.packages import packages
@@ -40,7 +40,7 @@ class Catalogs:
 
     async def _reconcile(self, key: Key) -> float | None:
         catalog = self._catalogs.get(key)
-        if catalog is None or catalog["metadata"].get("deletionTimestamp"):
+        if catalog is None or is_leaving(catalog):
             return None
         if _state(catalog) is None:
             await self._serve(catalog)
@@ -63,7 +63,7 @@ class Catalogs:
 
     def _answers(self, catalog: Document) -> bool:
         pods = list(self._pods.owned_by(catalog["metadata"]["uid"]))
-        return any(is_true(pod, "Ready") and "deletionTimestamp" not in pod["metadata"] for pod in pods)
+        return any(is_true(pod, "Ready") and not is_leaving(pod) for pod in pods)
 
     async def _serve(self, catalog: Document) -> None:
         await self._services.create(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
+from perflab.emulators.conditions import is_leaving, phase_of
 from perflab.emulators.controller import Controller
 from perflab.emulators.olm.groups import EVERYWHERE, Groups, targets
 from perflab.emulators.olm.resources import COPIED_FROM, VERSIONS
@@ -39,9 +40,9 @@ class Copies:
 
     async def _reconcile(self, key: Key) -> float | None:
         original = self._versions.get(key)
-        if original is None or original["metadata"].get("deletionTimestamp"):
+        if original is None or is_leaving(original):
             await self._remove(key)
-        elif (original.get("status") or {}).get("phase") == "Succeeded" and self._is_everywhere(key[0]):
+        elif phase_of(original) == "Succeeded" and self._is_everywhere(key[0]):
             await self._spread(original)
         return None
 
@@ -58,7 +59,7 @@ class Copies:
         metadata = original["metadata"]
         for namespace in self._namespaces.values():
             name = namespace["metadata"]["name"]
-            leaving = (namespace.get("status") or {}).get("phase") == "Terminating"
+            leaving = phase_of(namespace) == "Terminating"
             if not leaving and self._versions.get((name, metadata["name"])) is None:
                 await self._copy(original, name)
 

@@ -6,7 +6,7 @@ import asyncio
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import now_s
+from perflab.emulators.conditions import is_leaving, now_s, phase_of
 from perflab.emulators.controller import Controller
 from perflab.emulators.olm.groups import Groups
 from perflab.emulators.olm.manifests import csv
@@ -36,7 +36,7 @@ class Plans:
 
     async def _reconcile(self, key: Key) -> float | None:
         plan = self._plans.get(key)
-        if plan is None or plan["metadata"].get("deletionTimestamp") or _phase(plan) in _ENDED:
+        if plan is None or is_leaving(plan) or phase_of(plan) in _ENDED:
             return None
         if not plan["spec"].get("approved"):
             await self._plans.patch_status(key, {"phase": "RequiresApproval"})
@@ -98,10 +98,6 @@ class Plans:
             moment = now_s()
         stamped = {**condition, "lastTransitionTime": moment, "lastUpdateTime": moment}
         await self._plans.patch_status(key, {"phase": phase, "conditions": [stamped]})
-
-
-def _phase(plan: Document) -> str:
-    return str((plan.get("status") or {}).get("phase", ""))
 
 
 def _step(plan: Document) -> Document:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from perflab.api import Document
+from perflab.emulators.conditions import phase_of
 from perflab.emulators.olm.packages import Package
 from perflab.emulators.olm.resources import COPIED_FROM
 
@@ -70,8 +71,7 @@ def resolve(subscription: Document, package: Package | None, present: Mapping[st
 def _upgrade(
     package: Package, versions: Sequence[str], installed: str, present: Mapping[str, Document]
 ) -> Wanted | Settled:
-    phase = (present.get(installed, {}).get("status") or {}).get("phase")
-    if phase != "Succeeded" or package.csv_name(versions[-1]) == installed:
+    if phase_of(present.get(installed, {})) != "Succeeded" or package.csv_name(versions[-1]) == installed:
         return Settled()
     return Wanted(package, versions[-1], installed)
 

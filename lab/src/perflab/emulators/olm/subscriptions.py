@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import Condition, now_s, with_condition
+from perflab.emulators.conditions import Condition, now_s, phase_of, with_condition
 from perflab.emulators.controller import Controller
 from perflab.emulators.olm.catalogs import is_ready
 from perflab.emulators.olm.packages import find
@@ -135,7 +135,7 @@ class Subscriptions:
         }
 
     async def _refer(self, subscription: Document, wanted: Wanted, plan: Document) -> None:
-        phase = (plan.get("status") or {}).get("phase") or "Planning"
+        phase = phase_of(plan) or "Planning"
         status = (self._subscriptions.get(key_of(subscription)) or {}).get("status") or {}
         reference = {
             "apiVersion": PLANS.api_version,

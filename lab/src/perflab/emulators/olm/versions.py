@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import now_s
+from perflab.emulators.conditions import is_leaving, now_s, phase_of
 from perflab.emulators.controller import Controller
 from perflab.emulators.olm.groups import Groups, problem_of, targets
 from perflab.emulators.olm.manifests import deployments
@@ -43,7 +43,7 @@ class Versions:
 
     async def _reconcile(self, key: Key) -> float | None:
         version = self._versions.get(key)
-        if version is None or version["metadata"].get("deletionTimestamp"):
+        if version is None or is_leaving(version):
             return None
         if COPIED_FROM in (version["metadata"].get("labels") or {}):
             return None
@@ -67,7 +67,7 @@ class Versions:
 
     async def _go_on(self, version: Document) -> float | None:
         """One phase further, as often as it takes: each change asks for the next look."""
-        phase = _phase(version)
+        phase = phase_of(version)
         if not phase:
             await self._enter(version, "Pending", "RequirementsUnknown", "requirements not yet checked")
         elif phase == "Pending":
@@ -156,10 +156,6 @@ class Versions:
         await self._versions.patch_status(key_of(version), {**stamped, "conditions": conditions})
         kind = "Warning" if phase == "Failed" else "Normal"
         await self._cluster.event(VERSIONS, version, reason, message, kind)
-
-
-def _phase(version: Document) -> str:
-    return str((version.get("status") or {}).get("phase", ""))
 
 
 def _names(version: Document) -> list[str]:

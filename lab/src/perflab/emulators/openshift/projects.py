@@ -6,6 +6,7 @@ import zlib
 
 from perflab.api import Document
 from perflab.emulators.cluster import EMULATED, Cluster
+from perflab.emulators.conditions import is_leaving
 from perflab.emulators.controller import Controller
 from perflab.emulators.openshift.resources import PROJECTS
 from perflab.emulators.resources import NAMESPACES
@@ -40,11 +41,11 @@ class Projects:
             if project is not None:
                 await self._remove(key, project)
             return
-        is_going = "deletionTimestamp" in namespace["metadata"]
+        is_going = is_leaving(namespace)
         if project is None:
             if not is_going:
                 await self._projects.create({**_shown(namespace, self._cluster.mark()), "status": {"phase": "Active"}})
-        elif "deletionTimestamp" in project["metadata"] and not is_going:
+        elif is_leaving(project) and not is_going:
             await self._namespaces.delete(key)
         else:
             await self._show(key, namespace, project)
@@ -52,7 +53,7 @@ class Projects:
             await self._assign_users(key, namespace)
 
     async def _remove(self, key: Key, project: Document) -> None:
-        if "deletionTimestamp" not in project["metadata"]:
+        if not is_leaving(project):
             await self._projects.delete(key)
         await self._projects.patch(key, {"metadata": {"finalizers": None}})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import now_s
+from perflab.emulators.conditions import is_leaving, now_s
 from perflab.emulators.controller import Controller
 from perflab.emulators.openshift.resources import APPS_DOMAIN, ROUTES
 from perflab.emulators.store import Key
@@ -25,7 +25,7 @@ class Routes:
 
     async def _reconcile(self, key: Key) -> float | None:
         route = self._routes.get(key)
-        if route is None or "deletionTimestamp" in route["metadata"]:
+        if route is None or is_leaving(route):
             return None
         if not route["spec"].get("host"):
             await self._routes.patch(key, {"spec": {"host": _host(key)}})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import is_true, now_s, with_condition
+from perflab.emulators.conditions import is_leaving, is_true, now_s, phase_of, with_condition
 from perflab.emulators.controller import Controller
 from perflab.emulators.ray import pods
 from perflab.emulators.ray.resources import CLUSTER, HEAD, NODE_TYPE, RAY_CLUSTERS, READY
@@ -36,7 +36,7 @@ class Clusters:
 
     async def _reconcile(self, key: Key) -> float | None:
         cluster = self._clusters.get(key)
-        if cluster is None or cluster["metadata"].get("deletionTimestamp"):
+        if cluster is None or is_leaving(cluster):
             return None
         failure = self._cluster.steps.failure("cluster", cluster)
         wait_s = self._cluster.steps.wait_s("cluster", cluster)
@@ -55,7 +55,7 @@ class Clusters:
     async def _suspend(self, key: Key, cluster: Document) -> float | None:
         there = list(self._pods.owned_by(cluster["metadata"]["uid"]))
         for pod in there:
-            if not pod["metadata"].get("deletionTimestamp"):
+            if not is_leaving(pod):
                 await self._pods.delete(key_of(pod))
         if not there:
             await self._clusters.patch_status(key, {"state": "suspended"})
@@ -70,20 +70,16 @@ class Clusters:
         wanted = {member.name: member for member in pods.members(cluster)}
         there = {pod["metadata"]["name"]: pod for pod in self._pods.owned_by(cluster["metadata"]["uid"])}
         for name, pod in there.items():
-            unwanted = name not in wanted or _phase(pod) in ("Failed", "Succeeded")
-            if unwanted and not pod["metadata"].get("deletionTimestamp"):
+            unwanted = name not in wanted or phase_of(pod) in ("Failed", "Succeeded")
+            if unwanted and not is_leaving(pod):
                 await self._pods.delete(key_of(pod))
         missing = [member for name, member in wanted.items() if name not in there]
         made = [await self._pods.create(pods.pod_of(cluster, member, mark)) for member in missing]
         return None if all(made) else _NAME_TAKEN_S
 
 
-def _phase(pod: Document) -> str:
-    return str((pod.get("status") or {}).get("phase", "Pending"))
-
-
 def _is_ready(pod: Document) -> bool:
-    return is_true(pod, "Ready") and not pod["metadata"].get("deletionTimestamp")
+    return is_true(pod, "Ready") and not is_leaving(pod)
 
 
 def _status(cluster: Document, there: list[Document]) -> Document:
@@ -109,7 +105,7 @@ def _status(cluster: Document, there: list[Document]) -> Document:
         )
     status: Document = {
         "desiredWorkerReplicas": desired,
-        "availableWorkerReplicas": sum(_phase(pod) == "Running" for pod in workers),
+        "availableWorkerReplicas": sum(phase_of(pod) == "Running" for pod in workers),
         "readyWorkerReplicas": ready,
         "minWorkerReplicas": sum(group["minReplicas"] for group in groups),
         "maxWorkerReplicas": sum(group["maxReplicas"] for group in groups),

@@ -6,7 +6,7 @@ import datetime
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import find, is_true, now_s
+from perflab.emulators.conditions import find, is_leaving, is_true, now_s, phase_of
 from perflab.emulators.controller import Controller
 from perflab.emulators.ray import pods
 from perflab.emulators.ray.resources import (
@@ -63,7 +63,7 @@ class RayJobs:
 
     async def _reconcile(self, key: Key) -> float | None:
         job = self._jobs.get(key)
-        if job is None or job["metadata"].get("deletionTimestamp"):
+        if job is None or is_leaving(job):
             return None
         state = (job.get("status") or {}).get("jobDeploymentStatus", "")
         if state in _ENDED:
@@ -132,20 +132,20 @@ class RayJobs:
         elif failed and failed["status"] == "True":
             message = f"Job entrypoint command failed: {failed.get('message', '')}"
             await self._end(key, FAILED, jobStatus=FAILED.upper(), reason="AppFailed", message=message, failed=1)
-        elif any((pod.get("status") or {}).get("phase") == "Running" for pod in self._pods_of(key)):
+        elif any(phase_of(pod) == "Running" for pod in self._pods_of(key)):
             await self._jobs.patch_status(key, {"jobStatus": RUNNING.upper()})
 
     def _is_whole(self, cluster: Document) -> bool:
         """Whether every pod of a cluster that was ready still is: none was lost, or made again since."""
         there = self._members.owned_by(cluster["metadata"]["uid"])
-        running = [pod for pod in there if is_true(pod, "Ready") and not pod["metadata"].get("deletionTimestamp")]
+        running = [pod for pod in there if is_true(pod, "Ready") and not is_leaving(pod)]
         return len(running) >= len(pods.members(cluster))
 
     async def _lose(self, key: Key) -> None:
         """The job's program dies with the process that it lost."""
         for pod in self._pods_of(key):
             annotations = pod["metadata"].get("annotations") or {}
-            if annotations.items() >= _DIES.items() or pod["metadata"].get("deletionTimestamp"):
+            if annotations.items() >= _DIES.items() or is_leaving(pod):
                 continue
             await self._submitting.patch(key_of(pod), {"metadata": {"annotations": _DIES}})
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import Condition, with_condition
+from perflab.emulators.conditions import Condition, is_leaving, phase_of, with_condition
 from perflab.emulators.controller import Controller
 from perflab.emulators.rhoai.components import COMPONENTS, Component, is_managed
 from perflab.emulators.rhoai.finalizers import add_finalizer, remove_finalizer
@@ -49,7 +49,7 @@ class Clusters:
         document, product = self._store.get(key), self._platform.product
         if document is None or product is None:
             return None
-        if document["metadata"].get("deletionTimestamp"):
+        if is_leaving(document):
             await self._end(document)
             return None
         await add_finalizer(self._store, document, CLUSTER_FINALIZER)
@@ -66,7 +66,7 @@ class Clusters:
 
     def _applications(self) -> str:
         """Where the components go, once the DSCInitialization is ready; before, empty."""
-        ready = (each for each in self._initializations.values() if (each.get("status") or {}).get("phase") == READY)
+        ready = (each for each in self._initializations.values() if phase_of(each) == READY)
         document = next(ready, None)
         return str(document["spec"].get("applicationsNamespace", "")) if document else ""
 

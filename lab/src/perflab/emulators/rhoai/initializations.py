@@ -6,7 +6,7 @@ import math
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import Condition, with_condition
+from perflab.emulators.conditions import Condition, is_leaving, phase_of, with_condition
 from perflab.emulators.controller import Controller
 from perflab.emulators.resources import NAMESPACES
 from perflab.emulators.rhoai.finalizers import add_finalizer, remove_finalizer
@@ -41,11 +41,11 @@ class Initializations:
         document, product = self._store.get(key), self._platform.product
         if document is None or product is None:
             return None
-        if document["metadata"].get("deletionTimestamp"):
+        if is_leaving(document):
             await remove_finalizer(self._store, document, INITIALIZATION_FINALIZER)
             return None
         await add_finalizer(self._store, document, INITIALIZATION_FINALIZER)
-        initialized = (document.get("status") or {}).get("phase") == READY
+        initialized = phase_of(document) == READY
         failure = None if initialized else self._cluster.steps.failure(_STEP, document)
         wait_s = 0.0 if initialized else self._cluster.steps.wait_s(_STEP, document)
         if wait_s > 0 or failure:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
+from perflab.emulators.conditions import is_leaving
 from perflab.emulators.resources import DEPLOYMENTS
 from perflab.emulators.rhoai.components import Component, definition, deployment, image_of, image_stream, needs_mesh
 from perflab.emulators.rhoai.resources import CLUSTERS, DEFINITIONS, IMAGE_STREAMS, PART_OF
@@ -119,7 +120,7 @@ class Installer:
 
 
 def _is_available(document: Document | None) -> bool:
-    if document is None or document["metadata"].get("deletionTimestamp"):
+    if document is None or is_leaving(document):
         return False
     status = document.get("status") or {}
     observed = status.get("observedGeneration", 0) >= document["metadata"]["generation"]

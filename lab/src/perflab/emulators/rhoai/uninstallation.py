@@ -6,6 +6,7 @@ import math
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
+from perflab.emulators.conditions import is_leaving
 from perflab.emulators.controller import Controller
 from perflab.emulators.resources import CONFIG_MAPS, NAMESPACES
 from perflab.emulators.rhoai.platform import Platform, Product
@@ -64,7 +65,7 @@ class Uninstallation:
 
 async def _delete_all(store: Store) -> None:
     for document in store.values():
-        if not document["metadata"].get("deletionTimestamp"):
+        if not is_leaving(document):
             await store.delete(key_of(document))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
-from perflab.emulators.conditions import with_condition
+from perflab.emulators.conditions import is_leaving, phase_of, with_condition
 from perflab.emulators.controller import Controller
 from perflab.emulators.resources import PODS, PYTORCH_JOBS, Resource
 from perflab.emulators.runai.resources import GATE, GROUP_ANNOTATION, POD_GROUPS, RUNAI_JOBS, WORKLOAD_NAME
@@ -37,7 +37,7 @@ class Groups:
 
     async def _put_into_group(self, key: Key) -> float | None:
         pod = self._pods.get(key)
-        if pod is None or _group_of(pod) or pod["metadata"].get("deletionTimestamp"):
+        if pod is None or _group_of(pod) or is_leaving(pod):
             return None
         owner = owner_of(pod)
         kind, store = self._jobs.get(owner["kind"] if owner else "", (None, None))
@@ -68,7 +68,7 @@ class Groups:
     async def _tell_status(self, key: Key) -> float | None:
         group = self._groups.get(key)
         owner = owner_of(group) if group else None
-        if group is None or owner is None or group["metadata"].get("deletionTimestamp"):
+        if group is None or owner is None or is_leaving(group):
             return None
         pods = [pod for pod in self._pods.owned_by(owner["uid"]) if _group_of(pod) == key[1]]
         if pods:
@@ -102,7 +102,7 @@ def _grouped(pod: Document, group: str) -> Document:
 
 
 def _status(group: Document, pods: list[Document]) -> Document:
-    phases = [(pod.get("status") or {}).get("phase", "Pending") for pod in pods]
+    phases = [phase_of(pod) or "Pending" for pod in pods]
     counts = {phase: phases.count(phase) for phase in ("Pending", "Running", "Succeeded", "Failed")}
     needed = group["spec"]["minMember"]
     status: Document = {phase.lower(): count for phase, count in counts.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
-from perflab.emulators.conditions import is_true, now_s, with_condition
+from perflab.emulators.conditions import is_leaving, is_true, now_s, phase_of, with_condition
 from perflab.emulators.controller import Controller
 from perflab.emulators.resources import PODS
 from perflab.emulators.runai.resources import RUNAI_JOBS, WORKLOAD_NAME
@@ -37,11 +37,11 @@ class Jobs:
 
     async def _reconcile(self, key: Key) -> float | None:
         job = self._jobs.get(key)
-        if job is None or job["metadata"].get("deletionTimestamp") or is_finished(job):
+        if job is None or is_leaving(job) or is_finished(job):
             return None
         pods = list(self._pods.owned_by(job["metadata"]["uid"]))
         failed = [pod for pod in pods if _has_failed(pod)]
-        done = {_index(pod) for pod in pods if _phase(pod) == "Succeeded"}
+        done = {_index(pod) for pod in pods if phase_of(pod) == "Succeeded"}
         again_s = None
         if job["spec"]["suspend"] or len(failed) > job["spec"]["backoffLimit"]:
             await self._delete(pods)
@@ -59,7 +59,7 @@ class Jobs:
 
     async def _create_missing(self, job: Document, pods: list[Document], done: set[int]) -> float | None:
         """Create the pods that are not there; a wait when a name is not free yet."""
-        there = {_index(pod) for pod in pods if _is_active(pod) or _is_leaving(pod)}
+        there = {_index(pod) for pod in pods if _is_active(pod) or is_leaving(pod)}
         wanted = [index for index in range(job["spec"]["completions"]) if index not in there | done]
         again_s = None
         for index in wanted[: max(0, job["spec"]["parallelism"] - len(there))]:
@@ -95,21 +95,13 @@ def is_finished(job: Document) -> bool:
     return is_true(job, "Complete") or is_true(job, "Failed")
 
 
-def _phase(pod: Document) -> str:
-    return str((pod.get("status") or {}).get("phase", "Pending"))
-
-
 def _is_active(pod: Document) -> bool:
-    return _phase(pod) not in ("Succeeded", "Failed") and not _is_leaving(pod)
+    return phase_of(pod) not in ("Succeeded", "Failed") and not is_leaving(pod)
 
 
 def _has_failed(pod: Document) -> bool:
     # one that is deleted, by a preemption say, is made again: it did not fail by itself
-    return _phase(pod) == "Failed" and not _is_leaving(pod)
-
-
-def _is_leaving(pod: Document) -> bool:
-    return "deletionTimestamp" in pod["metadata"]
+    return phase_of(pod) == "Failed" and not is_leaving(pod)
 
 
 def _index(pod: Document) -> int:
@@ -121,7 +113,7 @@ def _status(job: Document, pods: list[Document], done: set[int], failed: int) ->
     conditions = list(old.get("conditions") or [])
     status: Document = {
         "active": sum(_is_active(pod) for pod in pods),
-        "ready": sum(_phase(pod) == "Running" for pod in pods),
+        "ready": sum(phase_of(pod) == "Running" for pod in pods),
         "succeeded": len(done),
         "failed": failed,
     }

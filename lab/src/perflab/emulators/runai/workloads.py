@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
-from perflab.emulators.conditions import find, is_true, with_condition
+from perflab.emulators.conditions import find, is_leaving, is_true, with_condition
 from perflab.emulators.controller import Controller
 from perflab.emulators.resources import GANGS, PYTORCH_JOBS, Resource
 from perflab.emulators.runai import specs
@@ -49,7 +49,7 @@ class Workloads:
 
     async def _reconcile(self, key: Key) -> float | None:
         workload = self._workloads.get(key)
-        if workload is None or workload["metadata"].get("deletionTimestamp"):
+        if workload is None or is_leaving(workload):
             return None
         if is_true(workload, COMPLETED) or is_true(workload, FAILED):
             return None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 ANNOTATION = "lab.psap.perf/training"
 _MASK = 2**64 - 1
@@ -15,26 +17,45 @@ _JITTER = 0.04
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
-    """One training. Times are seconds of the training itself, which runs `speed` times as fast.
+class Simulation(abc.ABC):
+    """What a pod's annotation says it does. Times are seconds of the program itself, which runs `speed` times as fast.
 
-    `format` says which log it prints; `start_s` is from the container's start to the first step, `runtime_s` the
-    steps' time. `gpu_utilization` (0 to 1) and `gpu_memory_bytes` are those of one GPU.
+    `format` says which log it prints; `start_s` is from the container's start to the first step or run.
+    `gpu_utilization` (0 to 1) and `gpu_memory_bytes` are those of one GPU.
     """
 
     format: str
     seed: int
     speed: float
-    rank: int
     said: tuple[str, ...]
+    gpu_utilization: float
+    gpu_memory_bytes: float
+    start_s: float
+
+    @property
+    @abc.abstractmethod
+    def whole_s(self) -> float:
+        """From the container's start to its end."""
+
+    def text(self) -> str:
+        """The annotation."""
+        return json.dumps({"simulated": True, **dataclasses.asdict(self)}, sort_keys=True)
+
+    def in_time(self, seconds: float) -> Self:
+        """The same, run so fast that it takes *seconds*."""
+        return dataclasses.replace(self, speed=self.whole_s / seconds) if seconds > 0 else self
+
+
+@dataclass(frozen=True, slots=True)
+class Training(Simulation):
+    """One training; `runtime_s` is the steps' time."""
+
+    rank: int
     model: str
     gpus: int
     gpu_product: str
     gpu_memory_total_bytes: float
-    gpu_utilization: float
-    gpu_memory_bytes: float
     out_of_memory: bool
-    start_s: float
     steps: int
     step_s: float
     epochs: float
@@ -100,29 +121,14 @@ class Training:
         mixed = ((mixed ^ (mixed >> 29)) * 0x94D049BB133111EB) & _MASK
         return (mixed >> 11) / 2**52 - 1.0
 
-    def text(self) -> str:
-        """The annotation."""
-        return json.dumps({"simulated": True, **dataclasses.asdict(self)}, sort_keys=True)
-
-    def in_time(self, seconds: float) -> Training:
-        """The same training, run so fast that it takes *seconds*."""
-        return dataclasses.replace(self, speed=self.whole_s / seconds) if seconds > 0 else self
-
 
 @dataclass(frozen=True, slots=True)
-class Benchmark:
-    """A benchmark of the network between a job's pods. Times are seconds, which run `speed` times as fast.
+class Benchmark(Simulation):
+    """A benchmark of the network between a job's pods.
 
     `format` is `iperf` or `network_overhead`. The latter fails when it takes longer than `limit_s`.
     """
 
-    format: str
-    seed: int
-    speed: float
-    said: tuple[str, ...]
-    gpu_utilization: float
-    gpu_memory_bytes: float
-    start_s: float
     runs: int
     streams: int
     run_s: float
@@ -146,14 +152,6 @@ class Benchmark:
     def rate(self, run: int) -> float:
         """Bits a second of one run; no two are equal."""
         return self.bits_per_second * (1.0 - 0.02 * ((self.seed >> run) & 7) / 7)
-
-    def text(self) -> str:
-        """The annotation."""
-        return json.dumps({"simulated": True, **dataclasses.asdict(self)}, sort_keys=True)
-
-    def in_time(self, seconds: float) -> Benchmark:
-        """The same benchmark, run so fast that it takes *seconds*."""
-        return dataclasses.replace(self, speed=self.whole_s / seconds) if seconds > 0 else self
 
 
 Simulated = Training | Benchmark

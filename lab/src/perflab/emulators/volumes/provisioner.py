@@ -7,6 +7,7 @@ import time
 from perflab.api import Document
 from perflab.emulators import durations
 from perflab.emulators.cluster import Cluster
+from perflab.emulators.conditions import is_leaving, phase_of
 from perflab.emulators.controller import Controller
 from perflab.emulators.resources import CLAIMS, STORAGE_CLASSES, VOLUMES
 from perflab.emulators.store import Key, key_of
@@ -53,9 +54,8 @@ class Provisioner:
         return None
 
     def _is_wanted(self, claim: Document) -> bool:
-        metadata = claim["metadata"]
-        annotations = metadata.get("annotations") or {}
-        if claim["spec"].get("volumeName") or metadata.get("deletionTimestamp"):
+        annotations = claim["metadata"].get("annotations") or {}
+        if claim["spec"].get("volumeName") or is_leaving(claim):
             return False
         waits = self._class(claim).get("volumeBindingMode") == "WaitForFirstConsumer"
         return annotations.get(_WANTED) == PROVISIONER and (not waits or _SELECTED_NODE in annotations)
@@ -117,6 +117,6 @@ def _is_released(volume: Document) -> bool:
     return (
         annotations.get(_PROVISIONED_BY) == PROVISIONER
         and volume["spec"].get("persistentVolumeReclaimPolicy") == "Delete"
-        and volume.get("status", {}).get("phase") == "Released"
-        and not volume["metadata"].get("deletionTimestamp")
+        and phase_of(volume) == "Released"
+        and not is_leaving(volume)
     )
