@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from perfanalysis.regressing.document import junit_text, markdown_text, regressi
 from perfanalysis.regressing.page import write_trends
 from perfanalysis.regressing.sarif import sarif_document
 from perfanalysis.regressing.verdict import Options, Regression, regress
+from perfanalysis.scratch import scratch_folder
 
 STEM = "regression"
 
@@ -59,8 +59,8 @@ def regress_run(
 def _document(run: Path | str, history: History, folder: Path) -> tuple[Document, tuple[str, ...]]:
     """What a history keeps of the run, and what makes its data incomplete."""
     if Path(run).is_dir():
-        with tempfile.TemporaryDirectory(prefix="perfanalysis-") as tables:
-            result = analyse_run(Path(run), Path(tables))
+        with scratch_folder() as tables:
+            result = analyse_run(Path(run), tables)
         return history_document(result), data_errors(result)
     return run_of_history(str(run), history.documents, folder), ()
 
