@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,38 @@ def test_a_credential_plugin_that_fails_is_named(tmp_path: Path) -> None:
     plugin = {"apiVersion": "v1", "command": "/nowhere/plugin"}
     path = kubeconfig(tmp_path, users=[{"name": "u", "user": {"exec": plugin}}])
     with pytest.raises(ClusterError, match="/nowhere/plugin"):
+        load_endpoint(str(path))
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        ("raise SystemExit(3)", "ended with exit code 3"),
+        ("print('{}')", "gave no ExecCredential"),
+        ("print('[]')", "gave no ExecCredential"),
+        ("import sys; sys.stdin.read(); print('no more')", "gave no ExecCredential"),
+    ],
+)
+def test_the_arguments_of_a_credential_plugin_are_never_told(tmp_path: Path, program: str, told: str) -> None:
+    arguments = ["-c", program, "--oidc-client-secret=hush"]
+    plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": sys.executable, "args": arguments}
+    path = kubeconfig(tmp_path, users=[{"name": "u", "user": {"exec": plugin}}])
+    with pytest.raises(ClusterError, match=told) as raised:
+        load_endpoint(str(path))
+    assert "hush" not in "".join(traceback.format_exception(raised.value))
+
+
+def test_a_damaged_kubeconfig_is_told_by_its_line_only(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.write_text('users:\n- user:\n    token: "hush\n', encoding="utf-8")
+    with pytest.raises(ClusterError, match=r"is no YAML \(line 4\)") as raised:
+        load_endpoint(str(path))
+    assert "hush" not in "".join(traceback.format_exception(raised.value))
+    path.write_bytes(b"\xff")
+    with pytest.raises(ClusterError, match="is no YAML"):
+        load_endpoint(str(path))
+    path.write_text("- users", encoding="utf-8")
+    with pytest.raises(ClusterError, match="is no mapping"):
         load_endpoint(str(path))
 
 

@@ -107,8 +107,15 @@ def _merged(paths: list[Path]) -> dict[str, Any]:
     for path in paths:
         try:
             document = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-        except (OSError, yaml.YAMLError) as error:
-            raise ClusterError(f"the kubeconfig {path} cannot be read: {error}") from error
+        except OSError as error:
+            raise ClusterError(f"the kubeconfig {path} cannot be read: {error.strerror}") from error
+        except (ValueError, yaml.YAMLError) as error:
+            # not the error itself: it shows the line, which may hold a token
+            mark = getattr(error, "problem_mark", None)
+            line = f" (line {mark.line + 1})" if mark else ""
+            raise ClusterError(f"the kubeconfig {path} is no YAML{line}") from None
+        if not isinstance(document, dict):
+            raise ClusterError(f"the kubeconfig {path} is no mapping")
         merged.setdefault("current-context", document.get("current-context"))
         for kind in ("clusters", "contexts", "users"):
             for entry in document.get(kind) or []:
@@ -157,11 +164,17 @@ def _with_plugin(endpoint: ApiEndpoint, plugin: Mapping[str, Any]) -> ApiEndpoin
     environment["KUBERNETES_EXEC_INFO"] = json.dumps(request)
     try:
         done = subprocess.run(  # noqa: S603 - the kubeconfig is the user's own and names the program
-            command, env=environment, capture_output=True, check=True, timeout=_EXEC_TIMEOUT_S
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=True,
+            timeout=_EXEC_TIMEOUT_S,
         )
         status = json.loads(done.stdout)["status"]
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
-        raise ClusterError(f"the kubeconfig's credential plugin {command[0]} failed: {error}") from error
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
+        # not the error itself: it tells the plugin's arguments, which may hold a client's secret
+        raise ClusterError(f"the kubeconfig's credential plugin {command[0]} {_failed(error)}") from None
     certificate, key = status.get("clientCertificateData"), status.get("clientKeyData")
     return replace(
         endpoint,
@@ -169,6 +182,16 @@ def _with_plugin(endpoint: ApiEndpoint, plugin: Mapping[str, Any]) -> ApiEndpoin
         client_certificate=certificate.encode() if certificate else None,
         client_key=key.encode() if key else None,
     )
+
+
+def _failed(error: Exception) -> str:
+    if isinstance(error, subprocess.CalledProcessError):
+        return f"ended with exit code {error.returncode}"
+    if isinstance(error, subprocess.TimeoutExpired):
+        return f"did not end within {error.timeout:g} s"
+    if isinstance(error, OSError):
+        return f"cannot be run: {error.strerror}"
+    return "gave no ExecCredential"
 
 
 def _content(entry: Mapping[str, Any], key: str) -> bytes | None:
