@@ -48,7 +48,7 @@ cli.add_command(schema_command)
 def kpi(run: Path, output: Path | None, form: str) -> None:
     """Write the KPIs of RUN (kpis.json and kpis.prom) and print them."""
     from perfanalysis.pipeline import analyse_run, report_directory
-    from perfanalysis.report.write import write_kpis
+    from perfanalysis.report.results import write_kpis
 
     target = report_directory(run, output)
     document, metrics = write_kpis(analyse_run(run, target), target)
@@ -67,7 +67,7 @@ cli.add_command(former, "kpis")
 def tables(run: Path, output: Path | None) -> None:
     """Write the tables of RUN as Parquet files and name them."""
     from perfanalysis.pipeline import analyse_run, report_directory
-    from perfanalysis.report.write import write_tables
+    from perfanalysis.report.results import write_tables
 
     target = report_directory(run, output)
     folder = write_tables(analyse_run(run, target), target)

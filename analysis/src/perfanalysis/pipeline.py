@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from perfanalysis.cache import load_tables, tables_folder
@@ -27,10 +29,18 @@ class RunAnalysis:
     run: Run
     analyses: tuple[Analysis, ...]
     findings: tuple[Finding, ...]
-    figures: tuple[Figure, ...] = ()
-    """Those that compare recordings, as their kind declares them."""
-    sections: tuple[Section, ...] = ()
-    """What concerns the run and no single recording."""
+    make_figures: Callable[[], tuple[Figure, ...]] = tuple
+    make_sections: Callable[[], tuple[Section, ...]] = tuple
+
+    @cached_property
+    def figures(self) -> tuple[Figure, ...]:
+        """Those that compare recordings, as their kind declares them; made when they are first asked for."""
+        return self.make_figures()
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """What concerns the run and no single recording; made when it is first asked for."""
+        return self.make_sections()
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -90,9 +100,9 @@ def analyse_run(run_directory: Path, output: Path, selection: Selection | None =
     # an import of metrics alone never was a test
     if not run.places and not (ranges and "imported" in run.document):
         findings += (Finding("warning", ".", "no recording was found: the run ended before a test began"),)
-    together, figures = _together(tuple(analyses))
-    with_metrics, sections = place_metrics(together, ranges, run.marks)
-    return RunAnalysis(run, with_metrics, tuple(dict.fromkeys(findings)), figures, sections)
+    together, make_figures = _together(tuple(analyses))
+    with_metrics, make_sections = place_metrics(together, ranges, run.marks)
+    return RunAnalysis(run, with_metrics, tuple(dict.fromkeys(findings)), make_figures, make_sections)
 
 
 def _analyse_place(
@@ -118,27 +128,27 @@ def _marked(analysis: Analysis, marks: tuple[str, ...]) -> Analysis:
     """The recording with the marks on figures that have none of their own."""
     if not marks:
         return analysis
-    sections = tuple(
-        replace(
-            section,
-            blocks=tuple(
-                replace(block, marks=marks) if isinstance(block, Figure) and not block.marks else block
-                for block in section.blocks
-            ),
-        )
-        for section in analysis.sections
+    return replace(analysis, make_sections=lambda: tuple(_marked_section(one, marks) for one in analysis.sections))
+
+
+def _marked_section(section: Section, marks: tuple[str, ...]) -> Section:
+    marked = (
+        replace(block, marks=marks) if isinstance(block, Figure) and not block.marks else block
+        for block in section.blocks
     )
-    return replace(analysis, sections=sections)
+    return replace(section, blocks=tuple(marked))
 
 
-def _together(analyses: tuple[Analysis, ...]) -> tuple[tuple[Analysis, ...], tuple[Figure, ...]]:
-    """The recordings, each with what those of its kind tell only together, in the same order."""
-    figures: tuple[Figure, ...] = ()
+def _together(
+    analyses: tuple[Analysis, ...],
+) -> tuple[tuple[Analysis, ...], Callable[[], tuple[Figure, ...]]]:
+    """The recordings, each with what those of its kind tell only together, in the same order, and what draws that."""
+    makers: list[Callable[[], tuple[Figure, ...]]] = []
     found = {(analysis.place.marker, analysis.place.relative): analysis for analysis in analyses}
     for marker in dict.fromkeys(analysis.place.marker for analysis in analyses):
         across = workload_type(marker).across
         if across is not None:
             made = across(tuple(analysis for analysis in analyses if analysis.place.marker == marker))
             found |= {(marker, analysis.place.relative): analysis for analysis in made.analyses}
-            figures += made.figures
-    return tuple(found.values()), figures
+            makers.append(made.make_figures)
+    return tuple(found.values()), lambda: tuple(figure for make in makers for figure in make())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from perfanalysis.findings import Finding
@@ -48,12 +49,18 @@ class Analysis:
     specs: Mapping[str, TableSpec]
     kpis: tuple[KpiValue, ...]
     samples: tuple[Sample, ...]
-    sections: tuple[Section, ...]
+    make_sections: Callable[[], tuple[Section, ...]]
+    """What gives `sections`: figures and shown tables cost as much as all else, and only a report has them."""
     findings: tuple[Finding, ...]
     facts: Mapping[str, str] = field(default_factory=dict)
     """What tells it from other recordings of a run beside the values of its cell: the model, for example."""
     period: tuple[float, float] | None = None
     """When its work began and ended, in seconds since the epoch; None where that is not known."""
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """Its part of the report, made when it is first asked for."""
+        return self.make_sections()
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,8 @@ class Across:
     """What the recordings of one kind in a run tell together: they themselves with more KPIs, and figures."""
 
     analyses: tuple[Analysis, ...]
-    figures: tuple[Figure, ...]
+    make_figures: Callable[[], tuple[Figure, ...]]
+    """What gives the figures: only a report has them."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ import numpy as np
 
 from perfanalysis.declared.columns import Columns
 from perfanalysis.declared.model import WorkloadDeclared
-from perfanalysis.declared.plots import figures
 from perfanalysis.discover import Place, marks_of
 from perfanalysis.documents import load_json, mapping
 from perfanalysis.kpis import Kpi, evaluate
@@ -49,7 +48,7 @@ class Analyser:
             specs={spec.name: spec for spec in specs.values()},
             kpis=evaluate(self.kpis, columns),
             samples=samples,
-            sections=self._sections(columns, samples),
+            make_sections=lambda: self._sections(columns, samples),
             findings=(),
             facts=self._facts(columns),
             period=self._period(columns),
@@ -94,6 +93,8 @@ def _few(texts: list[str]) -> str:
 
 
 def _drawn(columns: Columns) -> list[Any]:
+    from perfanalysis.declared.plots import figures
+
     return [
         figure if figure is not None else Note(f"{plot.title}: no row has what it shows.")
         for plot, figure in figures(columns)

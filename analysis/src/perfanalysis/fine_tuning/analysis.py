@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
+from perfanalysis.charts.model import Figure
 from perfanalysis.discover import Place, marks_of
 from perfanalysis.findings import Finding, Severity
 from perfanalysis.fine_tuning.job import KIND, MARKER, job_of
 from perfanalysis.fine_tuning.kpis import KPIS, on_top
 from perfanalysis.fine_tuning.measures import Measures, measure
-from perfanalysis.fine_tuning.plots_of_matrix import matrix_figures
 from perfanalysis.fine_tuning.scaling import jobs_of, scaling_kpis
-from perfanalysis.fine_tuning.shown import sections
 from perfanalysis.fine_tuning.summary import SUMMARY, summary_table, told_apart
 from perfanalysis.fine_tuning.tables import FACTS, PROBLEMS, STEPS, FineTuningTables
 from perfanalysis.fine_tuning.throughput import THROUGHPUT
 from perfanalysis.kpis import evaluate
+from perfanalysis.sections import Section
 from perfanalysis.source import Source
 from perfanalysis.workload_type import Across, Analysis, Sample
 
@@ -49,7 +50,7 @@ def analyse(tables: FineTuningTables, place: Place) -> Analysis:
         specs=SPECS,
         kpis=on_top(evaluate(KPIS, measures), benchmark=benchmark),
         samples=_samples(measures),
-        sections=sections(measures, marks),
+        make_sections=partial(_sections, measures, marks),
         findings=(*source.findings, *_findings(measures, place)),
         facts=told_apart(measures),
         period=measures.job.period,
@@ -65,7 +66,19 @@ def across(analyses: tuple[Analysis, ...]) -> Across:
         for name, values in kpis.items()
     }
     whole = tuple(replace(analysis, kpis=(*analysis.kpis, *kpis[analysis.place.name])) for analysis in analyses)
-    return Across(whole, matrix_figures(jobs_of(whole)))
+    return Across(whole, partial(_figures, whole))
+
+
+def _sections(measures: Measures, marks: tuple[str, ...]) -> tuple[Section, ...]:
+    from perfanalysis.fine_tuning.shown import sections
+
+    return sections(measures, marks)
+
+
+def _figures(whole: tuple[Analysis, ...]) -> tuple[Figure, ...]:
+    from perfanalysis.fine_tuning.plots_of_matrix import matrix_figures
+
+    return matrix_figures(jobs_of(whole))
 
 
 def _samples(measures: Measures) -> tuple[Sample, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,8 +29,8 @@ def load_ranges(run: Run, output: Path) -> tuple[tuple[Ranges, ...], tuple[Findi
 
 def place_metrics(
     analyses: tuple[Analysis, ...], ranges: tuple[Ranges, ...], marks: tuple[str, ...]
-) -> tuple[tuple[Analysis, ...], tuple[Section, ...]]:
-    """The recordings, with a section more for those that had a window of their own, and the sections of the run.
+) -> tuple[tuple[Analysis, ...], Callable[[], tuple[Section, ...]]]:
+    """The recordings, with a section more for those that had a window of their own, and what gives the run's sections.
 
     A window in which several recordings ran, or none, is the run's.
     """
@@ -42,8 +43,7 @@ def place_metrics(
         else:
             rest.append(window)
     placed = tuple(_with(analysis, own.get(place, [])) for place, analysis in enumerate(analyses))
-    sections = (metrics_section(rest, None, marks),) if rest else ()
-    return placed, sections
+    return placed, lambda: (metrics_section(rest, None, marks),) if rest else ()
 
 
 def _ran_in(analysis: Analysis, window: Ranges) -> bool:
@@ -56,5 +56,8 @@ def _ran_in(analysis: Analysis, window: Ranges) -> bool:
 def _with(analysis: Analysis, windows: list[Ranges]) -> Analysis:
     if not windows:
         return analysis
-    section = metrics_section(windows, analysis.period, analysis.marks)
-    return replace(analysis, sections=(*analysis.sections, section))
+
+    def with_metrics() -> tuple[Section, ...]:
+        return (*analysis.sections, metrics_section(windows, analysis.period, analysis.marks))
+
+    return replace(analysis, make_sections=with_metrics)

@@ -9,12 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from perfanalysis.charts.model import Figure
-from perfanalysis.discover import Place, marked
-from perfanalysis.documents import Document, text_or_none, write_bytes, write_json, write_text
+from perfanalysis.discover import Place
+from perfanalysis.documents import write_bytes, write_text
 from perfanalysis.findings import Finding
 from perfanalysis.kinds import workload_type
-from perfanalysis.kpis import kpis_document, openmetrics
-from perfanalysis.parquet import write_table
 from perfanalysis.pipeline import RunAnalysis
 from perfanalysis.report import ReportPaths, Wanted
 from perfanalysis.report.arrange import Passage, arranged, check_filters, figures_of, matches
@@ -22,8 +20,8 @@ from perfanalysis.report.content import COMPARISON, TIMELINE, Content, Group, co
 from perfanalysis.report.layout import Page, default_layout, read_layout
 from perfanalysis.report.markdown import render_markdown
 from perfanalysis.report.page import Drawn, Sheet, head_of, render_page
+from perfanalysis.report.results import write_kpis, write_tables
 from perfanalysis.sections import Section
-from perfanalysis.tables import TableSpec
 from perfanalysis.workload_type import Analysis
 
 
@@ -78,7 +76,13 @@ def _part(result: RunAnalysis, groups: tuple[Group, ...], page: Page) -> RunAnal
     analyses = tuple(one for one in result.analyses if one.place.name in kept)
     cells = {one.place.cell.directory for one in analyses if one.place.cell}
     run = replace(result.run, cells=tuple(cell for cell in result.run.cells if cell.directory in cells))
-    return replace(result, run=run, analyses=analyses, figures=tuple(_figures_across(analyses)))
+    return replace(
+        result,
+        run=run,
+        analyses=analyses,
+        make_figures=lambda: tuple(_figures_across(analyses)),
+        make_sections=lambda: result.sections,
+    )
 
 
 def _figures_across(analyses: tuple[Analysis, ...]) -> Iterator[Figure]:
@@ -86,7 +90,7 @@ def _figures_across(analyses: tuple[Analysis, ...]) -> Iterator[Figure]:
     for marker in dict.fromkeys(one.place.marker for one in analyses):
         across = workload_type(marker).across
         if across is not None:
-            yield from across(tuple(one for one in analyses if one.place.marker == marker)).figures
+            yield from across(tuple(one for one in analyses if one.place.marker == marker)).make_figures()
 
 
 def _write_page(planned: Planned, target: Path, base: str, result: RunAnalysis) -> tuple[Path, Path]:
@@ -96,51 +100,6 @@ def _write_page(planned: Planned, target: Path, base: str, result: RunAnalysis) 
     write_text(twin, render_markdown(Sheet(head, planned.passages, base, page.name), planned.drawn))
     write_text(page, render_page(Sheet(head, planned.passages, base, twin.name), planned.drawn))
     return page, twin
-
-
-def write_kpis(result: RunAnalysis, target: Path) -> tuple[Path, Path]:
-    """Write kpis.json and the same as OpenMetrics text."""
-    run = result.run.document
-    facts = {
-        "run": result.run.id,
-        "flow": text_or_none(run.get("flow")),
-        "status": result.run.status,
-        "simulated": marked(result.marks, "simulated"),
-        "emulated": marked(result.marks, "emulated"),
-    }
-    labelled = result.labelled_kpis()
-    document: Document = kpis_document(facts, labelled)
-    paths = target / "kpis.json", target / "kpis.prom"
-    write_json(paths[0], document)
-    # a number that was simulated says so wherever it goes
-    marks = {word: ", ".join(marked(result.marks, word)) for word in ("simulated", "emulated")}
-    common = {
-        "run": result.run.id,
-        "flow": str(run.get("flow") or ""),
-        **{k: text for k, text in marks.items() if text},
-    }
-    write_text(paths[1], openmetrics(labelled, common))
-    return paths
-
-
-def write_tables(result: RunAnalysis, target: Path) -> Path:
-    """Write each derived table once, with a column that tells the recordings apart."""
-    import pandas as pd
-
-    folder = target / "tables"
-    for name, spec in _derived(result).items():
-        frames = [
-            analysis.frames[name].assign(recording=analysis.place.name)
-            for analysis in result.analyses
-            if name in analysis.frames
-        ]
-        write_table(folder / f"{name}.parquet", pd.concat(frames, ignore_index=True), spec)
-    return folder
-
-
-def _derived(result: RunAnalysis) -> dict[str, TableSpec]:
-    specs = {name: spec for analysis in result.analyses for name, spec in analysis.specs.items()}
-    return {name: spec.with_recording() for name, spec in specs.items()}
 
 
 def _named_figures(content: Content, names: Mapping[str, str], prefix: str, *, svg: bool) -> Iterator[Drawn]:

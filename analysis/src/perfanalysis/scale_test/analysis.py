@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from perfanalysis.discover import Place, marks_of
 from perfanalysis.documents import Document, number_or
 from perfanalysis.findings import Finding
-from perfanalysis.kpis import evaluate
+from perfanalysis.kpis import KpiValue, evaluate
 from perfanalysis.scale_test import (
     activity,
     api_latency,
@@ -31,8 +32,8 @@ from perfanalysis.scale_test.kpis import KPIS
 from perfanalysis.scale_test.measures import Measures, measure
 from perfanalysis.scale_test.outcomes import accounting_findings
 from perfanalysis.scale_test.parser import ALWAYS
-from perfanalysis.scale_test.shown import sections
 from perfanalysis.scale_test.tables import ScaleTestTables
+from perfanalysis.sections import Section
 from perfanalysis.source import Source
 from perfanalysis.workload_type import Analysis, Sample
 
@@ -93,10 +94,16 @@ def analyse(tables: ScaleTestTables, place: Place) -> Analysis:
         specs=SPECS,
         kpis=kpis,
         samples=_samples(measures),
-        sections=sections(measures, kpis, marks),
+        make_sections=partial(_sections, measures, kpis, marks),
         findings=findings,
         period=_period(recording),
     )
+
+
+def _sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, ...]) -> tuple[Section, ...]:
+    from perfanalysis.scale_test.shown import sections
+
+    return sections(measures, kpis, marks)
 
 
 def _period(recording: Document) -> tuple[float, float] | None:

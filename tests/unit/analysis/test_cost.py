@@ -1,0 +1,50 @@
+"""What a command does not show, it does not make."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from perfanalysis.pipeline import analyse_run
+
+from tests.data.fine_tuning_runs import Training, write_tuning_run
+from tests.data.kube_burner_folders import two_jobs
+from tests.data.synthetic_runs import Shape, write_run
+
+DRAWING = ("perfanalysis.scale_test.plots", "perfanalysis.fine_tuning.plots", "perfanalysis.declared.plots")
+"""What makes the figures of each kind. Modules that are not there cannot have made any."""
+
+
+def imported_by(commands: list[list[str]]) -> list[str]:
+    """The modules for drawing that some commands, one after another in a process of their own, needed."""
+    code = f"""
+import sys
+from perfanalysis.__main__ import run
+for words in {commands!r}:
+    assert run(words) == 0, words
+print([name for name in sys.modules if name == "matplotlib" or name.startswith({DRAWING!r})])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[-1].strip("[]").replace("'", "").split(", ")
+
+
+def test_numbers_of_a_run_are_had_without_its_plots(tmp_path: Path) -> None:
+    scale_test = write_run(tmp_path / "a", [Shape(workloads=20, nodes=2, duration=1.0)])
+    tuning = write_tuning_run(tmp_path / "b", [Training(gpus=1), Training(gpus=2)])
+    commands = [["import", "kube-burner", str(two_jobs(tmp_path / "c")), "--into", str(tmp_path / "d")]]
+    for run in (scale_test, tuning, tmp_path / "d"):
+        history = ["history", "add", str(run), "--into", str(tmp_path / "history")]
+        commands += [["kpi", str(run)], ["tables", str(run)], ["payload", str(run)], history]
+    assert imported_by(commands) == [""]
+
+
+def test_a_comparison_draws_itself_and_not_the_runs(tmp_path: Path) -> None:
+    runs = [str(write_run(tmp_path / name, [Shape(workloads=20, nodes=2, duration=1.0)])) for name in ("a", "b")]
+    assert imported_by([["compare", *runs]]) == ["matplotlib"]
+
+
+def test_sections_are_made_once(small_run: Path, tmp_path: Path) -> None:
+    [analysis] = analyse_run(small_run, tmp_path).analyses
+    assert analysis.sections is analysis.sections
+    assert [section.name for section in analysis.sections][:2] == ["latency", "percentiles"]
