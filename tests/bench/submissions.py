@@ -20,21 +20,10 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission im
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting import OwnSubmission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.surroundings import make_namespace
 
+from tests.data.workload_variables import VARIABLES
+
 ROLE = Path(__file__).resolve().parents[2] / "collections/ansible_collections/psap/perf/roles/scale_test_submit"
 JOBS = "/apis/batch/v1/namespaces/{}/jobs"
-VARIABLES = {
-    "gpus": 1,
-    "image": "registry.example/sleeper:1",
-    "cpu": "50m",
-    "memory": "32Mi",
-    "node_selector": {},
-    "tolerations": [],
-    "run_as_user": 1000,
-    "queue": "",
-    "pvc_size": "",
-    "pvc_storage_class": "",
-    "pvc_access_mode": "ReadWriteOnce",
-}
 
 
 def bench_request(

@@ -58,7 +58,8 @@ LEVELS: list[tuple[str, str, tuple[float, float, float], dict[str, str]]] = [
 ]
 
 
-def sample(at: float, component: str, metric: str, value: float, labels: dict[str, str]) -> dict[str, Any]:
+def sample(at: float, metric: str, value: float, component: str = APISERVER, **labels: str) -> dict[str, Any]:
+    """One value of a scrape."""
     return {"at_s": at, "phase": "during", "component": component, "metric": metric, "value": value, **labels}
 
 
@@ -68,7 +69,7 @@ def _histogram(component: str, metric: str, bound: float, labels: dict[str, str]
         for le, number in ((bound, 150.0), (4 * bound, 200.0)):
             # what was there before the test, 7 values, must not count
             text = f"{le:g}"
-            found.append(sample(at, component, f"{metric}_bucket", 7 + grown * number, {**labels, "le": text}))
+            found.append(sample(at, f"{metric}_bucket", 7 + grown * number, component, **labels, le=text))
     return found
 
 
@@ -78,7 +79,7 @@ def _requests_above_their_bounds() -> list[dict[str, Any]]:
     binding = {"verb": "POST", "subresource": "binding", "le": "0.048"}
     other = {"verb": "POST", "le": "0.003"}
     return [
-        sample(at, APISERVER, metric, value, labels)
+        sample(at, metric, value, **labels)
         for labels, values in ((binding, (7.0, 87.0, 207.0)), (other, (7.0, 7.0, 7.0)))
         for at, value in zip(SCRAPES, values, strict=True)
     ]
@@ -88,7 +89,7 @@ def control_plane() -> list[dict[str, Any]]:
     """All samples."""
     of_histograms = [row for one in HISTOGRAMS for row in _histogram(*one)]
     of_levels = [
-        sample(at, component, metric, value, labels)
+        sample(at, metric, value, component, **labels)
         for component, metric, values, labels in LEVELS
         for at, value in zip(SCRAPES, values, strict=True)
     ]

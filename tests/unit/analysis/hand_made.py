@@ -56,6 +56,20 @@ def life(name: str, **times: float) -> list[dict[str, Any]]:
     return rows
 
 
+def rising() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Submissions and transitions: workload k of 20 is sent at k and runs from k + 2 for 10 s.
+
+    So one more runs each second until 10 do, from 11 to 21.
+    """
+    sent = [submission(f"w{number}", float(number)) for number in range(20)]
+    seen = []
+    for number in range(20):
+        at = number + 2.0
+        times = {"pod_created": at - 1, "scheduled": at, "running": at, "succeeded": at + 10, "completed": at + 10}
+        seen += life(f"w{number}", created=at - 1.5, **times)
+    return sent, seen
+
+
 def tables(
     submissions: list[dict[str, Any]],
     transitions: list[dict[str, Any]],

@@ -11,13 +11,10 @@ from perfanalysis.scale_test.activity import Window
 from perfanalysis.scale_test.control_plane import control_plane_tables
 from perfanalysis.scale_test.scraped import Quantile, quantile, with_increases
 
+from tests.unit.analysis.control_plane_recording import sample
 from tests.unit.analysis.hand_made import tables
 
 BOUNDS = np.array([0.1, 0.2, 0.5, np.inf])
-
-
-def sample(at: float, metric: str, value: float, component: str = "kube-apiserver", **labels: str) -> dict[str, Any]:
-    return {"at_s": at, "phase": "during", "component": component, "metric": metric, "value": value, **labels}
 
 
 def made(samples: list[dict[str, Any]], begin: float = 0.0) -> tuple[dict[tuple[Any, ...], Any], pd.DataFrame]:

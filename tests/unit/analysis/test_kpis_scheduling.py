@@ -11,7 +11,7 @@ from perfanalysis.scale_test.measures import measure
 from perfanalysis.scale_test.tables import ScaleTestTables
 
 from tests.unit.analysis import test_evictions, test_fairness
-from tests.unit.analysis.hand_made import life, submission, tables, transition
+from tests.unit.analysis.hand_made import life, rising, submission, tables, transition
 
 WATCHED = {"resources": [{"kind": kind} for kind in ("Job", "Pod", "Node")]}
 
@@ -42,12 +42,7 @@ def test_jains_indices() -> None:
 
 
 def test_order_and_ramp() -> None:
-    sent = [submission(f"w{number}", float(number)) for number in range(20)]
-    seen = []
-    for number in range(20):
-        at = number + 2.0
-        times = {"pod_created": at - 1, "scheduled": at, "running": at, "succeeded": at + 10, "completed": at + 10}
-        seen += life(f"w{number}", created=at - 1.5, **times)
+    sent, seen = rising()
     # w0 is scheduled after w1 and w2
     for row in seen:
         if row["name"] == "w0-0" and row["transition"] == "scheduled":

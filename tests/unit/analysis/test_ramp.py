@@ -9,7 +9,7 @@ from perfanalysis.scale_test.ramp import Ramp, phases_table, ramp_of
 from perfanalysis.scale_test.workloads import workloads_table
 from perfanalysis.stepseries import StepSeries, count_between
 
-from tests.unit.analysis.hand_made import life, submission, tables
+from tests.unit.analysis.hand_made import rising, tables
 
 # 2 run from 10, 10 from 20, 9 from 40 to 60, 3 to 70: over 60 s, at most 9 for 40 s and 10 for 20 s
 RUNNING = StepSeries(np.array([10.0, 20.0, 40.0, 60.0, 70.0]), np.array([2.0, 10.0, 9.0, 3.0, 0.0]))
@@ -33,13 +33,7 @@ def test_nothing_ran() -> None:
 
 
 def test_what_was_reached_in_each_phase() -> None:
-    # Workload k is sent at k, runs from k + 2 for 10 s: one more each second until 10 run, from 11 to 21
-    sent = [submission(f"w{number}", float(number)) for number in range(20)]
-    seen = []
-    for number in range(20):
-        at = number + 2.0
-        times = {"pod_created": at - 1, "scheduled": at, "running": at, "succeeded": at + 10, "completed": at + 10}
-        seen += life(f"w{number}", created=at - 1.5, **times)
+    sent, seen = rising()
     workloads = workloads_table(tables(sent, seen))
     running = count_between(
         workloads["running_s"].to_numpy(dtype=float), workloads["completed_s"].to_numpy(dtype=float)

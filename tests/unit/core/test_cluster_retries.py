@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import http.server
 import json
-import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,10 @@ from ansible_collections.psap.perf.plugins.module_utils.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
 
+from tests.http_servers import Quiet, served
 
-class _Busy(http.server.BaseHTTPRequestHandler):
+
+class _Busy(Quiet, BaseHTTPRequestHandler):
     """Says 429 with Retry-After so many times, then answers the version."""
 
     refusals = 0
@@ -31,9 +32,6 @@ class _Busy(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
-        """Be quiet."""
-
 
 _FIELDS = ("major", "minor", "gitCommit", "gitTreeState", "buildDate", "goVersion", "compiler", "platform")
 _VERSION = {**dict.fromkeys(_FIELDS, "1"), "gitVersion": "v1.36.3"}
@@ -41,24 +39,24 @@ _VERSION = {**dict.fromkeys(_FIELDS, "1"), "gitVersion": "v1.36.3"}
 
 @pytest.fixture(name="cluster")
 def _cluster(tmp_path: Path) -> Iterator[Cluster]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Busy)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    where = {"name": "x", "cluster": {"server": f"http://127.0.0.1:{server.server_address[1]}"}}
+    with served(_Busy) as address:
+        cluster = Cluster(Access(kubeconfig=str(_kubeconfig(tmp_path, address))))
+        yield cluster
+        cluster.close()
+
+
+def _kubeconfig(folder: Path, address: str) -> Path:
     document = {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [where],
+        "clusters": [{"name": "x", "cluster": {"server": address}}],
         "users": [{"name": "x", "user": {}}],
         "contexts": [{"name": "x", "context": {"cluster": "x", "user": "x"}}],
         "current-context": "x",
     }
-    path = tmp_path / "kubeconfig"
+    path = folder / "kubeconfig"
     path.write_text(yaml.safe_dump(document))
-    cluster = Cluster(Access(kubeconfig=str(path)))
-    yield cluster
-    cluster.close()
-    server.shutdown()
-    server.server_close()
+    return path
 
 
 def test_a_server_that_says_when_to_come_again_is_believed(cluster: Cluster) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import http.server
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.http_servers import Quiet, served
 
 Asked = dict[str, list[str]]
 Say = Callable[[str, Asked], tuple[int, Any]]
@@ -30,7 +31,7 @@ def serving(say: Say) -> Iterator[FakePrometheus]:
     """Serve until the block ends. `say` gets path and fields, and gives the status and the body."""
     fake = FakePrometheus(say)
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         def _answer(self, fields: str) -> None:
             path = urlsplit(self.path).path
             asked = parse_qs(fields)
@@ -51,15 +52,8 @@ def serving(say: Say) -> Iterator[FakePrometheus]:
         def do_POST(self) -> None:
             self._answer(self.rfile.read(int(self.headers["Content-Length"])).decode())
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
-            """Be quiet."""
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    fake.url = f"http://127.0.0.1:{server.server_address[1]}"
-    yield fake
-    server.shutdown()
-    server.server_close()
+    with served(Handler) as fake.url:
+        yield fake
 
 
 def success(result: Any, kind: str = "matrix", **more: Any) -> tuple[int, Any]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import http.server
 import struct
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+
+from tests.http_servers import Quiet, served
 
 STDOUT, STDERR, ENDED = b"\1", b"\2", b"\3"
 SUCCESS = ENDED + b'{"metadata":{},"status":"Success"}'
@@ -36,7 +37,7 @@ def executing(frames: Sequence[bytes], status: int = 101) -> Iterator[FakeExec]:
     """Serve until the block ends; another `status` than 101 refuses."""
     fake = FakeExec()
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
@@ -59,15 +60,8 @@ def executing(frames: Sequence[bytes], status: int = 101) -> Iterator[FakeExec]:
                 self.wfile.write(b"\x82" + _length(len(frame)) + frame)
             self.wfile.write(b"\x88\x00")
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
-            """Be quiet."""
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    fake.url = f"http://127.0.0.1:{server.server_address[1]}"
-    yield fake
-    server.shutdown()
-    server.server_close()
+    with served(Handler) as fake.url:
+        yield fake
 
 
 def _length(size: int) -> bytes:

@@ -53,6 +53,11 @@ spec: {template: {spec: {containers: [{name: a, resources: {limits: {nvidia.com/
 Deed = Callable[[FakeApi], Awaitable[None]]
 
 
+def completing(api: FakeApi) -> None:
+    """Have every Job complete."""
+    api.complete_jobs = True
+
+
 def job_workloads() -> AssortedWorkloads:
     """One-GPU Jobs."""
     return AssortedWorkloads.alike(Workloads(WorkloadPlan(TEMPLATE, "test", "test", 1, {}, {}), SUBMISSION))

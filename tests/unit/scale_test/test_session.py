@@ -19,13 +19,9 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission im
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.until import condition
 
 from .fake_api import CREATED_AT, NODES, FakeApi
-from .sessions import EVENTS, JOBS, PODS, SUBMISSION, Scene, eventually
+from .sessions import EVENTS, JOBS, PODS, SUBMISSION, Scene, completing, eventually
 
 NAMES = [SUBMISSION.name(index) for index in range(10)]
-
-
-def completing(api: FakeApi) -> None:
-    api.complete_jobs = True
 
 
 def submitted(scene: Scene, api: FakeApi) -> bool:

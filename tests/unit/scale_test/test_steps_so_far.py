@@ -9,8 +9,7 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.steps_so_far import StepsSoFar
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.transitions import Transition
 
-from .fake_api import FakeApi
-from .sessions import Scene
+from .sessions import Scene, completing
 
 ENDS = {"completed": "completed", "failed": "failed"}
 
@@ -71,9 +70,6 @@ def test_a_workload_of_others_begins_when_it_is_seen() -> None:
 
 
 def test_the_progress_of_a_session_has_them(tmp_path: Path) -> None:
-    def completing(api: FakeApi) -> None:
-        api.complete_jobs = True
-
     scene = Scene(tmp_path, count=7)
     scene.play(completing)
     steps = scene.document("progress")["steps"]

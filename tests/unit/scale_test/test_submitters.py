@@ -11,13 +11,9 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
 
 from .fake_api import FakeApi
-from .sessions import Scene
+from .sessions import Scene, completing
 
 SCHEMAS = Path(__file__).resolve().parents[3] / "docs" / "schema"
-
-
-def completing(api: FakeApi) -> None:
-    api.complete_jobs = True
 
 
 @pytest.fixture(name="whole", scope="module")

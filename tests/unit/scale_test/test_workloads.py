@@ -18,22 +18,16 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.manifests import Size
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import WorkloadPlan, Workloads
 
+from tests.data import workload_variables
+
 TEMPLATES = Path("collections/ansible_collections/psap/perf/roles/scale_test_submit/templates")
 VARIABLES: dict[str, Any] = {
-    "image": "registry.example/sleeper:1",
+    **workload_variables.VARIABLES,
     "gpus": 2,
     "pods": 4,
     "duration_s": "30",
-    "cpu": "50m",
-    "memory": "32Mi",
     "node_selector": {"type": "kwok"},
     "tolerations": [{"operator": "Exists"}],
-    "run_as_user": 1000,
-    "queue": "",
-    "pvc_size": "",
-    "pvc_storage_class": "",
-    "pvc_access_mode": "ReadWriteOnce",
-    "priority_class": "",
     "openshift": False,
 }
 OWN = """
