@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import re
-import threading
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from perfanalysis.findings import Finding
 
@@ -146,13 +148,38 @@ def write_text(path: Path, text: str) -> None:
 def write_bytes(path: Path, content: bytes) -> None:
     """As `write_text`, for bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.partial")
+    partial = path.with_name(f".{path.name}.partial")
+    with _locked(partial) as stream:
+        try:
+            # one that was killed may have left the beginning of its own
+            stream.truncate(0)
+            stream.write(content)
+            stream.flush()
+            partial.replace(path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[BinaryIO]:
+    """The file of that name, made if need be, for nobody else until the block ends or this process does."""
+    while True:
+        with path.open("ab") as stream:
+            # where a file system has no locks, only two that write the same file at the same moment would notice
+            with contextlib.suppress(OSError):
+                fcntl.flock(stream, fcntl.LOCK_EX)
+            if _is_at(path, stream):
+                yield stream
+                return
+
+
+def _is_at(path: Path, stream: BinaryIO) -> bool:
+    """Whether the open file has that name still: who had the lock before us has renamed or removed it."""
     try:
-        partial.write_bytes(content)
-        partial.replace(path)
-    except OSError:
-        partial.unlink(missing_ok=True)
-        raise
+        return path.stat().st_ino == os.fstat(stream.fileno()).st_ino
+    except FileNotFoundError:
+        return False
 
 
 def write_json(path: Path, document: Document) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,6 +50,39 @@ def test_documents_are_written_whole(tmp_path: Path) -> None:
     write_json(tmp_path / "a" / "kpis.json", {"value": None, "text": "µ"})
     assert json.loads((tmp_path / "a" / "kpis.json").read_text()) == {"value": None, "text": "µ"}
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["kpis.json"]
+
+
+def test_what_a_killed_process_left_of_a_document_is_written_over(tmp_path: Path) -> None:
+    # written by one that is killed before it has given it its name
+    dying = "import os, pathlib, signal; from perfanalysis.documents import write_json; from pathlib import Path; "
+    dying += (
+        "Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL); write_json(Path('x.json'), {'a': 'b' * 99})"
+    )
+    assert subprocess.run([sys.executable, "-c", dying], cwd=tmp_path, check=False).returncode == -signal.SIGKILL
+    assert [path.stat().st_size > 99 for path in tmp_path.iterdir()] == [True]
+    write_json(tmp_path / "x.json", {"a": 1})
+    assert {path.name: json.loads(path.read_text()) for path in tmp_path.iterdir()} == {"x.json": {"a": 1}}
+
+
+def test_ctrl_c_while_a_document_is_written_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_words: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_json(tmp_path / "x.json", {"a": 1})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_processes_that_write_one_document_at_once_leave_one_of_theirs(tmp_path: Path) -> None:
+    writing = "import sys; from pathlib import Path; from perfanalysis.documents import write_json\n"
+    writing += "for _ in range(200): write_json(Path('x.json'), {'by': [int(sys.argv[1])] * 2000})"
+    writers = [subprocess.Popen([sys.executable, "-c", writing, str(number)], cwd=tmp_path) for number in range(3)]
+    while any(writer.poll() is None for writer in writers):
+        if (tmp_path / "x.json").exists():
+            assert len(set(json.loads((tmp_path / "x.json").read_text())["by"])) == 1
+    assert [writer.returncode for writer in writers] == [0, 0, 0]
+    assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
 
 
 def test_nan_is_refused(tmp_path: Path) -> None:
