@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,15 @@ def test_what_fails_while_writing_leaves_the_old_file(tmp_path: Path) -> None:
         raise ZeroDivisionError
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["x.txt"]
+
+
+def test_a_document_is_for_those_whom_the_umask_lets_read(tmp_path: Path) -> None:
+    former = os.umask(0o077)
+    try:
+        documents.write_text(tmp_path / "x.txt", "new")
+    finally:
+        os.umask(former)
+    assert (tmp_path / "x.txt").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_folder_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:

@@ -99,6 +99,26 @@ def test_a_second_attempt_keeps_the_first_and_marks_it_interrupted(tmp_path: Pat
     assert document["status"] == "ok"
 
 
+def test_an_attempt_removes_what_a_killed_one_was_writing(tmp_path: Path) -> None:
+    _begin(tmp_path)
+    step = open_command(tmp_path, None, ["prepare"], "demo_greet", 1)
+    kept = [step / "artifacts" / ".hidden", step / "artifacts" / ".verdict.json.partial"]
+    for path in kept:
+        path.write_text("x")
+    dying = (
+        "import os, signal, sys; from pathlib import Path; from perfdrv.collection import activate\n"
+        f"activate(Path({str(PROJECT)!r}))\n"
+        "from ansible_collections.psap.perf.plugins.module_utils.documents import replacing\n"
+        "with replacing(Path(sys.argv[1])) as stream:\n"
+        "    stream.write('half'); stream.flush(); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    before = {path for path in tmp_path.rglob("*") if path.is_file()}
+    subprocess.run([sys.executable, "-c", dying, str(step / "status.json")], check=False)
+    assert len({path for path in tmp_path.rglob("*") if path.is_file()} - before) == 1
+    _begin(tmp_path)
+    assert {path for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
 def test_numbers_are_unique_among_processes_and_sorted_as_numbers(tmp_path: Path) -> None:
     def many() -> None:
         for _ in range(20):

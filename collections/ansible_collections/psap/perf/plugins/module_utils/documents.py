@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import tempfile
+import re
+import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
@@ -16,6 +16,8 @@ from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
 # libyaml's dumper is ten times faster, where it is there
 _FastDumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# the analysis writes into run directories too, and names its own in another way
+_PARTIAL = re.compile(r"\..+\.[0-9a-f]{8}\.partial")
 
 
 class _Dumper(_FastDumper):  # type: ignore[misc]  # which of the two is known when it runs
@@ -33,20 +35,30 @@ _Dumper.add_representer(str, _text)
 def replacing(path: Path) -> Iterator[TextIO]:
     """A text file that becomes *path* when the block ends without an error, and leaves nothing otherwise.
 
+    What a kill -9 leaves is for :func:`remove_partials`.
+
     :raises PerfError: when the disk is full or the folder cannot be written.
     """
-    temporary = ""
+    partial = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}.partial")
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            yield stream
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+        # its mode is what the user's umask leaves
+        with partial.open("x", encoding="utf-8") as stream:
+            try:
+                yield stream
+                stream.flush()
+                partial.replace(path)
+            except BaseException:
+                partial.unlink(missing_ok=True)
+                raise
     except OSError as error:
         raise PerfError(f"cannot write {path}: {error.strerror}; free space or choose another folder") from error
-    finally:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
+
+
+def remove_partials(directory: Path) -> None:
+    """Remove what killed processes did not come to rename, at any depth of a directory that is nobody else's."""
+    for path in directory.rglob(".*.partial"):
+        if _PARTIAL.fullmatch(path.name):
+            path.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

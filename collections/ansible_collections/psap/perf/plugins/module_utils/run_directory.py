@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ansible_collections.psap.perf.plugins.module_utils.clock import utc_now
-from ansible_collections.psap.perf.plugins.module_utils.documents import read_json, write_json
+from ansible_collections.psap.perf.plugins.module_utils.documents import read_json, remove_partials, write_json
 from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError, UsageError
 
 RUN_SCHEMA = "psap.perf/run/1"
@@ -119,10 +119,13 @@ def read_run(directory: Path) -> RunState:
 
 
 def begin_attempt(directory: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Write ``run.json`` for a new attempt at *directory* and return the document.
+    """Write ``run.json`` for a new attempt at *directory*, which this process holds, and return the document.
+
+    Files that a killed attempt was writing are removed.
 
     :param facts: what is known at the start: ``flow``, ``tags``, ``presets``, ``site``, ``argv`` and the like.
     """
+    remove_partials(directory)
     former = read_json(directory / RUN_FILE) if (directory / RUN_FILE).exists() else {}
     attempts = [_closed(attempt) for attempt in former.get("attempts", [])]
     begun = utc_now()
