@@ -127,9 +127,12 @@ def test_texts_stand_where_they_are_aligned() -> None:
     assert columns(0.5)[0] == pytest.approx(100 - width / 2, abs=2)
 
 
-def test_strips_become_one_picture() -> None:
-    pixels = np.random.default_rng(3).integers(0, 256, (70, 30, 3)).astype(np.uint8)
+@pytest.mark.parametrize(("parts", "mode"), [(3, "RGB"), (4, "RGBA")])
+def test_strips_become_one_picture(parts: int, mode: str) -> None:
+    pixels = np.random.default_rng(3).integers(0, 256, (70, 30, parts)).astype(np.uint8)
     whole = Image.open(io.BytesIO(png_file([pixels])))
-    assert (whole.mode, whole.size) == ("RGB", (30, 70))
+    whole.verify()
+    assert (whole.mode, whole.size) == (mode, (30, 70))
+    whole = Image.open(io.BytesIO(png_file([pixels])))
     assert (np.asarray(whole) == pixels).all()
     assert (np.asarray(Image.open(io.BytesIO(png_file([pixels[:20], pixels[20:21], pixels[21:]])))) == pixels).all()
