@@ -158,6 +158,16 @@ def test_every_value_of_a_secret_is_hidden_wherever_it_comes_from() -> None:
     assert found["data"] == {"a": "eA=="}
 
 
+def test_what_kubectl_remembers_of_a_secret_is_hidden_too() -> None:
+    annotations = {"kubectl.kubernetes.io/last-applied-configuration": '{"data": {"a": "eA=="}}', "other": "kept"}
+    metadata = {"name": "s", "annotations": annotations, "managedFields": []}
+    for shown in (hidden({**SECRET, "metadata": metadata}), readable({**SECRET, "metadata": metadata})):
+        assert "eA==" not in str(shown)
+        assert shown["metadata"]["annotations"]["other"] == "kept"
+    assert "eA==" in str(readable({**JOB, "metadata": metadata}))
+    assert "eA==" in str(metadata)
+
+
 def test_a_secret_that_is_not_among_the_manifests_is_named() -> None:
     with pytest.raises(UsageError, match="there is no Secret minio"):
         with_secrets([SECRET], {"minio": {"password": "correct horse"}})

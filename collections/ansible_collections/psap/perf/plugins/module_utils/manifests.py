@@ -14,6 +14,8 @@ from ansible_collections.psap.perf.plugins.module_utils.secrets import HIDDEN
 
 MANAGED_BY = {"app.kubernetes.io/managed-by": "psap.perf"}
 # Written by the server, and different at every look.
+# where kubectl keeps all that it was given, the values of a Secret too
+_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _VOLATILE = ("managedFields", "resourceVersion", "uid", "creationTimestamp", "generation")
 
 
@@ -78,6 +80,9 @@ def hidden(obj: Mapping[str, Any]) -> dict[str, Any]:
         for field in ("data", "stringData"):
             if obj.get(field):
                 result[field] = dict.fromkeys(obj[field], HIDDEN)
+        annotations = obj["metadata"].get("annotations") or {}
+        if _APPLIED in annotations:
+            result["metadata"] = {**obj["metadata"], "annotations": {**annotations, _APPLIED: HIDDEN}}
     return result
 
 
@@ -92,8 +97,8 @@ def stable(obj: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def readable(obj: Mapping[str, Any]) -> dict[str, Any]:
     """*obj* without the bookkeeping of field managers, which is half of every object, and without secrets."""
-    metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
-    return {**hidden(obj), "metadata": metadata}
+    shown = hidden(obj)
+    return {**shown, "metadata": {key: value for key, value in shown["metadata"].items() if key != "managedFields"}}
 
 
 def title(manifest: Mapping[str, Any]) -> str:
