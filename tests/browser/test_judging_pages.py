@@ -17,11 +17,6 @@ pytestmark = pytest.mark.browser
 LOOK = """
 <script>
 window.addEventListener("load", () => setTimeout(() => {
-  const drawn = (canvas) => {
-    const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-    for (let i = 3; i < pixels.length; i += 4) if (pixels[i]) return true;
-    return false;
-  };
   const canvases = [...document.querySelectorAll("canvas")];
   window.parent.postMessage(JSON.stringify({
     problems: window.problems,

@@ -29,16 +29,16 @@ for (const name of ["error", "unhandledrejection"]) {
 }
 document.addEventListener("securitypolicyviolation", (event) => note(`tried to load ${event.blockedURI}`));
 for (const name of ["error", "warn"]) console[name] = (...words) => note(`console.${name}: ${words.join(" ")}`);
+const drawn = (canvas) => {
+  const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  for (let i = 3; i < pixels.length; i += 4) if (pixels[i]) return true;
+  return false;
+};
 </script>
 """
 LOOK = """
 <script>
 window.addEventListener("load", () => setTimeout(() => {
-  const drawn = (canvas) => {
-    const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-    for (let i = 3; i < pixels.length; i += 4) if (pixels[i]) return true;
-    return false;
-  };
   const figures = JSON.parse(document.getElementById("chart-data").textContent);
   const canvases = [...document.querySelectorAll("canvas")];
   const search = document.querySelector("#settings input[type=search]");

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.psap.perf.plugins.module_utils.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster
 
-from tests.integration.conftest import PROGRAMS, PROJECT, Lab
+from tests.integration.conftest import PATIENCE_S, PROGRAMS, PROJECT, Lab
 
 NAMESPACE = "test-fine-tuning"
 CLAIM = "storage"
@@ -27,6 +29,31 @@ USUAL = {
     "start_timeout": "5m",
     "timeout": "5m",
 }
+
+
+def eventually(true: Callable[[], bool]) -> None:
+    """Wait until it is so."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def render(playbook: Path, command: str, usual: dict[str, Any], variants: dict[str, dict[str, Any]]) -> Path:
+    """Write *playbook*, which renders each of the *variants* of a command's arguments without running it."""
+    tasks = [
+        {
+            "name": f"Render {name}",
+            "ansible.builtin.include_role": {"name": f"psap.perf.{command}"},
+            "vars": {
+                f"{command}_{argument}": value
+                for argument, value in {**usual, **arguments, "name": name, "prepare_only": True}.items()
+            },
+        }
+        for name, arguments in variants.items()
+    ]
+    playbook.write_text(yaml.safe_dump([{"hosts": "sutest", "gather_facts": False, "tasks": tasks}]))
+    return playbook
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster import Query
 
 from tests.integration.conftest import PATIENCE_S
 
-from .conftest import NAMESPACE, Commands
+from .conftest import NAMESPACE, Commands, eventually
 
 pytestmark = pytest.mark.lab
 
@@ -31,13 +29,6 @@ def left(commands: Commands) -> list[str]:
         query = Query(version, kind, NAMESPACE, label_selector="psap.perf/fine-tuning-job=ends")
         found += [f"{kind} {item['metadata']['name']}" for item in commands.cluster.list(query)[0]]
     return found
-
-
-def eventually(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def test_a_job_that_fails_ends_the_run_with_1_and_is_gone(commands: Commands) -> None:

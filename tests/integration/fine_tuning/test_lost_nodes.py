@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,7 +14,7 @@ from kubernetes import client, config
 
 from tests.integration.conftest import PATIENCE_S
 
-from .conftest import NAMESPACE, Commands
+from .conftest import NAMESPACE, Commands, eventually
 
 pytestmark = pytest.mark.lab
 
@@ -43,13 +42,6 @@ def set_status(commands: Commands, node: str, status: dict[str, Any]) -> None:
     """What a kubelet would report."""
     api = client.CoreV1Api(config.new_client_from_config(str(commands.lab.kubeconfig)))
     api.patch_node_status(node, {"status": status})
-
-
-def eventually(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def begin(commands: Commands) -> subprocess.Popen[str]:

@@ -12,7 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster import Query
 
 from tests.integration.conftest import PATIENCE_S
 
-from .conftest import COMMAND, USUAL, Commands
+from .conftest import COMMAND, USUAL, Commands, render
 
 pytestmark = pytest.mark.lab
 
@@ -35,20 +35,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 @pytest.fixture(name="rendered")
 def _rendered(commands: Commands, tmp_path: Path) -> dict[str, dict[str, Any]]:
     """Every variant by its name; the server's dry run took each."""
-    role = {"name": f"psap.perf.{COMMAND}"}
-    tasks = [
-        {
-            "name": f"Render {name}",
-            "ansible.builtin.include_role": role,
-            "vars": {
-                f"{COMMAND}_{argument}": value
-                for argument, value in {**USUAL, **arguments, "name": name, "prepare_only": True}.items()
-            },
-        }
-        for name, arguments in VARIANTS.items()
-    ]
-    playbook = tmp_path / "render.yml"
-    playbook.write_text(yaml.safe_dump([{"hosts": "sutest", "gather_facts": False, "tasks": tasks}]))
+    playbook = render(tmp_path / "render.yml", COMMAND, USUAL, VARIANTS)
     process = commands.start(playbook)
     output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, output

@@ -16,6 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.deleting import delete_m
 
 from tests.integration.conftest import PROGRAMS, PROJECT, Lab
 
+from .conftest import render
 from .test_pytorchjobs import strict
 
 pytestmark = pytest.mark.lab
@@ -52,19 +53,7 @@ def _cluster(openshift_lab: Lab) -> Iterator[Cluster]:
 def _rendered(openshift_lab: Lab, cluster: Cluster, tmp_path: Path) -> dict[str, dict[str, dict[str, Any]]]:
     """Every variant by its name: kind → manifest; the server's dry run took each."""
     assert cluster.is_openshift()
-    tasks = [
-        {
-            "name": f"Render {name}",
-            "ansible.builtin.include_role": {"name": f"psap.perf.{COMMAND}"},
-            "vars": {
-                f"{COMMAND}_{argument}": value
-                for argument, value in {**USUAL, **arguments, "name": name, "prepare_only": True}.items()
-            },
-        }
-        for name, arguments in VARIANTS.items()
-    ]
-    playbook = tmp_path / "render.yml"
-    playbook.write_text(yaml.safe_dump([{"hosts": "sutest", "gather_facts": False, "tasks": tasks}]))
+    playbook = render(tmp_path / "render.yml", COMMAND, USUAL, VARIANTS)
     runs = tmp_path / "runs"
     runs.mkdir()
     played = subprocess.run(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -52,3 +52,15 @@ def openshift_lab(labs: Labs) -> Lab:
 @pytest.fixture(scope="package")
 def openshift(openshift_lab: Lab) -> Cluster:
     return Cluster.of(openshift_lab)
+
+
+@pytest.fixture
+def lab_steps(labs: Labs, openshift_lab: Lab) -> Iterator[Callable[..., None]]:
+    """Sets steps of the lab, and lets all go well in the end."""
+
+    def step(*words: str) -> None:
+        done = labs.run("step", "--name", openshift_lab.name, *words)
+        assert done.returncode == 0, done.stderr
+
+    yield step
+    step("--clear")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from kubernetes.client import ApiException
-from perflab.state import Lab
 
-from .labs import Cluster, Labs, wait_for
+from .labs import Cluster, wait_for
 
 NAMESPACE, GROUP, VERSION = "openshift-machine-api", "machine.openshift.io", "v1beta1"
 SET_LABEL = f"{GROUP}/cluster-api-machineset"
@@ -62,18 +60,6 @@ def all_are(cluster: Cluster, of: str, phase: str, number: int) -> bool:
     return phases == [phase] * number
 
 
-@pytest.fixture
-def set_steps(labs: Labs, openshift_lab: Lab) -> Iterator[Any]:
-    """Sets steps of the lab, and lets all go well in the end."""
-
-    def step(*words: str) -> None:
-        done = labs.run("step", "--name", openshift_lab.name, *words)
-        assert done.returncode == 0, done.stderr
-
-    yield step
-    step("--clear")
-
-
 def test_a_machine_becomes_a_node_of_its_hardware_and_takes_it_along(openshift: Cluster) -> None:
     taint = {"key": "gpu", "value": "yes", "effect": "NoSchedule"}
     make_set(openshift, "gpus", "g4dn.12xlarge", taints=[taint], metadata={"labels": {"gpu": "yes"}})
@@ -115,9 +101,9 @@ def test_a_smaller_set_lets_the_machine_go_that_it_is_told_to_with_its_pods(open
     [("provision", "InsufficientResources"), ("join", "JoinClusterTimeoutError")],
 )
 def test_a_machine_fails_in_the_step_that_is_told_to(
-    openshift: Cluster, set_steps: Any, step: str, reason: str
+    openshift: Cluster, lab_steps: Any, step: str, reason: str
 ) -> None:
-    set_steps(f"machines.{step}=fail: nothing left")
+    lab_steps(f"machines.{step}=fail: nothing left")
     make_set(openshift, "failing", "m6i.large")
     wait_for("it failed", lambda: all_are(openshift, "failing", "Failed", 1))
     status = machines(openshift, "failing")[0]["status"]
@@ -126,11 +112,11 @@ def test_a_machine_fails_in_the_step_that_is_told_to(
     remove_set(openshift, "failing")
 
 
-def test_a_machine_that_waits_goes_on_when_the_step_is_set_anew(openshift: Cluster, set_steps: Any) -> None:
-    set_steps("machines.join=never")
+def test_a_machine_that_waits_goes_on_when_the_step_is_set_anew(openshift: Cluster, lab_steps: Any) -> None:
+    lab_steps("machines.join=never")
     make_set(openshift, "waiting", "m6i.large")
     wait_for("it has an instance", lambda: all_are(openshift, "waiting", "Provisioned", 1))
-    set_steps("machines.join=")
+    lab_steps("machines.join=")
     wait_for("it has joined", lambda: all_are(openshift, "waiting", "Running", 1))
     remove_set(openshift, "waiting")
 

@@ -66,18 +66,6 @@ def namespace(openshift: Cluster, request: pytest.FixtureRequest) -> Iterator[st
     openshift.core.delete_namespace(name)
 
 
-@pytest.fixture
-def lab_steps(labs: Labs, openshift_lab: Lab) -> Iterator[Any]:
-    """Sets steps of the lab, and lets all go well in the end."""
-
-    def step(*words: str) -> None:
-        done = labs.run("step", "--name", openshift_lab.name, *words)
-        assert done.returncode == 0, done.stderr
-
-    yield step
-    step("--clear")
-
-
 def test_an_operator_waits_for_approval_and_leaves_its_kinds(openshift: Cluster, namespace: str) -> None:
     subscribe(openshift, namespace, "nfd", "Manual")
     plan = wait_for("a plan waits", lambda: [

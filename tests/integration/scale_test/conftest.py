@@ -180,6 +180,12 @@ def _lab() -> Iterator[Lab]:
         yield lab
 
 
+@pytest.fixture(name="kueue_lab", scope="module")
+def _kueue_lab() -> Iterator[Lab]:
+    with running_lab(f"{NAME}-kueue", "--emulate", "kueue") as lab:
+        yield lab
+
+
 @pytest.fixture
 def quiet(lab: Lab) -> None:
     """What earlier tests left at work on the lab, such as killed ones, has ended."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session impor
 
 from tests.data.workload_variables import VARIABLES
 
-from .conftest import NAME, Lab, Submission, running_lab
+from .conftest import Lab, Submission
 
 pytestmark = pytest.mark.lab
 
@@ -100,12 +99,6 @@ def test_a_claim_is_told_from_its_creation_to_its_volume(
     claims = words(submission, "PersistentVolumeClaim")
     assert claims.keys() == names
     assert all(found[:2] == ["created", "bound"] for found in claims.values())
-
-
-@pytest.fixture(name="kueue_lab", scope="module")
-def _kueue_lab() -> Iterator[Lab]:
-    with running_lab(f"{NAME}-kueue", "--emulate", "kueue") as lab:
-        yield lab
 
 
 async def make_queue(lab: Lab, namespace: str, gpus: int) -> None:

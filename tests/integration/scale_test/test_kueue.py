@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Tenant
 
-from .conftest import NAME, Lab, Submission, running_lab
+from .conftest import Lab, Submission
 
 pytestmark = pytest.mark.lab
 
 CLUSTER_QUEUES = "/apis/kueue.x-k8s.io/v1beta1/clusterqueues"
-
-
-@pytest.fixture(name="kueue_lab", scope="module")
-def _kueue_lab() -> Iterator[Lab]:
-    with running_lab(f"{NAME}-kueue", "--emulate", "kueue") as lab:
-        yield lab
 
 
 def most_at_once(submission: Submission, namespace: str) -> int:
