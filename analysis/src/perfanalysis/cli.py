@@ -11,7 +11,7 @@ from perfanalysis.comparing.commands import compare_command
 from perfanalysis.foreign.commands import import_group
 from perfanalysis.history.commands import history_group
 from perfanalysis.judging.commands import judge_command, measures_command
-from perfanalysis.options import OUTPUT, RUN, WORKLOADS
+from perfanalysis.options import OUTPUT, PERCENTILES, RUN, WORKLOADS
 from perfanalysis.parsing.commands import parse_command
 from perfanalysis.payload.commands import payload_command, schema_command
 from perfanalysis.regressing.commands import regress_command
@@ -44,6 +44,7 @@ cli.add_command(schema_command)
 @RUN
 @OUTPUT
 @WORKLOADS
+@PERCENTILES
 @click.option("--format", "form", type=click.Choice(["json", "openmetrics"]), default="json", show_default=True)
 def kpi(run: Path, output: Path | None, form: str) -> None:
     """Write the KPIs of RUN (kpis.json and kpis.prom) and print them."""

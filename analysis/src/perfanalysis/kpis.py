@@ -135,12 +135,14 @@ class Labelled:
 
 def kpis_document(run: Mapping[str, Any], results: Iterable[Labelled]) -> dict[str, Any]:
     """The document psap.perf/kpis/1; `run` gives run, flow, status, simulated and emulated."""
+    from perfanalysis.percentiles import method_in_use
+
     kpis = [
         {**declared(value), "labels": {**result.labels, **value.labels}, **measured(value)}
         for result in results
         for value in result.values
     ]
-    return {"schema": "psap.perf/kpis/1", **run, "kpis": kpis}
+    return {"schema": "psap.perf/kpis/1", **run, "percentiles": method_in_use(), "kpis": kpis}
 
 
 def declared(value: KpiValue) -> dict[str, Any]:

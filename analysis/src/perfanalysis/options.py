@@ -19,6 +19,22 @@ def _known_too(context: click.Context, _: click.Parameter, folders: tuple[Path, 
         context.with_resource(with_workloads(folders))
 
 
+def _percentiles_by(context: click.Context, _: click.Parameter, method: str) -> None:
+    if method != "linear":
+        from perfanalysis.percentiles import METHODS, taken_by
+
+        context.with_resource(taken_by(next(one for one in METHODS if one == method)))
+
+
+PERCENTILES = click.option(
+    "--percentiles",
+    type=click.Choice(["linear", "kube-burner"]),
+    default="linear",
+    show_default=True,
+    expose_value=False,
+    callback=_percentiles_by,
+    help="How percentiles are taken: as numpy's default, or as kube-burner's.",
+)
 WORKLOADS = click.option(
     "--workload",
     type=click.Path(path_type=Path),

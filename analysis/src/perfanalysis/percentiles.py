@@ -2,7 +2,8 @@
 
 Percentile, by one of two methods: `linear` interpolates between order statistics (numpy's default, type 7 of Hyndman
 and Fan); `kube-burner` is what that tool reports, Percentile of montanaflynn/stats 0.7.1: of n values in order and
-i = share·n, the i-th where i is whole, else the mean of the two around it.
+i = share·n, the i-th where i is whole, else the mean of the two around it. A command is asked for one of them; whatever
+it computes takes that one, and says which.
 Interval: the percentile bootstrap. A resample's r-th order statistic is the sample's value at rank ceil(n·U), with U
 distributed Beta(r, n + 1 - r); so the resamples need not be made, their percentile is drawn directly, which gives the
 same distribution at a cost that does not grow with n.
@@ -11,7 +12,11 @@ same distribution at a cost that does not grow with n.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -23,8 +28,35 @@ SHARES: dict[str, float] = {"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99}
 STATISTICS = (*SHARES, "max")
 Method = Literal["linear", "kube-burner"]
 METHODS: tuple[Method, ...] = get_args(Method)
+STATED: dict[Method, str] = {
+    "linear": "Percentiles by linear interpolation between order statistics (type 7, as numpy's default).",
+    "kube-burner": "Percentiles as kube-burner takes them: a value, or the mean of the two around the place.",
+}
+_in_use: ContextVar[Method] = ContextVar("method", default="linear")
 CONFIDENCE = 0.95
 DRAWS = 4000
+MOST_SIZES = 64
+"""Sizes of samples, for each percentile, of which the draws' places are kept: 64 kB each."""
+
+
+@contextmanager
+def taken_by(method: Method) -> Iterator[None]:
+    """Every percentile for which no method is named is taken by this one."""
+    before = _in_use.set(method)
+    try:
+        yield
+    finally:
+        _in_use.reset(before)
+
+
+def method_in_use() -> Method:
+    """The method of percentiles for which none is named."""
+    return _in_use.get()
+
+
+def stated() -> str:
+    """The sentence that stands with every table and plot of percentiles."""
+    return STATED[method_in_use()]
 
 
 @dataclass(frozen=True)
@@ -76,10 +108,10 @@ def _place(count: int, share: float, method: Method) -> tuple[int, float]:
     return math.floor(index), 0.0 if index == math.floor(index) else 0.5
 
 
-def estimates(values: NDArray[np.float64], method: Method = "linear") -> tuple[Estimate, ...]:
-    """All statistics of the finite values, in the order of STATISTICS."""
+def estimates(values: NDArray[np.float64], method: Method | None = None) -> tuple[Estimate, ...]:
+    """All statistics of the finite values, in the order of STATISTICS; by the method in use, unless one is named."""
     ordered = np.sort(values[np.isfinite(values)])
-    return tuple(_estimate(ordered, statistic, method) for statistic in STATISTICS)
+    return tuple(_estimate(ordered, statistic, method or method_in_use()) for statistic in STATISTICS)
 
 
 def _estimate(ordered: NDArray[np.float64], statistic: str, method: Method) -> Estimate:
@@ -102,7 +134,7 @@ def _estimate(ordered: NDArray[np.float64], statistic: str, method: Method) -> E
 
 def bootstrap_interval(ordered: NDArray[np.float64], share: float, method: Method = "linear") -> tuple[float, float]:
     """The 95 % percentile-bootstrap interval of a percentile of a sorted sample; same seed, same answer."""
-    return interval_of(bootstrap_draws(ordered, share, np.random.default_rng(20_240_229), method))
+    return interval_of(_values_at(_usual_places(len(ordered), share, method), ordered))
 
 
 def interval_of(draws: NDArray[np.float64]) -> tuple[float, float]:
@@ -116,12 +148,36 @@ def bootstrap_draws(
     ordered: NDArray[np.float64], share: float, random: np.random.Generator, method: Method = "linear"
 ) -> NDArray[np.float64]:
     """DRAWS values of a percentile, each as a resample of the sorted sample would give it."""
-    count = len(ordered)
+    return _values_at(_drawn_places(len(ordered), share, random, method), ordered)
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Between which values of a sorted sample each draw lies, and the part of the way that it is from one to other."""
+
+    below: NDArray[np.intp]
+    above: NDArray[np.intp]
+    part: float
+
+
+def _drawn_places(count: int, share: float, random: np.random.Generator, method: Method) -> _Places:
+    """Where the draws lie in a sample of so many values, whatever these are."""
     rank, part = _place(count, share, method)
     lower = random.beta(rank, count + 1 - rank, DRAWS)
     # The next order statistic, given this one: the smallest of count - rank uniform values above it.
     above_it = random.random(DRAWS) ** (1 / (count - rank)) if rank < count else 1.0
     upper = 1 - (1 - lower) * above_it
-    below, above = (ordered[np.clip(np.ceil(count * u).astype(int), 1, count) - 1] for u in (lower, upper))
-    drawn: NDArray[np.float64] = below + part * (above - below)
+    below, above = (np.clip(np.ceil(count * u).astype(np.intp), 1, count) - 1 for u in (lower, upper))
+    return _Places(below, above, part)
+
+
+@lru_cache(maxsize=MOST_SIZES)
+def _usual_places(count: int, share: float, method: Method) -> _Places:
+    """By one seed: drawn once for all samples of a size, of which a run has dozens."""
+    return _drawn_places(count, share, np.random.default_rng(20_240_229), method)
+
+
+def _values_at(places: _Places, ordered: NDArray[np.float64]) -> NDArray[np.float64]:
+    below, above = ordered[places.below], ordered[places.above]
+    drawn: NDArray[np.float64] = below + places.part * (above - below)
     return drawn

@@ -13,6 +13,7 @@ import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.charts.model import Figure, Layer
 from perfanalysis.charts.over_time import MOST_BARS, row_of
+from perfanalysis.percentiles import STATED
 from perfanalysis.pipeline import analyse_run
 from perfanalysis.scale_test_tool.accounts import Accounts, accounts_of, negative_counts
 from perfanalysis.scale_test_tool.plots import SINCE, detailed_figure, general_figure, in_order, statistics_lines
@@ -148,7 +149,7 @@ def test_percentiles_that_a_sample_does_not_carry_are_refused(tmp_path: Path) ->
     lines = statistics_lines(in_order(read_working_directory(make(tmp_path / "logs", 99, 1, lost=0)).samples))
     assert len(lines) == 1 + len(AFTER) + 2
     assert all("\u2013  " in line for line in lines[1:-2])
-    assert lines[-2:] == ["P99: needs 100 values, has 99", "Percentiles by linear interpolation, as numpy's default."]
+    assert lines[-2:] == ["P99: needs 100 values, has 99", STATED["linear"]]
 
 
 @pytest.mark.parametrize(("sent", "seen"), [([], []), (None, [sampled("j-000000", 0, 0, 0, 0, 0, 1)])])

@@ -7,12 +7,16 @@ import pytest
 from numpy.typing import NDArray
 from perfanalysis.percentiles import (
     SHARES,
+    STATED,
     Method,
     bootstrap_interval,
     estimates,
+    method_in_use,
     percentile,
     smallest_interval_sample,
     smallest_sample,
+    stated,
+    taken_by,
 )
 
 
@@ -73,6 +77,16 @@ def test_estimates_by_kube_burners_method_are_refused_below_the_same_samples() -
     found = {estimate.statistic: estimate for estimate in estimates(_spread(99), "kube-burner")}
     assert (found["p50"].value, found["p95"].value) == (498.0, 989.5)
     assert (found["p99"].value, found["p99"].reason) == (None, "needs 100 values, has 99")
+
+
+def test_what_names_no_method_takes_the_one_in_use() -> None:
+    sample = _spread(100)
+    assert estimates(sample) == estimates(sample, "linear")
+    with taken_by("kube-burner"):
+        assert estimates(sample) == estimates(sample, "kube-burner")
+        assert stated() == STATED["kube-burner"]
+    assert (method_in_use(), stated()) == ("linear", STATED["linear"])
+    assert estimates(sample, "linear") != estimates(sample, "kube-burner")
 
 
 def test_smallest_samples() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from perfanalysis.errors import UsageError
-from perfanalysis.options import WORKLOADS
+from perfanalysis.options import PERCENTILES, WORKLOADS
 
 if TYPE_CHECKING:
     from perfanalysis.comparing.sides import Side
@@ -41,6 +41,7 @@ def share(text: str) -> float:
 @click.option("--baseline", metavar="VALUE", help="With --by a value, with --cells a cell's number or NAME=VALUE,….")
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON document instead of the tables.")
 @click.option("--margin", default="5%", show_default=True, help="Changes smaller than this share do not matter.")
+@PERCENTILES
 @click.option("--svg", is_flag=True, help="Write each plot as SVG, too.")
 @click.option(
     "--ignore", "ignored", multiple=True, metavar="KEY", help="A key whose value may differ, as in regress; repeatable."
@@ -107,11 +108,10 @@ def target_of(last: str, output: Path | None) -> Path:
 def _sides(
     runs: tuple[str, ...], histories: tuple[Path, ...], by: str | None, baseline: str | None, *, cells: bool
 ) -> tuple[Side, ...]:
-    import tempfile
-
     from perfanalysis.comparing.cells import sides_of_cells
     from perfanalysis.comparing.sides import sides_of
     from perfanalysis.pipeline import analyse_run
+    from perfanalysis.scratch import scratch_folder
 
     if not (by or cells):
         if len(runs) < 2:
@@ -121,5 +121,5 @@ def _sides(
         return sides_of(runs, histories)
     if len(runs) > 1 or (by and cells):
         raise UsageError("--by or --cells, and one run: its cells are compared")
-    with tempfile.TemporaryDirectory(prefix="perfanalysis-") as folder:
-        return sides_of_cells(analyse_run(Path(runs[0]), Path(folder)), by, baseline)
+    with scratch_folder() as folder:
+        return sides_of_cells(analyse_run(Path(runs[0]), folder), by, baseline)

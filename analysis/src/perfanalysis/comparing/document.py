@@ -6,6 +6,7 @@ from perfanalysis.comparing.comparison import Comparison, KpiComparison, PairCom
 from perfanalysis.comparing.pairs import UNKNOWN
 from perfanalysis.comparing.statistics import Difference
 from perfanalysis.documents import Document
+from perfanalysis.percentiles import method_in_use
 
 
 def comparison_document(comparison: Comparison) -> Document:
@@ -15,6 +16,7 @@ def comparison_document(comparison: Comparison) -> Document:
         "runs": [side.name for side in comparison.sides],
         "headings": list(comparison.headings),
         "margin": comparison.margin,
+        "percentiles": method_in_use(),
         "marks": [list(side.marks) for side in comparison.sides],
         "notes": list(comparison.notes),
         "data_errors": list(comparison.data_errors),

@@ -9,6 +9,7 @@ import numpy as np
 from perfanalysis.charts.model import Axis, Chart, Figure, Layer, cumulative, seconds_scale
 from perfanalysis.comparing.comparison import Comparison, Group, PairComparison
 from perfanalysis.comparing.statistics import SECONDS, Difference
+from perfanalysis.percentiles import stated
 
 COLOURS = {"better": 11, "worse": 5}
 UNCERTAIN = 8
@@ -34,7 +35,7 @@ def change_figure(comparison: Comparison, group: Group, place: int) -> Figure | 
     caption = (
         f"Each dot is a value as {'a multiple of' if scale.multiples else 'its change from'} that of {baseline}, each "
         "line its 95 % interval; one that crosses the line of no change shows none. To the right is more, whether "
-        "that is better or worse."
+        f"that is better or worse. {stated()}"
     )
     return Figure(f"changes_{place}", f"Changes: {group.label}", caption, rows, comparison.marks)
 

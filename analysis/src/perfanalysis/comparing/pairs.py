@@ -129,11 +129,12 @@ def _may_be_compared(first: Recording, second: Recording, rule: Rule) -> bool:
 
 
 def _notes(sides: Sequence[Side]) -> tuple[str, ...]:
-    return tuple(
+    told = (
         f"{side.name} does not say which of its settings must be equal: only keys that both runs know were looked at"
         for side in sides
         if side.keyless
     )
+    return tuple(dict.fromkeys(told))
 
 
 def differing(first: Mapping[str, Any], second: Mapping[str, Any], rule: Rule) -> Differing:

@@ -13,6 +13,7 @@ from perfanalysis.documents import Document, listing, mapping, text_or_none
 from perfanalysis.errors import UsageError
 from perfanalysis.judging.measured import LATENCIES, MEDIAN, values_of_step, without_statistic
 from perfanalysis.kpis import Direction, KpiValue
+from perfanalysis.percentiles import method_in_use
 from perfanalysis.pipeline import RunAnalysis, labels_of
 from perfanalysis.report.run_sections import recording_label
 from perfanalysis.wording import value_text
@@ -239,13 +240,14 @@ def _side_of_word(word: str, documents: Sequence[Document]) -> Side:
         raise UsageError(f"{word} is no run directory {where}")
     if len(exact) > 1:
         raise UsageError(f"{word} is the beginning of {len(exact)} runs: {', '.join(exact)}")
+    if method_in_use() != "linear":
+        raise UsageError(f"{exact[0]} is of a history, whose percentiles are linear ones; give its directory")
     return side_of_document(next(document for document in documents if document["run"] == exact[0]))
 
 
 def _analysed(run: Path) -> RunAnalysis:
-    import tempfile
-
     from perfanalysis.pipeline import analyse_run
+    from perfanalysis.scratch import scratch_folder
 
-    with tempfile.TemporaryDirectory(prefix="perfanalysis-") as folder:
-        return analyse_run(run, Path(folder))
+    with scratch_folder() as folder:
+        return analyse_run(run, folder)

@@ -18,6 +18,8 @@ from perfanalysis.percentiles import (
     SHARES,
     bootstrap_draws,
     interval_of,
+    method_in_use,
+    percentile,
     smallest_interval_sample,
     smallest_sample,
 )
@@ -67,13 +69,14 @@ def difference_of(
     if smaller < smallest_sample(share):
         reason = f"it needs {smallest_sample(share)} values of each, has {len(first)} and {len(second)}"
         return Difference(statistic, None, None, None, None, None, "too little data", reason)
-    samples = np.sort(first), np.sort(second)
-    values = float(np.quantile(samples[0], share)), float(np.quantile(samples[1], share))
+    samples, method = (np.sort(first), np.sort(second)), method_in_use()
+    values = percentile(samples[0], share, method), percentile(samples[1], share, method)
     if smaller < needed:
         reason = f"an interval needs {needed} values of each, has {len(first)} and {len(second)}"
         return Difference(statistic, *values, values[1] - values[0], None, None, "too little data", reason)
     draws = [
-        bootstrap_draws(sample, share, np.random.default_rng([SEED, place])) for place, sample in enumerate(samples)
+        bootstrap_draws(sample, share, np.random.default_rng([SEED, place]), method)
+        for place, sample in enumerate(samples)
     ]
     low, high = interval_of(draws[1] - draws[0])
     return _judged(statistic, values, (low, high), direction, margin, unit)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from perfanalysis.comparing.comparison import Comparison, Group, KpiComparison, PairComparison, StepComparison
 from perfanalysis.comparing.pairs import differences_text
 from perfanalysis.comparing.statistics import Difference, Word
+from perfanalysis.percentiles import stated
 from perfanalysis.sections import DASH, Cell, Field, Table, number, quantity
 from perfanalysis.wording import value_text
 
@@ -61,7 +62,7 @@ def latency_table(comparison: Comparison, group: Group) -> Table | None:
         for difference in step.differences[place : place + 1]
     )
     fields = _fields(comparison, "measure", last)
-    note = " ".join(filter(None, map(differing_note, group.pairs)))
+    note = " ".join(filter(None, (stated(), *map(differing_note, group.pairs))))
     search = len(rows) > MOST_WITHOUT_SEARCH
     return Table(f"Distributions: {group.label}", fields, rows, note, search=search, sort=True) if rows else None
 
@@ -169,7 +170,7 @@ def overview_table(comparison: Comparison) -> Table | None:
     rows = tuple(sorted(rows, key=_gravest))
     note = (
         f"Below each value its change from {comparison.headings[0]}, and the verdict where there is one; what changed "
-        "stands first."
+        f"stands first. {stated()}"
     )
     return Table("At a glance", fields, rows, note, search=len(rows) > MOST_WITHOUT_SEARCH, sort=True)
 

@@ -21,6 +21,7 @@ from perfanalysis.comparing.tables import (
     unmatched,
 )
 from perfanalysis.documents import write_bytes, write_json, write_text
+from perfanalysis.percentiles import stated
 from perfanalysis.report.page import Drawn, page_assets, page_environment
 from perfanalysis.sections import Table
 
@@ -95,6 +96,7 @@ def _page(comparison: Comparison, shown: tuple[ShownGroup, ...], drawn: Iterable
         title=", ".join(side.name for side in comparison.sides[1:]),
         baseline=comparison.sides[0].name,
         counts=counts(comparison),
+        percentiles=stated(),
         margin=f"{100 * comparison.margin:g} %",
         marks=comparison.marks,
         data_errors=comparison.data_errors,

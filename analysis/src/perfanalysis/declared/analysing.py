@@ -12,7 +12,7 @@ from perfanalysis.declared.model import WorkloadDeclared
 from perfanalysis.discover import Place, marks_of
 from perfanalysis.documents import load_json, mapping
 from perfanalysis.kpis import Kpi, evaluate
-from perfanalysis.percentiles import STATISTICS, estimates
+from perfanalysis.percentiles import STATISTICS, estimates, stated
 from perfanalysis.sections import Cell, Field, Note, Section, Table, number, quantity
 from perfanalysis.tables import specs_of
 from perfanalysis.workload_type import Analysis, Sample
@@ -120,7 +120,7 @@ def _percentiles(samples: tuple[Sample, ...]) -> Table:
         Field("Count", "number"),
         *(Field(name.capitalize() if name == "max" else name.upper(), "number") for name in STATISTICS),
     )
-    note = "Linear interpolation between order statistics; small print: 95 % bootstrap interval."
+    note = f"{stated()} Small print: 95 % bootstrap interval."
     return Table("Percentiles", fields, tuple(rows), note)
 
 

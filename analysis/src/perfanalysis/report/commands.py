@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perfanalysis.options import OUTPUT, RUN, WORKLOADS
+from perfanalysis.options import OUTPUT, PERCENTILES, RUN, WORKLOADS
 
 if TYPE_CHECKING:
     from perfanalysis.selection import Selection
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 @RUN
 @OUTPUT
 @WORKLOADS
+@PERCENTILES
 @click.option("--first", type=click.IntRange(min=1), metavar="N", help="Only the first N workloads by submission.")
 @click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N, of these where both are given.")
 @click.option(

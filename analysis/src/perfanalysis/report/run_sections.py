@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,13 @@ from perfanalysis.discover import Cell as MatrixCell
 from perfanalysis.discover import Command, Run
 from perfanalysis.documents import mapping
 from perfanalysis.kpis import KpiValue
+from perfanalysis.percentiles import stated
 from perfanalysis.pipeline import RunAnalysis
 from perfanalysis.sections import DASH, Cell, Field, Table, data_size, duration, quantity
+from perfanalysis.wording import value_text
 from perfanalysis.workload_type import Analysis
 
+PERCENTILE = re.compile(r"_p\d\d$")
 MOST_CURVES = 12
 MOST_WITHOUT_SEARCH = 12
 
@@ -26,7 +29,7 @@ def recording_label(analysis: Analysis, run: Run) -> str:
     if cell is None:
         return analysis.place.name
     known = (cell.values.get(name) for name in varying_settings(run))
-    values = ", ".join(str(value) for value in known if value is not None)
+    values = ", ".join(value_text(value) for value in known if value is not None)
     return f"cell {cell.index}: {values}" if values else f"cell {cell.index}"
 
 
@@ -35,7 +38,7 @@ def varying_settings(run: Run) -> tuple[str, ...]:
     found: dict[str, set[str]] = {}
     for cell in run.cells:
         for name, value in cell.values.items():
-            found.setdefault(name, set()).add(_text(value))
+            found.setdefault(name, set()).add(value_text(value))
     return tuple(name for name, values in found.items() if len(values) > 1)
 
 
@@ -114,7 +117,7 @@ def _further_facts(analyses: tuple[Analysis, ...], settings: tuple[str, ...]) ->
 
     def told(values: list[str]) -> bool:
         cells = [analysis.place.cell.values if analysis.place.cell else {} for analysis in analyses]
-        return any([_text(cell.get(setting)) for cell in cells] == values for setting in settings)
+        return any([value_text(cell.get(setting)) for cell in cells] == values for setting in settings)
 
     names = dict.fromkeys(name for analysis in analyses for name in analysis.facts)
     columns = {name: [analysis.facts.get(name, "") for analysis in analyses] for name in names}
@@ -137,7 +140,7 @@ def _comparison_row(
 
 
 def _value_cell(value: Any) -> Cell:
-    return Cell("", reason="not set in this cell") if value is None else Cell(_text(value))
+    return Cell("", reason="not set in this cell") if value is None else Cell(value_text(value))
 
 
 def kpi_cell(value: KpiValue) -> Cell:
@@ -172,7 +175,8 @@ def kpi_table(result: RunAnalysis) -> Table:
         for analysis in result.analyses
         for value in analysis.kpis
     )
-    return Table("KPIs", fields, rows, search=True)
+    percentiles = any(PERCENTILE.search(value.name) for analysis in result.analyses for value in analysis.kpis)
+    return Table("KPIs", fields, rows, stated() if percentiles else "", search=True)
 
 
 def settings_table(run: Run) -> Table | None:
@@ -197,11 +201,7 @@ def _entries(mapping: Any) -> list[tuple[str, Any]]:
 
 def _setting_row(name: str, entry: Any) -> tuple[Cell, ...]:
     known = entry if isinstance(entry, dict) else {"value": entry}
-    return Cell(name), Cell(_text(known.get("value"))), Cell(str(known.get("origin") or "unknown"))
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return Cell(name), Cell(value_text(known.get("value"))), Cell(str(known.get("origin") or "unknown"))
 
 
 def versions_table(run: Run) -> Table:

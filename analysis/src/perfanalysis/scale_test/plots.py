@@ -8,7 +8,7 @@ import numpy as np
 
 from perfanalysis.charts.model import Axis, Chart, Figure, Layer, cumulative
 from perfanalysis.charts.over_time import row_of
-from perfanalysis.percentiles import SHARES
+from perfanalysis.percentiles import SHARES, estimates, stated
 from perfanalysis.scale_test.activity import Window, first_times
 from perfanalysis.scale_test.measures import Measures
 from perfanalysis.scale_test.plots_evictions import rescheduling_by_submission
@@ -49,7 +49,10 @@ def general_figure(measures: Measures, window: Window) -> Figure:
     """Time to scheduled, running and completed over the time of submission, each with its distribution."""
     totals = [step for step in shown_steps(measures) if step.total and step.name != "time_to_ready"]
     rows = [*_between_row(measures, window), *(_step_row(measures, window, step, height=230) for step in totals)]
-    caption = "Every point is one workload, at the time it was sent; beside it the distribution of the same values."
+    caption = (
+        "Every point is one workload, at the time it was sent; beside it the distribution of the same values. "
+        f"{stated()}"
+    )
     return Figure("general", "Latency over time", caption, tuple(rows))
 
 
@@ -59,7 +62,8 @@ def _between_row(measures: Measures, window: Window) -> tuple[tuple[Chart, ...],
     if not np.isfinite(values).any():
         return ()
     submitted = first_times(measures.workloads) - window.start
-    average = f"average {duration(float(np.nanmean(values)))}, median {duration(float(np.nanmedian(values)))}"
+    known = {one.statistic: one.value for one in estimates(values)}
+    average = _average(values, known["p50"], known["p99"])
     title = f"Sent to intermediate object: intermediate object created \u2212 sent \u00b7 {average}"
     label = "Sent to intermediate object"
     return (row_of(label, title, SUBMITTED, submitted, values, colour=BETWEEN_COLOUR, height=230),)
@@ -74,7 +78,7 @@ def detailed_figure(measures: Measures, window: Window) -> Figure:
         rows.append(row_of("Rescheduling", title, SUBMITTED, *again, colour=EVICTIONS_COLOUR, height=170))
     caption = (
         "One row for each step; workloads stand at their time of submission in every row. "
-        "Steps end when all pods of a workload have come as far."
+        f"Steps end when all pods of a workload have come as far. {stated()}"
     )
     zero = ", ".join(step.label for step in at_once(measures))
     if zero:
@@ -92,14 +96,14 @@ def _step_row(measures: Measures, window: Window, step: Step, height: int) -> tu
 
 
 def _statistics(measures: Measures, step: Step, values: NDArray[np.float64]) -> str:
-    """Average, and of median and P99 those that the sample carries."""
     found = measures.estimates(step.name)
-    texts = [f"average {duration(float(np.nanmean(values)))}"]
-    for name, word in (("p50", "median"), ("p99", "P99")):
-        value = found[name].value
-        if value is not None:
-            texts.append(f"{word} {duration(value)}")
-    return ", ".join(texts)
+    return _average(values, found["p50"].value, found["p99"].value)
+
+
+def _average(values: NDArray[np.float64], median: float | None, extreme: float | None) -> str:
+    """Average, and of median and P99 those that the sample carries."""
+    shown = {"average": float(np.nanmean(values)), "median": median, "P99": extreme}
+    return ", ".join(f"{word} {duration(value)}" for word, value in shown.items() if value is not None)
 
 
 def distribution_figure(measures: Measures) -> Figure:
@@ -117,7 +121,7 @@ def distribution_figure(measures: Measures) -> Figure:
     ranges = tuple(_percentile_layer(measures, steps, place, name) for place, name in enumerate(SHARES))
     caption = (
         "Above: the share of workloads that took no longer. Below: P50, P90, P95 and P99 of each step; a bar is "
-        "the 95\u00a0% bootstrap interval, drawn where the sample carries one."
+        f"the 95\u00a0% bootstrap interval, drawn where the sample carries one. {stated()}"
     )
     rows = (
         (

@@ -10,7 +10,7 @@ import pandas as pd
 
 from perfanalysis.charts.model import Figure
 from perfanalysis.kpis import KpiValue
-from perfanalysis.percentiles import STATISTICS
+from perfanalysis.percentiles import STATISTICS, stated
 from perfanalysis.scale_test import plots, plots_nodes, shown_tables
 from perfanalysis.scale_test.activity import Window
 from perfanalysis.scale_test.formulas import formulas_table
@@ -38,9 +38,9 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
         Section(
             "percentiles",
             "Percentiles",
-            "By the client's clock, from every workload that reached both ends of a step; by linear interpolation "
-            "between order statistics (type 7, as numpy's default). Below each value its "
-            "95\u00a0% bootstrap interval; where there is none, point at the words to see why.",
+            "By the client's clock, from every workload that reached both ends of a step. "
+            f"{stated()} Below each value its 95\u00a0% bootstrap interval; where there is none, point at the words to "
+            "see why.",
             (percentile_table(measures), server_table(measures), anomaly_block(measures)),
         ),
         Section("distributions", "Distributions", "", figures(_distributions)),
@@ -177,7 +177,8 @@ def server_table(measures: Measures) -> Table:
         Field("Resolution, server", "number", help="sum of both stamps' resolutions"),
     )
     rows = tuple(_server_row(measures, step) for step in measures.steps if step.name != "answer")
-    note = "The server stamps most conditions with whole seconds; a step shorter than the resolution cannot be told."
+    note = "The server stamps most conditions with whole seconds; a step shorter than the resolution cannot be told. "
+    note += stated()
     return Table("Client's clock beside the server's stamps", fields, rows, note)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
+from perfanalysis.percentiles import stated
 from perfanalysis.sections import Cell, Field, Table, number, quantity
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 Form = Literal["text", "count", "number", "seconds", "rate", "share"]
 MOST_ROWS = 200
+PERCENTILE = re.compile(r"\bP\d\d\b")
 TOO_FEW = "too few values, or none"
 
 
@@ -33,6 +36,8 @@ def shown_table(title: str, frame: pd.DataFrame, columns: tuple[Shown, ...], not
     rows = tuple(
         tuple(_cell(row[one.column], one.form) for one in columns) for row in frame.head(MOST_ROWS).to_dict("records")
     )
+    if any(PERCENTILE.search(one.heading) for one in columns):
+        note = f"{note} {stated()}".strip()
     if len(frame) > MOST_ROWS:
         note = f"{note} The first {MOST_ROWS} of {len(frame)} rows; the Parquet file has all.".strip()
     return Table(title, fields, rows, note)

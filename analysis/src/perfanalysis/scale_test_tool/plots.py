@@ -8,7 +8,7 @@ import numpy as np
 
 from perfanalysis.charts.model import Axis, Chart, Figure
 from perfanalysis.charts.over_time import row_of
-from perfanalysis.percentiles import STATISTICS, Estimate, Method, estimates
+from perfanalysis.percentiles import STATED, STATISTICS, Estimate, Method, estimates
 from perfanalysis.scale_test_tool.columns import Columns, resolution
 from perfanalysis.scale_test_tool.records import DELTAS, STAMPS, SUBMITTED, Delta
 from perfanalysis.sections import DASH, duration
@@ -24,10 +24,6 @@ HEADINGS = {**{stamp.name: stamp.heading for stamp in STAMPS}, SUBMITTED: "Workl
 NUMBER = Axis("number of the workload, in the order of submission", low=0.0, whole=True)
 SINCE = Axis("time of submission, since the first", "s", low=0.0)
 TOTALS = tuple(delta for delta in DELTAS if delta.start == SUBMITTED and delta.heading.startswith("Total"))
-STATED: dict[Method, str] = {
-    "linear": "Percentiles by linear interpolation, as numpy's default.",
-    "kube-burner": "Percentiles as kube-burner's.",
-}
 IN_TITLE = {"p50": "median", "p99": "P99"}
 
 
