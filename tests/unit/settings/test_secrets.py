@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import json
+import urllib.parse
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +109,39 @@ def test_a_planted_value_is_found_in_every_form(tmp_path: Path) -> None:
         Hit(tmp_path / "deep" / "secret.yml", 1, "base64"),
         Hit(tmp_path / "result.json", 1, "text"),
     ]
+
+
+@pytest.mark.parametrize("before", ["", "u", "us", "user:"])
+def test_base64_of_a_text_around_a_value_is_hidden_and_found(before: str, tmp_path: Path) -> None:
+    header = base64.b64encode(f"{before}{VALUE}:and more".encode()).decode()
+    shown = Redactor([VALUE]).redact(header)
+    left, right = shown.split("(secret)")
+    # what stays are the neighbours, and a character at each end that tells bits of them too
+    assert len(left + right) <= len(header) - len(VALUE) * 8 // 6 + 2
+    (tmp_path / "x.log").write_text(header)
+    assert [hit.form for hit in scan_directory(tmp_path, [VALUE])] == ["base64"]
+
+
+def test_an_address_with_a_value_is_hidden() -> None:
+    address = f"https://me:{urllib.parse.quote(VALUE, safe='')}@host"
+    assert Redactor([VALUE]).redact(address) == "https://me:(secret)@host"
+
+
+def test_the_credentials_in_a_pull_secret_are_hidden_and_nothing_else_of_it() -> None:
+    auth = base64.b64encode(b"robot:correct-horse").decode()
+    pull_secret = json.dumps({"auths": {"registry.example": {"auth": auth, "email": "robot@example.com"}}}, indent=1)
+    redact = Redactor([pull_secret]).redact
+    assert redact(f"Basic {auth}") == "Basic (secret)"
+    assert redact("password: correct-horse") == "password: (secret)"
+    assert redact("robot@example.com at registry.example") == "robot@example.com at registry.example"
+    assert redact(f'{{"auth":"{auth}"}}') == '{"auth":"(secret)"}'
+
+
+@pytest.mark.parametrize(
+    "value", ["{broken json, broken", '{"auth": "no base64 at all"}', '{"a": [1, 2], "key": 12345678}']
+)
+def test_what_only_looks_like_a_pull_secret_is_a_value_like_others(value: str) -> None:
+    assert Redactor([value]).redact(f"x{value}y") == "x(secret)y"
 
 
 def test_a_value_across_two_reads_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,9 @@ from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.secrets import HIDDEN
 
 MANAGED_BY = {"app.kubernetes.io/managed-by": "psap.perf"}
-# Written by the server, and different at every look.
-# where kubectl keeps all that it was given, the values of a Secret too
+# Where kubectl keeps all that it was given, the values of a Secret too.
 _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+# Written by the server, and different at every look.
 _VOLATILE = ("managedFields", "resourceVersion", "uid", "creationTimestamp", "generation")
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
+import re
+import urllib.parse
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +19,9 @@ DIRECTORY = "PERF_SECRETS_DIR"
 HIDDEN = "(secret)"
 # Shorter ones stand in any text by chance: replacing "a" everywhere would hide nothing and ruin everything.
 _SHORTEST = 4
+# the same for a part of one
+_LONG = 8
+_SECRET_KEY = re.compile(r"(auth|key|passw(or)?d|secret|token)$", re.IGNORECASE)
 _CHUNK = 1 << 20
 
 
@@ -139,15 +145,54 @@ class Redactor:
 
 
 def forms_of(value: str) -> tuple[tuple[str, str], ...]:
-    """How *value* may stand in a file: as it is, escaped as in JSON, and in base64, alone or with a line end."""
-    encoded = {_base64(value, end).rstrip("=") for end in ("", "\n")}
-    escaped = value.encode("unicode_escape").decode().replace('"', '\\"')
-    texts = {value, escaped, *(line for line in value.splitlines() if len(line) >= 16)}
+    """How *value* may stand in a file: as it is, escaped as in JSON or in an address, and in base64, alone, with a line
+    end or amid other text. Of several lines each is secret, and of JSON, such as a pull secret, what its keys say."""
+    texts: set[str] = set()
+    encoded: set[str] = set()
+    for part in {value, *_lines(value), *_credentials_in(value)}:
+        escaped = part.encode("unicode_escape").decode().replace('"', '\\"')
+        texts |= {part, escaped, urllib.parse.quote(part, safe="")}
+        encoded |= {*(_base64(part, end).rstrip("=") for end in ("", "\n")), *_amid(part)}
     return (*((text, "text") for text in sorted(texts)), *((text, "base64") for text in sorted(encoded)))
+
+
+def _lines(value: str) -> Iterator[str]:
+    return (line for line in value.splitlines() if len(line) >= 2 * _LONG)
+
+
+def _credentials_in(value: str) -> Iterator[str]:
+    """What is secret in a JSON document by its key, and the password in a registry's ``auth``."""
+    try:
+        waiting = [json.loads(value)] if value.lstrip().startswith("{") else []
+    except (ValueError, RecursionError):
+        return
+    while waiting:
+        for key, item in waiting.pop().items():
+            if isinstance(item, dict):
+                waiting.append(item)
+            elif isinstance(item, str) and _SECRET_KEY.search(key):
+                yield from (text for text in (item, _password(item)) if len(text) >= _LONG)
+
+
+def _password(auth: str) -> str:
+    try:
+        return base64.b64decode(auth, validate=True).decode().partition(":")[2]
+    except ValueError:
+        return ""
 
 
 def _base64(value: str, end: str) -> str:
     return base64.b64encode((value + end).encode()).decode()
+
+
+def _amid(value: str) -> Iterator[str]:
+    """The characters of a longer text's base64 that *value* alone decides, for each place where it may begin."""
+    content = value.encode()
+    for before, undecided in enumerate((0, 2, 3)):
+        encoded = base64.b64encode(bytes(before) + content).decode()
+        decided = encoded[undecided : (before + len(content)) * 8 // 6]
+        if len(decided) >= _LONG:
+            yield decided
 
 
 def scan_directory(path: Path, values: Iterable[str]) -> list[Hit]:
