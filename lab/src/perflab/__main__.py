@@ -1,13 +1,11 @@
-"""Entry point of `perflab`: turns errors into one sentence and an exit code."""
+"""Entry point of `perflab`: turns errors into one sentence and an exit code.
+
+All that takes time to import is imported within `main`, where a Ctrl-C is no traceback.
+"""
 
 from __future__ import annotations
 
 import sys
-
-import click
-
-from perflab.cli import lab
-from perflab.errors import LabError
 
 INTERNAL_ERROR = 70
 INTERRUPTED = 130
@@ -17,11 +15,22 @@ def main() -> None:
     """Run the command line and leave with the project's exit codes."""
     debug = "--debug" in sys.argv[1:]
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
-    sys.exit(run(arguments, debug))
+    try:
+        code = run(arguments, debug)
+    except KeyboardInterrupt:
+        # before click could hear of it, or after
+        sys.stderr.write("Error: interrupted\n")
+        code = INTERRUPTED
+    sys.exit(code)
 
 
 def run(arguments: list[str], debug: bool) -> int:
     """Run one command line; return its exit code. With `debug`, errors keep their traceback."""
+    import click
+
+    from perflab.cli import lab
+    from perflab.errors import LabError
+
     try:
         lab.main(arguments, prog_name="perflab", standalone_mode=False)
     except click.exceptions.Abort:
