@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.plan import Plan, make_plan, without_nulls
+from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.sources import CONVERTERS
 from ansible_collections.psap.perf.plugins.module_utils.matrix import cells
 from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings_static import effective
@@ -55,6 +56,13 @@ def test_a_preset_puts_one_method_on_top_of_another() -> None:
         "peft_method": "lora", "r": 4, "lora_alpha": 16, "fp16": True, "torch_dtype": "float16",
         "raw_lists": {"target_modules": ["q_proj", "k_proj"], "auto_gptq": ["triton_v2"]},
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["fine_tuning_run_fine_tuning_job", "fine_tuning_ray_fine_tuning_job"])
+def test_the_converters_are_those_of_the_jobs(command: str) -> None:
+    argument = Project(PROJECT).argument(f"{command}_dataset_transform")
+    assert argument is not None
+    assert argument.choices == ("", *CONVERTERS)
 
 
 def test_the_defaults_are_one_job_and_two_downloads() -> None:
@@ -146,6 +154,14 @@ def test_nulls_leave_the_base_in_force_at_every_depth() -> None:
         ({"sources": {"x": {"type": "model", "url": "a"}}}, "fine_tuning_sources.x.url is unknown"),
         ({"sources": {"x": "hf://"}}, "fine_tuning_sources.x must be a dictionary"),
         ({"sources": {"x": {"type": "dataset", "transform": 3}}}, "x.transform must be the name of a converter"),
+        (
+            {"sources": {"x": {"type": "dataset", "transform": {"fsm": "convert_alpaca"}}}},
+            "fine_tuning_sources.x.transform.fsm is no workload; did you mean fms?",
+        ),
+        (
+            {"sources": {"x": {"type": "dataset", "transform": "convert_alpacca"}}},
+            "fine_tuning_sources.x.transform: there is no converter convert_alpacca; did you mean convert_alpaca",
+        ),
         ({"sources": {"x": {"type": "dataset", "source_dir": 3}}}, "x.source_dir must be a text"),
         ({"sources": {"x": {"type": "model", "secret": "hunter2"}}}, "x.secret must name a secret, not be one"),
         ({"mode": "multi_model"}, "mode multi_model needs models"),

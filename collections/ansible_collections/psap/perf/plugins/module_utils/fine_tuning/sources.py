@@ -13,6 +13,9 @@ from ansible_collections.psap.perf.plugins.module_utils.settings_nearest import 
 DATASET, MODEL, REGISTRY = "dataset", "model", "model_registry"
 _KINDS = (DATASET, MODEL, REGISTRY)
 _FIELDS = ("type", "source_dir", "secret", "image", "transform", "response_template")
+_WORKLOADS = ("fms", "ilab", "ray")
+# the programs of that name among the files of the jobs' roles, which would refuse another one only when they train
+CONVERTERS = ("convert_alpaca", "convert_alpaca_to_messages")
 _HOW = "add it to fine_tuning_sources"
 
 
@@ -100,6 +103,8 @@ def _source(key: str, body: Any) -> Source:
         raise UsageError(f"{place}.type must be one of {', '.join(_KINDS)}")
     if not isinstance(transform, str | Mapping):
         raise UsageError(f"{place}.transform must be the name of a converter, or a dictionary of them by workload")
+    converters = {"": transform} if isinstance(transform, str) else dict(transform)
+    _check_converters(f"{place}.transform", converters)
     for name, value in given.items():
         if not isinstance(value, str):
             raise UsageError(f"{place}.{name} must be a text, but is {value!r}")
@@ -108,6 +113,12 @@ def _source(key: str, body: Any) -> Source:
             parse_reference(given["secret"])
         except UsageError as error:
             raise UsageError(f"{place}.secret {error}") from error
-    return Source(
-        key=key, kind=str(kind), transform={"": transform} if isinstance(transform, str) else dict(transform), **given
-    )
+    return Source(key=key, kind=str(kind), transform=converters, **given)
+
+
+def _check_converters(place: str, converters: Mapping[str, Any]) -> None:
+    for workload, name in converters.items():
+        if workload and workload not in _WORKLOADS:
+            raise UsageError(f"{place}.{workload} is no workload{did_you_mean(str(workload), _WORKLOADS)}")
+        if name and name not in CONVERTERS:
+            raise UsageError(f"{place}: there is no converter {name}{did_you_mean(str(name), CONVERTERS)}")
