@@ -56,6 +56,7 @@ def test_a_given_address_needs_no_cluster(tmp_path: Path) -> None:
     ("wanted", "says"),
     [
         (Wanted("prom.example.com"), "is no http"),
+        (Wanted("https://me:hush@prom.example.com"), "credentials: artifacts keep it; give prom.example.com a token$"),
         (Wanted("http://prom.example.com", token="t0ken"), "would be sent in the clear"),
         (Wanted("https://prom.example.com", authority="/nowhere/ca.pem"), "certificates /nowhere/ca.pem"),
     ],

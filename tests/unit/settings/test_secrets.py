@@ -144,6 +144,21 @@ def test_what_only_looks_like_a_pull_secret_is_a_value_like_others(value: str) -
     assert Redactor([value]).redact(f"x{value}y") == "x(secret)y"
 
 
+@pytest.mark.parametrize(
+    ("value", "hidden"),
+    [
+        ("[default]\naws_access_key_id = AKIAEXAMPLE\naws_secret_access_key = wJalrXUtnFEMI\n", "wJalrXUtnFEMI"),
+        ('user: "search"\npassword: "correct horse"\n', "correct horse"),
+        ("https://robot:hf_ABC%2FDEF@hub.example\n", "hf_ABC%2FDEF"),
+        ("https://robot:hf_ABC%2FDEF@hub.example\n", "hf_ABC/DEF"),
+    ],
+)
+def test_the_credentials_in_a_file_are_hidden_one_by_one(value: str, hidden: str) -> None:
+    redact = Redactor([value]).redact
+    assert redact(f"got {hidden}!") == "got (secret)!"
+    assert redact("AKIAEXAMPLE robot search hub.example") == "AKIAEXAMPLE robot search hub.example"
+
+
 def test_a_value_across_two_reads_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets, "_CHUNK", 16)
     (tmp_path / "a.log").write_text("x\n" * 20 + VALUE + "\ny\n")

@@ -21,7 +21,10 @@ HIDDEN = "(secret)"
 _SHORTEST = 4
 # the same for a part of one
 _LONG = 8
-_SECRET_KEY = re.compile(r"(auth|key|passw(or)?d|secret|token)$", re.IGNORECASE)
+_SECRET_KEY = re.compile(r"[\w.-]*(?:auth|key|passw(?:or)?d|secret|token)", re.IGNORECASE)
+# a line of a file of settings, as the program aws has it, and an address as git keeps it
+_SETTING = re.compile(rf"\s*{_SECRET_KEY.pattern}\s*[=:]\s*\"?(.+?)\"?\s*", re.IGNORECASE)
+_ADDRESS = re.compile(r"\w+://[^/\s:@]*:([^/\s@]+)@")
 _CHUNK = 1 << 20
 
 
@@ -146,7 +149,7 @@ class Redactor:
 
 def forms_of(value: str) -> tuple[tuple[str, str], ...]:
     """How *value* may stand in a file: as it is, escaped as in JSON or in an address, and in base64, alone, with a line
-    end or amid other text. Of several lines each is secret, and of JSON, such as a pull secret, what its keys say."""
+    end or amid other text. Of several lines each is secret, and of a pull secret and its like what their keys say."""
     texts: set[str] = set()
     encoded: set[str] = set()
     for part in {value, *_lines(value), *_credentials_in(value)}:
@@ -161,7 +164,11 @@ def _lines(value: str) -> Iterator[str]:
 
 
 def _credentials_in(value: str) -> Iterator[str]:
-    """What is secret in a JSON document by its key, and the password in a registry's ``auth``."""
+    """What is secret by its key in a document or a file of settings, and the password in an address or in ``auth``."""
+    yield from (text for text in (*_of_document(value), *_of_lines(value)) if len(text) >= _LONG)
+
+
+def _of_document(value: str) -> Iterator[str]:
     try:
         waiting = [json.loads(value)] if value.lstrip().startswith("{") else []
     except (ValueError, RecursionError):
@@ -170,8 +177,16 @@ def _credentials_in(value: str) -> Iterator[str]:
         for key, item in waiting.pop().items():
             if isinstance(item, dict):
                 waiting.append(item)
-            elif isinstance(item, str) and _SECRET_KEY.search(key):
-                yield from (text for text in (item, _password(item)) if len(text) >= _LONG)
+            elif isinstance(item, str) and _SECRET_KEY.fullmatch(key):
+                yield from (item, _password(item))
+
+
+def _of_lines(value: str) -> Iterator[str]:
+    for line in value.splitlines():
+        if setting := _SETTING.fullmatch(line):
+            yield setting[1]
+        if address := _ADDRESS.search(line):
+            yield from (address[1], urllib.parse.unquote(address[1]))
 
 
 def _password(auth: str) -> str:

@@ -81,6 +81,10 @@ def find(cluster: Callable[[], Source], wanted: Wanted) -> Address:
 
 def _given(wanted: Wanted) -> Address:
     parts = urlsplit(wanted.url)
+    if "@" in parts.netloc:
+        raise UsageError(
+            f"the url of a Prometheus must not hold credentials: artifacts keep it; give {parts.hostname} a token"
+        )
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise UsageError(f"{wanted.url!r} is no http(s) URL of a Prometheus")
     if wanted.token and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
