@@ -212,10 +212,19 @@ def _amid(value: str) -> Iterator[str]:
 
 def scan_directory(path: Path, values: Iterable[str]) -> list[Hit]:
     """Every place below *path* where one of *values* stands, each file and form once, at its first line."""
-    needles = [(form.encode(), kind) for value in values if len(value) >= _SHORTEST for form, kind in forms_of(value)]
+    needles = _needles(form for value in values if len(value) >= _SHORTEST for form in forms_of(value))
     if not needles:
         return []
     return [hit for file in sorted(path.rglob("*")) if file.is_file() for hit in _scan_file(file, needles)]
+
+
+def _needles(forms: Iterable[tuple[str, str]]) -> list[tuple[bytes, str]]:
+    """What is to be searched for: a form that holds another one stands nowhere without it."""
+    kept: dict[str, str] = {}
+    for form, kind in sorted(forms, key=lambda each: len(each[0])):
+        if not any(shorter in form for shorter in kept):
+            kept[form] = kind
+    return [(form.encode(), kind) for form, kind in kept.items()]
 
 
 def _scan_file(path: Path, needles: list[tuple[bytes, str]]) -> Iterator[Hit]:
