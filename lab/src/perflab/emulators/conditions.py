@@ -1,4 +1,4 @@
-"""What an object says about itself: its phase, its conditions, whether it is on its way out."""
+"""The conditions of an object's status."""
 
 from __future__ import annotations
 
@@ -15,20 +15,14 @@ def now_s() -> str:
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def is_leaving(document: Document) -> bool:
-    """Whether the object was deleted and only its end is awaited."""
-    return "deletionTimestamp" in document["metadata"]
-
-
-def phase_of(document: Document) -> str:
-    """The phase that its status tells; empty when it tells none yet."""
-    return str((document.get("status") or {}).get("phase") or "")
+def conditions_of(document: Document) -> list[Condition]:
+    """All of its conditions, in a list of its own."""
+    return list((document.get("status") or {}).get("conditions") or [])
 
 
 def find(document: Document, kind: str) -> Condition | None:
     """The condition of that type, or None."""
-    conditions = (document.get("status") or {}).get("conditions") or ()
-    return next((item for item in conditions if item["type"] == kind), None)
+    return next((item for item in conditions_of(document) if item["type"] == kind), None)
 
 
 def is_true(document: Document, kind: str) -> bool:

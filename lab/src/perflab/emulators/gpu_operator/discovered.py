@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from perflab.api import Document
+from perflab.emulators.documents import own_annotations, own_labels
 from perflab.emulators.gpu_operator.hardware import Hardware, of_product
 from perflab.emulators.gpu_operator.resources import ANY_FEATURE, DISCOVERED, GPUS, PRODUCT
 
@@ -14,15 +15,15 @@ def has_features(node: Document) -> bool:
 
 def is_gpu_node(node: Document) -> bool:
     """Whether Node Feature Discovery found an NVIDIA device in it, and the lab says how many there are."""
-    labels = node["metadata"].get("labels") or {}
+    labels = own_labels(node)
     return bool(number_of_gpus(node)) and any(labels.get(name) == "true" for name in DISCOVERED)
 
 
 def number_of_gpus(node: Document) -> int:
     """How many GPUs are in its machine."""
-    return int((node["metadata"].get("annotations") or {}).get(GPUS) or 0)
+    return int(own_annotations(node).get(GPUS) or 0)
 
 
 def hardware_of(node: Document) -> Hardware:
     """Which GPUs are in its machine."""
-    return of_product((node["metadata"].get("annotations") or {}).get(PRODUCT) or "NVIDIA-GPU")
+    return of_product(own_annotations(node).get(PRODUCT) or "NVIDIA-GPU")

@@ -6,8 +6,8 @@ import math
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import is_leaving
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving, own_annotations, own_labels
 from perflab.emulators.gpu_operator.discovered import hardware_of, is_gpu_node, number_of_gpus
 from perflab.emulators.gpu_operator.operands import DEVICE_PLUGIN, FEATURE_DISCOVERY, OPERANDS
 from perflab.emulators.gpu_operator.pods import Pods
@@ -53,7 +53,7 @@ class Nodes:
 
     async def _reconcile(self, key: Key) -> float | None:
         node = self._nodes.get(key)
-        if node is None or GPUS not in (node["metadata"].get("annotations") or {}):
+        if node is None or GPUS not in own_annotations(node):
             return None
         wanted = any(not is_leaving(policy) for policy in self._policies.values())
         if not wanted or not is_gpu_node(node):
@@ -87,7 +87,7 @@ class Nodes:
         return wait_s
 
     async def _bring(self, node: Document, labels: dict[str, str], capacity: dict[str, str]) -> None:
-        change = changed_labels(node["metadata"].get("labels") or {}, labels)
+        change = changed_labels(own_labels(node), labels)
         if change:
             await self._nodes.patch(key_of(node), {"metadata": {"labels": change}})
         status = node.get("status") or {}

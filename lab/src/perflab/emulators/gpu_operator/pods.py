@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from perflab.api import Document
 from perflab.emulators import quantities
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import is_leaving, is_true, phase_of
+from perflab.emulators.conditions import is_true
+from perflab.emulators.documents import is_leaving, own_labels, phase_of
 from perflab.emulators.gpu_operator.operands import OPERANDS, Operand
 from perflab.emulators.gpu_operator.resources import PREFIX
 from perflab.emulators.resources import PODS
@@ -84,4 +85,4 @@ def _node(pod: Document | None) -> str:
 
 
 def _app(pod: Document) -> str:
-    return str((pod["metadata"].get("labels") or {}).get("app") or "")
+    return str(own_labels(pod).get("app") or "")

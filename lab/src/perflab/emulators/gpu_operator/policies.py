@@ -6,8 +6,9 @@ import math
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
-from perflab.emulators.conditions import is_leaving, with_condition
+from perflab.emulators.conditions import conditions_of, with_condition
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving, own_annotations
 from perflab.emulators.gpu_operator import operands
 from perflab.emulators.gpu_operator.deployed import operator_namespace
 from perflab.emulators.gpu_operator.discovered import has_features, is_gpu_node
@@ -82,7 +83,7 @@ class Policies:
             desired["metadata"]["ownerReferences"] = [owner_reference(CLUSTER_POLICIES, policy)]
             desired["metadata"]["namespace"] = namespace
             await self._daemon_sets.create(desired)
-        elif (present["metadata"].get("annotations") or {}).get(HASH) != desired["metadata"]["annotations"][HASH]:
+        elif own_annotations(present).get(HASH) != desired["metadata"]["annotations"][HASH]:
             await self._daemon_sets.patch(key_of(present), desired)
         return 0.0
 
@@ -134,7 +135,7 @@ class Policies:
         return bool(status.get("numberAvailable", 0) == wanted == status.get("updatedNumberScheduled", 0))
 
     async def _write(self, policy: Document, namespace: str, error: str) -> None:
-        conditions = list((policy.get("status") or {}).get("conditions") or [])
+        conditions = conditions_of(policy)
         if error:
             conditions = with_condition(conditions, "Ready", False, "Error", "")
             conditions = with_condition(conditions, "Error", True, _reason(error), error)

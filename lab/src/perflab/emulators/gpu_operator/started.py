@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
+from perflab.emulators.documents import own_labels
 from perflab.emulators.gpu_operator import sharing
 from perflab.emulators.gpu_operator.operands import (
     CONFIGURATION,
@@ -52,7 +53,7 @@ class Started:
         return self._metrics[name][1]
 
     def _read_sharing(self, node: Document, pod: Document) -> Sharing:
-        chosen = (node["metadata"].get("labels") or {}).get(CONFIG_LABEL)
+        chosen = own_labels(node).get(CONFIG_LABEL)
         return sharing.read(self._config_map(pod), chosen or _default(pod))
 
     def _config_map(self, pod: Document) -> Document:

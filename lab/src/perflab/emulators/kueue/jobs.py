@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
-from perflab.emulators.conditions import find, is_leaving, is_true, with_condition
+from perflab.emulators.conditions import conditions_of, find, is_true, with_condition
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving, own_labels
 from perflab.emulators.kueue import specs
 from perflab.emulators.kueue.resources import (
     ADMITTED,
@@ -86,7 +86,7 @@ class QueuedJobs:
         return None
 
     def _workload(self, name: str, job: Document) -> Document:
-        own = job["metadata"].get("labels") or {}
+        own = own_labels(job)
         labels = {each: text for each, text in own.items() if each.startswith(_PASSED_DOWN)}
         pod_sets = self._kind.pod_sets(job)
         return {
@@ -124,12 +124,12 @@ class QueuedJobs:
         if workload is None or is_true(workload, FINISHED):
             return
         message = (find(job, ended) or {}).get("message", "")
-        conditions = with_condition(_conditions(workload), FINISHED, True, self._kind.ends[ended], message)
+        conditions = with_condition(conditions_of(workload), FINISHED, True, self._kind.ends[ended], message)
         await self._workloads.patch_status(key_of(workload), {"conditions": conditions})
 
     async def _release(self, workload: Document) -> None:
         """Its job stands still: the quota is free, and it waits again."""
-        conditions = _conditions(workload)
+        conditions = conditions_of(workload)
         for kind, true, reason, message in (
             (QUOTA_RESERVED, False, "Pending", "it was evicted"),
             (ADMITTED, False, "NoReservation", "it has no quota"),
@@ -137,10 +137,6 @@ class QueuedJobs:
         ):
             conditions = with_condition(conditions, kind, true, reason, message)
         await self._workloads.patch_status(key_of(workload), {"admission": None, "conditions": conditions})
-
-
-def _conditions(workload: Document) -> list[dict[str, Any]]:
-    return list((workload.get("status") or {}).get("conditions") or [])
 
 
 def simple_jobs(cluster: Cluster) -> QueuedJobs:

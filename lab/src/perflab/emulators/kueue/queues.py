@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perflab.api import Document, in_bulk
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import with_condition
+from perflab.emulators.conditions import conditions_of, with_condition
 from perflab.emulators.controller import Controller
 from perflab.emulators.kueue import specs
 from perflab.emulators.kueue.admission import Demand, Plan, decide
@@ -111,7 +111,7 @@ class Queues:
         if workload is None:
             return
         name = queue["metadata"]["name"]
-        conditions = list((workload.get("status") or {}).get("conditions") or [])
+        conditions = conditions_of(workload)
         for ended in (EVICTED, PREEMPTED):
             if any(item["type"] == ended for item in conditions):
                 conditions = with_condition(conditions, ended, False, QUOTA_RESERVED, "it has quota again")
@@ -135,7 +135,7 @@ class Queues:
     async def _let_wait(self, key: Key, why: str) -> None:
         workload = self._workloads.get(key)
         if workload is not None:
-            conditions = list((workload.get("status") or {}).get("conditions") or [])
+            conditions = conditions_of(workload)
             conditions = with_condition(conditions, QUOTA_RESERVED, False, "Pending", why)
             await self._workloads.patch_status(key, {"conditions": conditions})
 
@@ -149,7 +149,7 @@ class Queues:
             await self._local_queues.patch_status(local, counts)
         why = self._inactive(queue)
         conditions = with_condition(
-            list((queue.get("status") or {}).get("conditions") or []),
+            conditions_of(queue),
             "Active",
             not why,
             "FlavorNotFound" if "missing" in why else ("Stopped" if why else "Ready"),

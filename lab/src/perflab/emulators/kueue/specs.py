@@ -8,7 +8,8 @@ from decimal import Decimal
 
 from perflab.api import Document
 from perflab.emulators import quantities
-from perflab.emulators.conditions import find, is_leaving, is_true
+from perflab.emulators.conditions import find, is_true
+from perflab.emulators.documents import is_leaving
 from perflab.emulators.kueue.admission import NEVER, Amounts, Demand, Group, Rules
 from perflab.emulators.kueue.resources import ADMITTED, EVICTED, FINISHED, QUOTA_RESERVED
 from perflab.emulators.store import key_of

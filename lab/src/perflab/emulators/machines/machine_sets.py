@@ -6,8 +6,9 @@ from typing import Any
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
-from perflab.emulators.conditions import is_leaving, is_true, phase_of
+from perflab.emulators.conditions import is_true
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving, own_annotations, phase_of
 from perflab.emulators.machines.resources import DELETE_FIRST, FAILED, MACHINE_OF_NODE, MACHINE_SETS, MACHINES
 from perflab.emulators.resources import NODES
 from perflab.emulators.store import Key, key_of, owner_of
@@ -90,6 +91,6 @@ def _machine(owner: Document, mark: dict[str, str]) -> Document:
 
 def _goes_first(machine: Document) -> tuple[bool, bool, str]:
     """OpenShift's order: what is asked for, then what failed; among equals the API knows none, here by name."""
-    asked = DELETE_FIRST in (machine["metadata"].get("annotations") or {})
+    asked = DELETE_FIRST in own_annotations(machine)
     failed = phase_of(machine) == FAILED
     return not asked, not failed, machine["metadata"]["name"]

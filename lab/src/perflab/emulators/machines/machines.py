@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable
 
 from perflab.api import Document, in_bulk
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import is_leaving, now_s, phase_of
+from perflab.emulators.conditions import now_s
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving, phase_of
 from perflab.emulators.machines import instance_types, providers
 from perflab.emulators.machines.nodes import node_of
 from perflab.emulators.machines.resources import (

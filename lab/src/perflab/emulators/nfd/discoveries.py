@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
-from perflab.emulators.conditions import Condition, is_leaving, with_condition
+from perflab.emulators.conditions import conditions_of, with_condition
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving
 from perflab.emulators.nfd.labels import Labels
 from perflab.emulators.nfd.resources import APP, COLLECTOR, DISCOVERIES, MASTER, WORKER
 from perflab.emulators.operators import Operator
@@ -92,7 +93,7 @@ class Discoveries:
 
     async def _tell(self, discovery: Document) -> None:
         key = key_of(discovery)
-        conditions: list[Condition] = list((discovery.get("status") or {}).get("conditions") or [])
+        conditions = conditions_of(discovery)
         unready = self._unready(key[0])
         for kind, true, reason in (
             ("Available", not unready, "AllInstanceComponentsAreDeployedSuccessfuly"),

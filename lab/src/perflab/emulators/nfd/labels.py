@@ -8,6 +8,7 @@ from perflab.api import Document
 from perflab.emulators.cluster import Cluster
 from perflab.emulators.conditions import is_true
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import own_annotations, own_labels
 from perflab.emulators.nfd.resources import APP, WORKER
 from perflab.emulators.resources import NODES, PODS
 from perflab.emulators.store import Key, key_of
@@ -35,7 +36,7 @@ _MACHINE = {
 
 def features(node: Document) -> dict[str, str]:
     """The labels of a node's features."""
-    gpus = (node["metadata"].get("annotations") or {}).get(_GPUS, "0")
+    gpus = own_annotations(node).get(_GPUS, "0")
     found = {**_MACHINE, **({"pci-10de.present": "true"} if gpus not in ("", "0") else {})}
     return {f"{_PREFIX}/{name}": value for name, value in found.items()}
 
@@ -73,7 +74,7 @@ class Labels:
         if wait_s > 0:
             return wait_s
         labels = features(node)
-        if labels.items() - (node["metadata"].get("labels") or {}).items():
+        if labels.items() - own_labels(node).items():
             await self._nodes.patch(key, {"metadata": {"labels": labels, "annotations": {_NOTE: _noted(labels)}}})
         return None
 
@@ -83,7 +84,7 @@ class Labels:
     async def prune(self) -> None:
         """Take all labels of features from all nodes."""
         for node in self._nodes.values():
-            labels = node["metadata"].get("labels") or {}
+            labels = own_labels(node)
             gone = {name: None for name in labels if name.startswith(f"{_PREFIX}/")}
             if gone:
                 change = {"metadata": {"labels": gone, "annotations": {_NOTE: None}}}

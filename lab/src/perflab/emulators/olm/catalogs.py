@@ -6,8 +6,9 @@ import math
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
-from perflab.emulators.conditions import is_leaving, is_true, now_s
+from perflab.emulators.conditions import is_true, now_s
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving
 from perflab.emulators.olm.manifests import package_manifest
 from perflab.emulators.olm.packages import packages
 from perflab.emulators.olm.resources import CATALOGS, MANIFESTS, SERVICES

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import is_leaving, phase_of
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving, own_labels, phase_of
 from perflab.emulators.olm.groups import EVERYWHERE, Groups, targets
 from perflab.emulators.olm.resources import COPIED_FROM, VERSIONS
 from perflab.emulators.resources import NAMESPACES
@@ -82,5 +82,5 @@ class Copies:
 
 
 def _origin(version: Document) -> str | None:
-    origin: str | None = (version["metadata"].get("labels") or {}).get(COPIED_FROM)
+    origin: str | None = own_labels(version).get(COPIED_FROM)
     return origin

@@ -6,8 +6,9 @@ import asyncio
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import is_leaving, now_s, phase_of
+from perflab.emulators.conditions import now_s
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving, phase_of
 from perflab.emulators.olm.groups import Groups
 from perflab.emulators.olm.manifests import csv
 from perflab.emulators.olm.packages import Package, package_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from perflab.api import Document
-from perflab.emulators.conditions import phase_of
+from perflab.emulators.documents import own_labels, phase_of
 from perflab.emulators.olm.packages import Package
 from perflab.emulators.olm.resources import COPIED_FROM
 
@@ -94,5 +94,5 @@ def originals(versions: Sequence[Document], namespace: str) -> dict[str, Documen
     return {
         each["metadata"]["name"]: each
         for each in versions
-        if each["metadata"]["namespace"] == namespace and COPIED_FROM not in (each["metadata"].get("labels") or {})
+        if each["metadata"]["namespace"] == namespace and COPIED_FROM not in own_labels(each)
     }

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import Condition, now_s, phase_of, with_condition
+from perflab.emulators.conditions import Condition, now_s, with_condition
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import own_labels, phase_of
 from perflab.emulators.olm.catalogs import is_ready
 from perflab.emulators.olm.packages import find
 from perflab.emulators.olm.resolving import Outcome, Settled, Unresolved, Wanted, originals, resolve, unsatisfiable
@@ -62,7 +63,7 @@ class Subscriptions:
         """What the Subscription was on its way to is installed once it is there."""
         key, status = key_of(subscription), subscription.get("status") or {}
         label = component_label(subscription["spec"]["name"], key[0])
-        if label not in (subscription["metadata"].get("labels") or {}):
+        if label not in own_labels(subscription):
             await self._subscriptions.patch(key, {"metadata": {"labels": {label: ""}}})
         current = status.get("currentCSV")
         if current in present and status.get("installedCSV") != current:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import is_leaving, now_s, phase_of
+from perflab.emulators.conditions import now_s
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving, own_annotations, own_labels, phase_of
 from perflab.emulators.olm.groups import Groups, problem_of, targets
 from perflab.emulators.olm.manifests import deployments
 from perflab.emulators.olm.packages import package_of
@@ -45,7 +46,7 @@ class Versions:
         version = self._versions.get(key)
         if version is None or is_leaving(version):
             return None
-        if COPIED_FROM in (version["metadata"].get("labels") or {}):
+        if COPIED_FROM in own_labels(version):
             return None
         problem = problem_of(self._groups.within(key[0]), version)
         if problem is not None:
@@ -61,7 +62,7 @@ class Versions:
             "olm.operatorNamespace": group["metadata"]["namespace"],
             "olm.targetNamespaces": ",".join(targets(group)),
         }
-        noted = version["metadata"].get("annotations") or {}
+        noted = own_annotations(version)
         if any(noted.get(name) != value for name, value in notes.items()):
             await self._versions.patch(key_of(version), {"metadata": {"annotations": notes}})
 

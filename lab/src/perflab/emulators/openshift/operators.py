@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import with_condition
+from perflab.emulators.conditions import conditions_of, with_condition
 from perflab.emulators.controller import Controller
 from perflab.emulators.openshift.resources import CLUSTER_OPERATORS, VERSION
 from perflab.emulators.store import Key
@@ -77,7 +77,7 @@ class Operators:
         return wait_s if wait_s else None
 
     def _status(self, operator: Document, why: str, *, is_degraded: bool) -> Document:
-        conditions = list((operator.get("status") or {}).get("conditions") or [])
+        conditions = conditions_of(operator)
         reason = "AsExpected" if not why else ("SyncError" if is_degraded else "NotReady")
         message = why or "All is well"
         for kind, true in (

@@ -6,8 +6,8 @@ import zlib
 
 from perflab.api import Document
 from perflab.emulators.cluster import EMULATED, Cluster
-from perflab.emulators.conditions import is_leaving
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving, own_annotations
 from perflab.emulators.openshift.resources import PROJECTS
 from perflab.emulators.resources import NAMESPACES
 from perflab.emulators.store import Key, key_of
@@ -67,7 +67,7 @@ class Projects:
             await self._projects.patch(key, {"metadata": change, "status": {"phase": phase}})
 
     async def _assign_users(self, key: Key, namespace: Document) -> None:
-        present = namespace["metadata"].get("annotations") or {}
+        present = own_annotations(namespace)
         missing = {name: value for name, value in _security(key[1]).items() if name not in present}
         if missing:
             await self._namespaces.patch(key, {"metadata": {"annotations": missing}})

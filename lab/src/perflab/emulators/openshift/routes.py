@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import is_leaving, now_s
+from perflab.emulators.conditions import now_s
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving
 from perflab.emulators.openshift.resources import APPS_DOMAIN, ROUTES
 from perflab.emulators.store import Key
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import is_leaving, is_true, now_s, phase_of, with_condition
+from perflab.emulators.conditions import is_true, now_s, with_condition
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving, phase_of
 from perflab.emulators.ray import pods
 from perflab.emulators.ray.resources import CLUSTER, HEAD, NODE_TYPE, RAY_CLUSTERS, READY
 from perflab.emulators.resources import PODS, SERVICES

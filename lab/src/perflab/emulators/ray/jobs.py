@@ -6,8 +6,9 @@ import datetime
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import find, is_leaving, is_true, now_s, phase_of
+from perflab.emulators.conditions import find, is_true, now_s
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving, own_annotations, phase_of
 from perflab.emulators.ray import pods
 from perflab.emulators.ray.resources import (
     CLUSTER,
@@ -144,7 +145,7 @@ class RayJobs:
     async def _lose(self, key: Key) -> None:
         """The job's program dies with the process that it lost."""
         for pod in self._pods_of(key):
-            annotations = pod["metadata"].get("annotations") or {}
+            annotations = own_annotations(pod)
             if annotations.items() >= _DIES.items() or is_leaving(pod):
                 continue
             await self._submitting.patch(key_of(pod), {"metadata": {"annotations": _DIES}})

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import Condition, is_leaving, phase_of, with_condition
+from perflab.emulators.conditions import Condition, with_condition
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving, phase_of
 from perflab.emulators.rhoai.components import COMPONENTS, Component, is_managed
 from perflab.emulators.rhoai.finalizers import add_finalizer, remove_finalizer
 from perflab.emulators.rhoai.installing import Installer, State

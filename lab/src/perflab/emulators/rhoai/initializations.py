@@ -6,8 +6,9 @@ import math
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import Condition, is_leaving, phase_of, with_condition
+from perflab.emulators.conditions import Condition, with_condition
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving, own_labels, phase_of
 from perflab.emulators.resources import NAMESPACES
 from perflab.emulators.rhoai.finalizers import add_finalizer, remove_finalizer
 from perflab.emulators.rhoai.platform import Platform, Product
@@ -62,7 +63,7 @@ class Initializations:
         if found is None:
             metadata = {"name": name, "labels": labels, "annotations": self._cluster.mark()}
             await self._namespaces.create({"metadata": metadata})
-        elif (found["metadata"].get("labels") or {}).get(GENERATED) != "true":
+        elif own_labels(found).get(GENERATED) != "true":
             await self._namespaces.patch(("", name), {"metadata": {"labels": labels}})
 
     async def _tell(self, document: Document, phase: str, failure: str, release: Document | None = None) -> None:

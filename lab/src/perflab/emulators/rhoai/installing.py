@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
-from perflab.emulators.conditions import is_leaving
+from perflab.emulators.documents import is_leaving
 from perflab.emulators.resources import DEPLOYMENTS
 from perflab.emulators.rhoai.components import Component, definition, deployment, image_of, image_stream, needs_mesh
 from perflab.emulators.rhoai.resources import CLUSTERS, DEFINITIONS, IMAGE_STREAMS, PART_OF

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import own_labels
 from perflab.emulators.operators import OPERATOR, Operator
 from perflab.emulators.resources import CONFIG_MAPS, DEPLOYMENTS
 from perflab.emulators.rhoai.resources import CATALOG_SOURCES, CLUSTERS, DELETE, INITIALIZATIONS
@@ -73,7 +74,7 @@ class Platform:
         """The product's name, with its flavour, and its version."""
         flavour = f" {'Cloud Service' if self._is_managed() else 'Self-Managed'}" if product is _RHOAI else ""
         deployment = self._deployment()
-        owner = (deployment["metadata"].get("labels") or {}).get("olm.owner", "") if deployment else ""
+        owner = own_labels(deployment).get("olm.owner", "") if deployment else ""
         version = owner.removeprefix(f"{product.package}.").removeprefix("v")
         return {"name": f"{product.title}{flavour}", "version": version}
 

@@ -6,8 +6,8 @@ import math
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import is_leaving
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving
 from perflab.emulators.resources import CONFIG_MAPS, NAMESPACES
 from perflab.emulators.rhoai.platform import Platform, Product
 from perflab.emulators.rhoai.resources import (

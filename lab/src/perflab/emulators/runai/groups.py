@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
-from perflab.emulators.conditions import is_leaving, phase_of, with_condition
+from perflab.emulators.conditions import conditions_of, with_condition
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving, own_annotations, own_labels, phase_of
 from perflab.emulators.resources import PODS, PYTORCH_JOBS, Resource
 from perflab.emulators.runai.resources import GATE, GROUP_ANNOTATION, POD_GROUPS, RUNAI_JOBS, WORKLOAD_NAME
 from perflab.emulators.store import Key, Store, key_of, owner_of
@@ -58,7 +59,7 @@ class Groups:
             "metadata": {
                 "name": name,
                 "namespace": pod["metadata"]["namespace"],
-                "labels": job["metadata"].get("labels") or {},
+                "labels": own_labels(job),
                 "annotations": self._cluster.mark(),
                 "ownerReferences": [owner_reference(kind, job)],
             },
@@ -77,7 +78,7 @@ class Groups:
 
 
 def _group_of(pod: Document) -> str | None:
-    group: str | None = (pod["metadata"].get("annotations") or {}).get(GROUP_ANNOTATION)
+    group: str | None = own_annotations(pod).get(GROUP_ANNOTATION)
     return group
 
 
@@ -106,7 +107,7 @@ def _status(group: Document, pods: list[Document]) -> Document:
     counts = {phase: phases.count(phase) for phase in ("Pending", "Running", "Succeeded", "Failed")}
     needed = group["spec"]["minMember"]
     status: Document = {phase.lower(): count for phase, count in counts.items()}
-    conditions = list((group.get("status") or {}).get("conditions") or [])
+    conditions = conditions_of(group)
     if sum(bool(pod["spec"].get("nodeName")) for pod in pods) >= needed:
         conditions = with_condition(conditions, "Scheduled", True, "Scheduled", f"{needed} of its pods have a node")
     return {**status, "phase": _phase(counts, needed), "conditions": conditions}

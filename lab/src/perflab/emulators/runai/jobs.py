@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
-from perflab.emulators.conditions import is_leaving, is_true, now_s, phase_of, with_condition
+from perflab.emulators.conditions import is_true, now_s, with_condition
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving, phase_of
 from perflab.emulators.resources import PODS
 from perflab.emulators.runai.resources import RUNAI_JOBS, WORKLOAD_NAME
 from perflab.emulators.store import Key, key_of, owner_of

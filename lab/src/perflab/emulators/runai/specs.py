@@ -10,6 +10,7 @@ import shlex
 from typing import Any
 
 from perflab.api import Document
+from perflab.emulators.documents import own_annotations, own_labels
 from perflab.emulators.runai.resources import GANG_LABEL, GATE, RELEASE, WORKLOAD_NAME
 
 # what of a workload's own metadata goes down to all that is made for it
@@ -44,7 +45,7 @@ def project(workload: Document) -> str:
 
 def labels_of(workload: Document) -> dict[str, str]:
     """The labels of everything below the workload."""
-    own = workload["metadata"].get("labels") or {}
+    own = own_labels(workload)
     return {
         **_passed_down(own),
         **({_PRIORITY_LABEL: own[_PRIORITY_LABEL]} if own.get(_PRIORITY_LABEL) else {}),
@@ -57,7 +58,7 @@ def labels_of(workload: Document) -> dict[str, str]:
 
 def annotations_of(workload: Document) -> dict[str, str]:
     """The annotations of everything below the workload."""
-    own = _passed_down(workload["metadata"].get("annotations") or {})
+    own = _passed_down(own_annotations(workload))
     return {**own, **{name: str(text) for name, text in items(workload, "annotations").items()}}
 
 
@@ -127,7 +128,7 @@ def pod_template(workload: Document, container: str, restart_policy: str) -> Doc
 
 def priority_class(workload: Document) -> str | None:
     """The PriorityClass that the workload's label names."""
-    found: str | None = (workload["metadata"].get("labels") or {}).get(_PRIORITY_LABEL)
+    found: str | None = own_labels(workload).get(_PRIORITY_LABEL)
     return found
 
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from perflab.api import Document
 from perflab.emulators.cluster import Cluster, owner_reference
-from perflab.emulators.conditions import find, is_leaving, is_true, with_condition
+from perflab.emulators.conditions import conditions_of, find, is_true, with_condition
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving
 from perflab.emulators.resources import GANGS, PYTORCH_JOBS, Resource
 from perflab.emulators.runai import specs
 from perflab.emulators.runai.resources import DISTRIBUTEDS, INTERACTIVES, RUNAI_JOBS, TRAININGS, WORKLOAD_NAME
@@ -119,7 +120,7 @@ def _phase_of_pytorch_job(job: Document) -> str:
 
 
 def _status(workload: Document, job: Document, phase: str) -> Document:
-    conditions = list((workload.get("status") or {}).get("conditions") or [])
+    conditions = conditions_of(workload)
     # a workload that ended between two looks did run
     if phase == RUNNING or (phase == COMPLETED and find(workload, RUNNING) is None):
         conditions = with_condition(conditions, RUNNING, True, RUNNING, "its pods run")

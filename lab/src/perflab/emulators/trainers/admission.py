@@ -7,6 +7,7 @@ import json
 
 from perflab.api import Api, Document
 from perflab.emulators import durations
+from perflab.emulators.documents import own_annotations
 from perflab.emulators.trainers.benchmark import measure
 from perflab.emulators.trainers.job import RAY, config_map_of, read_job
 from perflab.emulators.trainers.model import train
@@ -27,7 +28,7 @@ def annotations_of(pod: Document, config_map: Document, product: str, speed: flo
     benchmark = job.trainer == RAY and job.program == BENCHMARK
     if not job.trains or not (job.gpus or benchmark) or (benchmark and job.rank):
         return {}
-    own = pod["metadata"].get("annotations") or {}
+    own = own_annotations(pod)
     simulated: Simulated = measure(job, speed) if benchmark else train(job, product, speed)
     told_s = durations.parse(own.get(DURATION))
     if told_s:
@@ -42,7 +43,7 @@ def annotations_of(pod: Document, config_map: Document, product: str, speed: flo
 
 def speed_of(pod: Document, usual: float) -> float:
     """How many times as fast as the clock the pod's training runs."""
-    text = (pod["metadata"].get("annotations") or {}).get(SPEED, "")
+    text = own_annotations(pod).get(SPEED, "")
     try:
         asked = float(text) if text else usual
     except ValueError as error:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from perflab.api import Document
+from perflab.emulators.documents import own_annotations, own_labels
 
 TRAINER = "lab.psap.perf/trainer"
 JOB = "psap.perf/fine-tuning-job"
@@ -58,7 +59,7 @@ class Job:
 
 def config_map_of(pod: Document) -> str:
     """The name of the ConfigMap that describes the pod's job; empty when no label tells the job."""
-    job = (pod["metadata"].get("labels") or {}).get(JOB)
+    job = own_labels(pod).get(JOB)
     return f"{job}-config" if job else ""
 
 
@@ -106,7 +107,7 @@ def _gpus_of(pod: Document) -> int:
 
 
 def _networks(pod: Document) -> int:
-    named = (pod["metadata"].get("annotations") or {}).get(_NETWORKS, "")
+    named = own_annotations(pod).get(_NETWORKS, "")
     return len([name for name in named.split(",") if name])
 
 

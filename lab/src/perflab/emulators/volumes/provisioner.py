@@ -7,8 +7,8 @@ import time
 from perflab.api import Document
 from perflab.emulators import durations
 from perflab.emulators.cluster import Cluster
-from perflab.emulators.conditions import is_leaving, phase_of
 from perflab.emulators.controller import Controller
+from perflab.emulators.documents import is_leaving, own_annotations, phase_of
 from perflab.emulators.resources import CLAIMS, STORAGE_CLASSES, VOLUMES
 from perflab.emulators.store import Key, key_of
 
@@ -54,7 +54,7 @@ class Provisioner:
         return None
 
     def _is_wanted(self, claim: Document) -> bool:
-        annotations = claim["metadata"].get("annotations") or {}
+        annotations = own_annotations(claim)
         if claim["spec"].get("volumeName") or is_leaving(claim):
             return False
         waits = self._class(claim).get("volumeBindingMode") == "WaitForFirstConsumer"
@@ -113,7 +113,7 @@ class Reclaimer:
 
 
 def _is_released(volume: Document) -> bool:
-    annotations = volume["metadata"].get("annotations") or {}
+    annotations = own_annotations(volume)
     return (
         annotations.get(_PROVISIONED_BY) == PROVISIONER
         and volume["spec"].get("persistentVolumeReclaimPolicy") == "Delete"
