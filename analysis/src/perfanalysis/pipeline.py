@@ -19,6 +19,7 @@ from perfanalysis.prometheus.ranges import Ranges
 from perfanalysis.sections import Section
 from perfanalysis.selection import Selection
 from perfanalysis.source import Source
+from perfanalysis.wording import value_text
 from perfanalysis.workload_type import Analysis
 
 
@@ -62,7 +63,7 @@ def labels_of(analysis: Analysis) -> dict[str, str]:
     cell = analysis.place.cell
     if cell is not None:
         labels["cell"] = str(cell.index)
-        labels |= {name: str(value) for name, value in cell.values.items()}
+        labels |= {name: value_text(value) for name, value in cell.values.items()}
     return labels
 
 

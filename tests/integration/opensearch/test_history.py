@@ -77,8 +77,8 @@ def test_what_is_pulled_is_what_an_export_would_have_written(tmp_path: Path, ser
     assert run(["history", "export", str(folder), "--to", str(tmp_path / "exported")]) == 0
     assert perfanalysis("push", folder, "--to", server.url, "--ca-file", server.ca_file)[0] == 0
     words = ("pull", target, "--from", server.url, "--ca-file", server.ca_file)
-    assert perfanalysis(*words)[1] == f"3 runs pulled into {target}, 0 were there\n"
-    assert perfanalysis(*words)[1] == f"0 runs pulled into {target}, 3 were there\n"
+    assert perfanalysis(*words)[1] == f"3 runs pulled into {target}, 0 there already\n"
+    assert perfanalysis(*words)[1] == f"0 runs pulled into {target}, 3 there already\n"
     files = {path.name: path.read_bytes() for path in (tmp_path / "exported").iterdir()}
     assert files == {path.name: path.read_bytes() for path in target.iterdir()}
     # of both copies of a run the own one counts, which has more facts
@@ -234,7 +234,7 @@ def test_documents_that_the_server_does_not_take_are_named(tmp_path: Path, serve
     add(folder, document(2, [kpi("a", 1.0)], run="17"))
     code, output, told = perfanalysis("push", folder, "--to", server.url, "--ca-file", server.ca_file)
     assert (code, output) == (1, "1 runs pushed, 0 were there\n1 values of KPIs pushed, 0 were there\n")
-    assert "2 documents of 1 runs were not stored: KPI a of run-001: mapper_parsing_exception: " in told
+    assert "2 documents of 1 run could not be stored: KPI a of run-001: mapper_parsing_exception: " in told
     assert "KPI b of run-001" in told
     # a run whose values are not all there is not there either
     assert [each["run"] for each in pull(server) if isinstance(each, dict)] == ["17"]
@@ -249,7 +249,7 @@ def test_a_document_that_was_changed_on_the_server_is_named_and_left_out(
     hit["_source"]["document"]["status"] = "failed"
     client.index(index=index, id=hit["_id"], body=hit["_source"], params={"refresh": "true"})
     code, output, told = perfanalysis("pull", tmp_path / "h", "--from", server.url, "--ca-file", server.ca_file)
-    assert (code, output) == (5, f"1 runs pulled into {tmp_path / 'h'}, 0 were there\n")
+    assert (code, output) == (5, f"1 run pulled into {tmp_path / 'h'}, 0 there already\n")
     assert "left out: run-001 was changed on the server after it was pushed" in told
 
 

@@ -39,7 +39,7 @@ def test_a_run_is_added_once(tmp_path: Path) -> None:
     assert "completed_ratio" in names
     # what has no value is not in a history
     assert all(each["value"] is not None for each in added["recordings"][0]["kpis"])
-    assert f"{RUN.name}  1 recordings, {len(names)} KPIs" in history(folder, "list", str(folder))
+    assert f"{RUN.name}  1 recording, {len(names)} KPIs" in history(folder, "list", str(folder))
     assert json.loads(history(folder, "show", str(folder), "scale_test-2026")) == added
 
 

@@ -162,5 +162,5 @@ def test_many_failures_are_told_by_the_first() -> None:
     error = Pushed(Counter(), Counter(), failures).error()
     assert error is not None
     assert (error.exit_code, str(error).count("no room")) == (1, 10)
-    assert "12 documents of 12 runs were not stored" in str(error)
+    assert "12 documents of 12 runs could not be stored" in str(error)
     assert "; and 2 more. Push again" in str(error)

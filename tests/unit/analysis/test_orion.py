@@ -66,7 +66,7 @@ def test_a_later_file_adds_only_what_is_new_and_contradicts_nothing(
     pulls = ["import", "orion", str(DATA / "pull-request.json"), "--history", str(tmp_path / "history")]
     assert run([*pulls, "--orion-test", "node-density"]) == 0
     told = capsys.readouterr()
-    assert "1 runs of node-density added, 4 there already" in told.out
+    assert "1 run of node-density added, 4 there already" in told.out
     assert "has no number for kubeletCPU_avg" in told.err
     assert run([*pulls, "--orion-test", "node-density", "--unit", "pod_*=ms"]) == 0
     assert "the history has other numbers or units of pod_ready_latency_p99" in capsys.readouterr().err

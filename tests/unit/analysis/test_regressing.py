@@ -97,7 +97,7 @@ def test_an_effect_is_of_the_levels_beside_the_change_only() -> None:
 def test_too_little_history_is_said_and_is_an_error_when_it_is_all() -> None:
     regression = judged((1.0, 1.0, 1.0, 9.0))
     assert word(regression) == "too little history"
-    assert regression.recordings[0].kpis[0].reason == "change-point needs 4 earlier values, there are 3"
+    assert regression.recordings[0].kpis[0].reason == "change-point needs 4 earlier values, has 3"
     assert isinstance(regression.error(), HistoryError)
     assert "3 of 3 other recordings in the history may be compared with it" in markdown_text(regression)
 

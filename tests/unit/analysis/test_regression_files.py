@@ -170,6 +170,10 @@ def test_the_page_of_a_history_has_a_part_for_each_kind_of_test(history: Path, t
     assert [entry.run for entry in newest(entries)] == ["other-2", "run-011"]
     page = write_history_page(entries, "nightly", tmp_path / "page" / "nightly.html", Options())
     text = page.read_text()
+    # what is in no trend is not counted with the runs that are
+    assert "<dt>Runs in trends</dt><dd>15</dd>" in text
+    assert "<dt>In no trend</dt><dd>1 failed</dd>" in text
+    assert "Against 2 earlier runs with the same keys: scale_test_count 7." in text
     assert "other-2: 001__scale_test__submit" in text
     assert "run-011: 001__scale_test__submit" in text
     assert (tmp_path / "page" / "nightly.unchanged_1.png").is_file()
@@ -181,6 +185,12 @@ def test_the_page_of_a_history_is_written_from_the_command_line(
     words = ["history", "show", str(history)]
     assert run([*words, "--page", str(tmp_path / "page" / "trends.html"), "--sort-by", "cluster.version"]) == 0
     assert "run-011: 001__scale_test__submit" in (tmp_path / "page" / "trends.html").read_text()
+    damaged = f"{'0' * 32}.json"
+    (history / damaged).write_text("{")
+    assert run([*words, "--page", str(tmp_path / "page" / "trends.html")]) == 0
+    assert f"warning: {damaged}: left out: it cannot be read" in capsys.readouterr().err
+    assert f"{damaged}: left out" in (tmp_path / "page" / "trends.html").read_text()
+    (history / damaged).unlink()
     assert run(words) == 2
     assert "name a RUN to print, or give --page FILE" in capsys.readouterr().err
     (tmp_path / "empty").mkdir()

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from perfanalysis.comparing.cells import sides_of_cells
+from perfanalysis.pipeline import analyse_run, labels_of
+from perfanalysis.report.run_sections import recording_label
 from perfanalysis.wording import counted, value_text
+
+from tests.data.synthetic_runs import Shape, write_run
 
 
 @pytest.mark.parametrize(
@@ -33,3 +40,18 @@ def test_a_value_is_told_without_the_marks_of_a_language(value: Any, text: str) 
 def test_numbers_of_things() -> None:
     assert [counted(number, "run") for number in (0, 1, 2)] == ["0 runs", "1 run", "2 runs"]
     assert counted(2, "query", "queries") == "2 queries"
+
+
+def test_cells_are_labelled_with_values_that_readers_can_read(tmp_path: Path) -> None:
+    shapes = [Shape(workloads=5, nodes=1, duration=1.0), Shape(workloads=6, nodes=1, duration=1.0)]
+    directory = write_run(tmp_path, shapes, run="matrix")
+    for number, path in enumerate(sorted(directory.rglob("cell.json")), start=2):
+        document = json.loads(path.read_text())
+        document["values"] |= {"scale_test_patch": {"spec": {"parallelism": number}}, "scale_test_gang": True}
+        path.write_text(json.dumps(document))
+    result = analyse_run(directory, tmp_path)
+    labels = labels_of(result.analyses[0])
+    assert (labels["scale_test_patch"], labels["scale_test_gang"]) == ("spec.parallelism=2", "true")
+    assert recording_label(result.analyses[0], result.run) == "cell 0: 5, spec.parallelism=2"
+    sides = sides_of_cells(result, "patch", None)
+    assert [side.heading for side in sides] == ["patch spec.parallelism=2", "patch spec.parallelism=3"]

@@ -12,6 +12,7 @@ from perfanalysis.fine_tuning.job import PHASE
 from perfanalysis.fine_tuning.plots import line, step_axis
 from perfanalysis.fine_tuning.plots_of_phases import phases_figure
 from perfanalysis.fine_tuning.scaling import RATES, JobInMatrix, groups_of, varying
+from perfanalysis.wording import value_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,7 +66,7 @@ def _parts(setup: Mapping[str, Any], names: Iterable[str]) -> list[str]:
 
 
 def _part(name: str, value: Any) -> str:
-    text = f"{value:g}" if isinstance(value, float) else str(value)
+    text = f"{value:g}" if isinstance(value, float) else value_text(value)
     return text if name in NAMED_ELSEWHERE else f"{SHORT.get(name, name)} {text}"
 
 
@@ -194,7 +195,7 @@ def _parameter_chart(jobs: tuple[JobInMatrix, ...], name: str, values: list[Any]
 
 
 def _category(value: Any) -> str:
-    return "none" if value is None else str(value)
+    return "none" if value is None else value_text(value)
 
 
 def _ordered(x: NDArray[np.float64], y: NDArray[np.float64], label: str, colour: int, *, across: bool) -> Layer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 from perfanalysis.charts.model import Figure
@@ -11,6 +10,7 @@ from perfanalysis.fine_tuning import plots
 from perfanalysis.fine_tuning.job import leaves
 from perfanalysis.fine_tuning.measures import Measures
 from perfanalysis.sections import Cell, Field, Note, Section, Table, number
+from perfanalysis.wording import value_text
 
 FORMATS = {"hf_trainer": "Hugging Face's Trainer", "instructlab": "InstructLab's training", "ray": "Ray"}
 NO_STEPS = "No training step: "
@@ -61,7 +61,7 @@ def job_table(measures: Measures) -> Table:
 def _cell(value: object) -> Cell:
     if value is None:
         return Cell("", reason="fine_tuning.json does not state it")
-    return Cell(value if isinstance(value, str) else json.dumps(value, default=str))
+    return Cell(value_text(value))
 
 
 def configuration_block(measures: Measures) -> Table | Note:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,10 @@ import click
 
 from perfanalysis.documents import listing, mapping
 from perfanalysis.errors import UsageError
+from perfanalysis.findings import Finding
 from perfanalysis.opensearch.commands import pull_command, push_command
 from perfanalysis.options import WORKLOADS
+from perfanalysis.wording import counted
 
 FOLDER = click.argument("folder", type=click.Path(path_type=Path))
 
@@ -54,7 +56,7 @@ def list_command(folder: Path, flow: str | None) -> None:
         if flow in (None, document.get("flow")):
             recordings = listing(document.get("recordings"))
             kpis = sum(len(listing(mapping(recording).get("kpis"))) for recording in recordings)
-            counts = f"{len(recordings)} recordings, {kpis} KPIs"
+            counts = f"{counted(len(recordings), 'recording')}, {counted(kpis, 'KPI')}"
             started, status = str(document.get("started") or "unknown"), str(document.get("status") or "unknown")
             click.echo(f"{started:26} {status:12} {document['run']}  {counts}")
 
@@ -71,7 +73,9 @@ def show_command(folder: Path, run: str | None, page: Path | None, sorted_by: tu
     if page is not None:
         from perfanalysis.regressing.page import history_page
 
-        click.echo(f"Page: {history_page(folder, page, sorted_by)}")
+        written, findings = history_page(folder, page, sorted_by)
+        _tell(findings)
+        click.echo(f"Page: {written}")
         return
     found = [document for document in documents_of(folder) if str(document["run"]).startswith(str(run))]
     if not found:
@@ -120,11 +124,15 @@ def documents_of(folder: Path) -> Iterator[dict[str, Any]]:
     from perfanalysis.history.folder import load
 
     history = load(folder)
-    for finding in history.findings:
-        click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
+    _tell(history.findings)
     if not history.documents:
         click.echo(f"note: {folder} holds no run of a history", err=True)
     yield from history.documents
+
+
+def _tell(findings: Iterable[Finding]) -> None:
+    for finding in findings:
+        click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
 
 
 history_group.add_command(push_command)

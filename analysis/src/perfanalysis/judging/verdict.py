@@ -15,6 +15,7 @@ from perfanalysis.judging.thresholds import Threshold
 from perfanalysis.pipeline import RunAnalysis, labels_of
 from perfanalysis.scale_test.outcomes import lost_text
 from perfanalysis.sections import quantity
+from perfanalysis.wording import counted
 from perfanalysis.workload_type import Analysis
 
 Outcome = Literal["met", "missed", "not judged"]
@@ -92,21 +93,17 @@ class Verdict:
         if self.data_errors or self.lost:
             return DataQualityError(f"the data is not complete: {_told(self.data_errors + missed)}")
         if missed:
-            return ThresholdError(f"{_counted(len(missed), 'threshold')} missed: {_told(missed)}")
+            return ThresholdError(f"{counted(len(missed), 'threshold')} missed: {_told(missed)}")
         if not self.recordings:
             return HistoryError("there is nothing to judge: no recording was found")
         if unjudged and not self.unjudged_allowed:
-            return HistoryError(f"{_counted(len(unjudged), 'threshold')} cannot be judged: {_told(unjudged)}")
+            return HistoryError(f"{counted(len(unjudged), 'threshold')} cannot be judged: {_told(unjudged)}")
         return None
 
 
 def _told(sentences: tuple[str, ...]) -> str:
     more = len(sentences) - MOST_TOLD
     return "; ".join(sentences[:MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def judge(result: RunAnalysis, thresholds: tuple[Threshold, ...], *, unjudged_allowed: bool = False) -> Verdict:

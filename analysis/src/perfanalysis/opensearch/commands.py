@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from perfanalysis.errors import DataQualityError
+from perfanalysis.wording import counted
 
 if TYPE_CHECKING:
     from perfanalysis.opensearch.connection import Server
@@ -103,7 +104,7 @@ def pull_command(
             new += 1
         else:
             there += 1
-    click.echo(f"{new} runs pulled into {folder}, {there} were there")
+    click.echo(f"{counted(new, 'run')} pulled into {folder}, {there} there already")
     if changed:
         raise DataQualityError(f"{changed} documents of the server were left out; they are named above")
 

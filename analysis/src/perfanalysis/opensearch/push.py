@@ -12,6 +12,7 @@ from perfanalysis.errors import AnalysisError
 from perfanalysis.opensearch.connection import connect
 from perfanalysis.opensearch.errors import told
 from perfanalysis.opensearch.layout import Stored, index_name, make_indices, of_kpis, of_run
+from perfanalysis.wording import counted
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
@@ -56,7 +57,8 @@ class Pushed:
         told_of = [f"{each.what} of {each.run}: {each.reason}" for each in self.failures[:MOST_TOLD]]
         more = f"; and {len(self.failures) - MOST_TOLD} more" if len(self.failures) > MOST_TOLD else ""
         return AnalysisError(
-            f"{len(self.failures)} documents of {len(runs)} runs were not stored: {'; '.join(told_of)}{more}. "
+            f"{counted(len(self.failures), 'document')} of {counted(len(runs), 'run')} could not be stored: "
+            f"{'; '.join(told_of)}{more}. "
             "Push again when that is mended: what was stored is not stored twice"
         )
 

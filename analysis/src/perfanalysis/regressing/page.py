@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from perfanalysis.charts.model import Figure
 from perfanalysis.comparing.write import named_figures, write_figures
 from perfanalysis.documents import write_text
+from perfanalysis.findings import Finding
 from perfanalysis.history.entries import Entry
 from perfanalysis.regressing.acknowledged import Acknowledged
 from perfanalysis.regressing.tables import kpi_table, suspects_table
@@ -18,12 +20,13 @@ from perfanalysis.regressing.verdict import Options, RecordingVerdict, Regressio
 from perfanalysis.regressing.watched import told
 from perfanalysis.report.page import Drawn, page_assets, page_environment
 from perfanalysis.sections import Table
+from perfanalysis.wording import counted
 
 METHODS = {
     "change-point": (
         "Change points: the best split of a KPI's series by the t test with equal variances, its p-value times the "
         "number of splits looked at, at most 0.03, and again in each part. A change is this run's when it began at "
-        "most {recent} runs ago."
+        "most {recent} ago."
     ),
     "z-score": (
         "z-score: this run against the mean and standard deviation of those before it, as the t statistic of a "
@@ -63,20 +66,27 @@ def write_trends(regression: Regression, output: Path, *, svg: bool = False) -> 
     return _write(output / "regression.html", "regression", page, regression, shown, svg=svg)
 
 
-def history_page(folder: Path, page: Path, sorted_by: Sequence[str]) -> Path:
-    """Write the page of a history's folder. Raises UsageError when it is none, or holds no run that went well."""
+def history_page(folder: Path, page: Path, sorted_by: Sequence[str]) -> tuple[Path, tuple[Finding, ...]]:
+    """Write the page of a history's folder; returns where, and what was left out of the history.
+
+    Raises UsageError when it is none, or holds no run that went well.
+    """
     from perfanalysis.errors import UsageError
     from perfanalysis.history.folder import load
     from perfanalysis.regressing.series import Selection
 
-    entries = load(folder).entries()
+    history = load(folder)
+    entries = history.entries()
     if not newest(entries):
         raise UsageError(f"{folder} holds no run that went well: there are no trends to show")
     options = Options(selection=Selection(sorted_by=tuple(sorted_by)))
-    return write_history_page(entries, folder.resolve().name, page, options)
+    notes = tuple(f"{finding.where}: {finding.text}" for finding in history.findings)
+    return write_history_page(entries, folder.resolve().name, page, options, notes), history.findings
 
 
-def write_history_page(entries: Sequence[Entry], title: str, page: Path, options: Options) -> Path:
+def write_history_page(
+    entries: Sequence[Entry], title: str, page: Path, options: Options, notes: tuple[str, ...] = ()
+) -> Path:
     """Write a page with the trends of a history: each newest recording that others are alike, against those."""
     shown, verdicts = [], []
     for place, entry in enumerate(newest(entries)):
@@ -84,10 +94,19 @@ def write_history_page(entries: Sequence[Entry], title: str, page: Path, options
         (verdict,) = regression.recordings
         verdicts.append(verdict)
         shown.append(_shown(regression, verdict, place, several_runs=True))
-    together = Regression(title, options, tuple(verdicts), ())
-    runs = len({entry.run for entry in entries})
-    head = {"what": "history", "title": title, "reason": "", "facts": (("Runs", str(runs)), *_facts(together)[1:])}
+    together = Regression(title, options, tuple(verdicts), notes)
+    facts = (*_runs(entries, together), *_facts(together)[1:])
+    head = {"what": "history", "title": title, "reason": "", "facts": facts}
     return _write(page, page.stem, head, together, shown, svg=False)
+
+
+def _runs(entries: Sequence[Entry], together: Regression) -> tuple[tuple[str, str], ...]:
+    """How many runs the trends are of, and how many are in none, by what became of them."""
+    shown = {entry.run for each in together.recordings for entry in (each.entry, *each.earlier)}
+    absent = {entry.run: entry.status for entry in entries if entry.run not in shown}
+    reasons = Counter("without a KPI" if status == "ok" else status for status in absent.values())
+    others = ", ".join(f"{number} {reason}" for reason, number in reasons.most_common())
+    return (("Runs in trends", str(len(shown))), *((("In no trend", others),) if others else ()))
 
 
 def newest(entries: Sequence[Entry]) -> tuple[Entry, ...]:
@@ -108,10 +127,11 @@ def _shown(
     suspects = suspects_table(recording)
     entry = recording.entry
     keys = told(dict(list(entry.keys.items())[:8])).strip(" ()")
+    earlier = counted(len(recording.earlier), "earlier run")
     name = f"{entry.run}: {entry.recording}" if several_runs else entry.recording
     return ShownRecording(
         label=name if len(name) < 80 else f"{name[:79]}\u2026",
-        text=f"Against {len(recording.earlier)} earlier runs with the same keys{f': {keys}' if keys else ''}.",
+        text=f"Against {earlier} with the same keys{f': {keys}' if keys else ''}.",
         blocks=(*changed, *((suspects,) if suspects is not None else ()), kpi_table(recording), *rest),
     )
 
@@ -151,7 +171,9 @@ def _rendered(
     head: dict[str, Any], regression: Regression, shown: Sequence[ShownRecording], drawn: Iterable[Drawn]
 ) -> str:
     options = regression.options
-    method = f"{METHODS[options.method]} {SHARED}".format(recent=options.recent, margin=f"{100 * options.margin:g} %")
+    method = f"{METHODS[options.method]} {SHARED}".format(
+        recent=counted(options.recent, "run"), margin=f"{100 * options.margin:g} %"
+    )
     return (
         page_environment(drawn)
         .get_template("regression.html.j2")

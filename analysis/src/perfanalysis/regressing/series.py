@@ -12,7 +12,7 @@ from perfanalysis.comparing.pairs import Rule, differing
 from perfanalysis.errors import UsageError
 from perfanalysis.history.entries import Entry, KpiPoint
 from perfanalysis.versions import version_key
-from perfanalysis.wording import value_text
+from perfanalysis.wording import counted, value_text
 
 MOST_TOLD = 4
 """Names of keys that differ; of further ones the number is said."""
@@ -110,7 +110,8 @@ def left_out(current: Entry, history: Sequence[Entry], selection: Selection) -> 
         return f"{current.recording}: the history holds no other run"
     reasons = Counter(why_not(entry, current, selection) for entry in others)
     told = "; ".join(f"{number} {reason}" for reason, number in reasons.most_common() if reason)
-    may = f"{current.recording}: {reasons['']} of {len(others)} other recordings in the history may be compared with it"
+    known = counted(len(others), "other recording")
+    may = f"{current.recording}: {reasons['']} of {known} in the history may be compared with it"
     return f"{may}: {told}" if told else may
 
 

@@ -18,6 +18,7 @@ from perfanalysis.regressing.methods import FEWEST, Method
 from perfanalysis.regressing.outliers import by_rank, by_score, percentile_rank, z_score
 from perfanalysis.regressing.series import Selection, Series, alike, all_series, check_names, left_out
 from perfanalysis.regressing.watched import EVERYTHING, Better, Watch, unseen, watch_of
+from perfanalysis.wording import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -137,7 +138,7 @@ class Regression:
         worse = self.of("worse")
         if worse:
             told = ", ".join(f"{each.entry.recording}: {kpi.kpi.name}" for each, kpi in worse)
-            return ThresholdError(f"{len(worse)} {'KPI' if len(worse) == 1 else 'KPIs'} worse than before: {told}")
+            return ThresholdError(f"{counted(len(worse), 'KPI')} worse than before: {told}")
         judged = sum(number for word, number in self.counts().items() if word != "too little history")
         return None if judged else HistoryError(f"no KPI of {self.run} has enough history to be judged by")
 
@@ -178,7 +179,7 @@ def _look(series: Series, options: Options) -> KpiVerdict:
     before = len(values) - 1
     needed = FEWEST[options.method]
     if before < needed:
-        reason = f"{options.method} needs {needed} earlier values, there are {before}"
+        reason = f"{options.method} needs {needed} earlier values, has {before}"
         return KpiVerdict(series.kpi, before, "too little history", None, (), reason, series)
     if options.method == "change-point":
         return _by_change_point(series, values, options.recent)
@@ -249,7 +250,9 @@ def _with_word(
     if word == "same":
         return kpi
     if not recording.confirms(kpi):
-        return replace(kpi, reason=f"{kpi.watch.confirmed_by} did not change within {kpi.watch.within} runs of it")
+        return replace(
+            kpi, reason=f"{kpi.watch.confirmed_by} did not change within {counted(kpi.watch.within, 'run')} of it"
+        )
     accepted = acknowledged.find(kpi.kpi.name, kpi.change.first)
     return replace(kpi, word=word) if accepted is None else replace(kpi, word="acknowledged", reason=accepted.sentence)
 

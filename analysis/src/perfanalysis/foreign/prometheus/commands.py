@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from perfanalysis.foreign.options import INTO
+from perfanalysis.wording import counted
 
 
 @click.command("prometheus", short_help="Range queries in JSON, or OpenMetrics dumps, as a run.")
@@ -26,7 +27,7 @@ def import_prometheus(files: tuple[Path, ...], into: Path | None) -> None:
     answers = read_answers(files)
     run = write_run_directory(imported_answers(files, answers), into)
     samples = sum(len(answer.samples) for answer in answers if answer.samples is not None)
-    click.echo(f"{len(answers)} queries, {samples} samples")
+    click.echo(f"{counted(len(answers), 'query', 'queries')}, {counted(samples, 'sample')}")
     click.echo(f"Run: {run}")
     lost = [f"{answer.name}: {answer.error}" for answer in answers if answer.samples is None]
     if lost:
