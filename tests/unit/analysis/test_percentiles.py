@@ -9,8 +9,10 @@ from perfanalysis.percentiles import (
     SHARES,
     STATED,
     Method,
+    bootstrap_draws,
     bootstrap_interval,
     estimates,
+    interval_of,
     method_in_use,
     percentile,
     smallest_interval_sample,
@@ -129,6 +131,17 @@ def test_interval_equals_that_of_resampling(share: float, method: Method) -> Non
 def test_intervals_are_the_same_every_time() -> None:
     ordered = np.sort(np.random.default_rng(1).random(400))
     assert bootstrap_interval(ordered, 0.99) == bootstrap_interval(ordered, 0.99)
+
+
+@pytest.mark.parametrize("method", ["linear", "kube-burner"])
+def test_samples_of_one_size_have_intervals_of_their_own(method: Method) -> None:
+    """Where the draws lie is the same for both; what is drawn is not."""
+    random = np.random.default_rng(6)
+    samples = [np.sort(random.lognormal(0.0, 1.0, size)) for size in (400, 400, 401)]
+    for sample in [*samples, *samples]:
+        for share in (0.5, 0.99):
+            draws = bootstrap_draws(sample, share, np.random.default_rng(20_240_229), method)
+            assert bootstrap_interval(sample, share, method) == interval_of(draws)
 
 
 def test_intervals_cover_the_true_percentile() -> None:

@@ -31,7 +31,8 @@ def png_file(strips: Iterable[NDArray[np.uint8]]) -> bytes:
     for strip in strips:
         rows, width, parts = strip.shape
         lines = np.full((rows, 1 + width * parts), UNFILTERED, dtype=np.uint8)
-        lines[:, 1:] = strip.reshape(rows, -1)
+        for part in range(parts):
+            lines[:, 1 + part :: parts] = strip[:, :, part]
         packed += packer.compress(lines.data)
         height += rows
     packed += packer.flush()

@@ -28,6 +28,8 @@ class Columns:
     tables: Any
     _estimates: dict[str, Mapping[str, Estimate]] = field(default_factory=dict, compare=False, repr=False)
     """All percentiles of a column by its reference and filter: five KPIs of one column share them."""
+    _rows: dict[str, NDArray[np.bool_]] = field(default_factory=dict, compare=False, repr=False)
+    """Which rows a filter keeps, by the table and the filter: KPIs, plots and facts ask the same again."""
 
     def declaration(self, reference: str) -> ColumnDeclared:
         """The declaration of `table.column`."""
@@ -45,12 +47,12 @@ class Columns:
         return table[kept]
 
     def _kept(self, reference: str, where: Where) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
-        table: pd.DataFrame = getattr(self.tables, split(reference)[0])
-        kept = np.ones(len(table), dtype=bool)
-        for name, wanted in where.items():
-            values = wanted if isinstance(wanted, tuple) else (wanted,)
-            kept &= table[name].astype("object").isin(values).to_numpy(dtype=bool)
-        return table, kept
+        of = split(reference)[0]
+        table: pd.DataFrame = getattr(self.tables, of)
+        name = f"{of} {sorted(where.items())}"
+        if name not in self._rows:
+            self._rows[name] = _rows_where(table, where)
+        return table, self._rows[name]
 
     def numbers(self, reference: str, where: Where) -> NDArray[np.float64]:
         """The values of a column of numbers, missing ones as NaN."""
@@ -81,6 +83,14 @@ class Columns:
         if name not in self._estimates:
             self._estimates[name] = {one.statistic: one for one in estimates(self.numbers(reference, where))}
         return value_of(self._estimates[name][statistic])
+
+
+def _rows_where(table: pd.DataFrame, where: Where) -> NDArray[np.bool_]:
+    kept = np.ones(len(table), dtype=bool)
+    for name, wanted in where.items():
+        values = wanted if isinstance(wanted, tuple) else (wanted,)
+        kept &= table[name].astype("object").isin(values).to_numpy(dtype=bool)
+    return kept
 
 
 def value_of(estimate: Estimate) -> Value:

@@ -123,19 +123,21 @@ def _figures(
 ) -> tuple[Figure | Note, ...]:
     if measures.window is None:
         return (NOTHING,)
-    figure = make(measures, measures.window)
-    if not figure.rows or not any(chart.layers for row in figure.rows for chart in row):
-        return (Note(f"{figure.title}: no workload has come far enough to be drawn."),)
-    return (replace(figure, marks=marks),)
+    return (_drawn(make(measures, measures.window), marks),)
 
 
 def _if_any(
     measures: Measures, marks: tuple[str, ...], make: Callable[[Measures, Window], Figure]
 ) -> tuple[Figure | Note, ...]:
     """The figure, where what it shows occurred."""
-    if measures.window is None or not make(measures, measures.window).rows:
-        return ()
-    return _figures(measures, marks, make)
+    figure = make(measures, measures.window) if measures.window is not None else None
+    return (_drawn(figure, marks),) if figure is not None and figure.rows else ()
+
+
+def _drawn(figure: Figure, marks: tuple[str, ...]) -> Figure | Note:
+    if not any(chart.layers for row in figure.rows for chart in row):
+        return Note(f"{figure.title}: no workload has come far enough to be drawn.")
+    return replace(figure, marks=marks)
 
 
 def percentile_table(measures: Measures) -> Table:
