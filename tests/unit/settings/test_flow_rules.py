@@ -11,6 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings_rules import br
 from ansible_collections.psap.perf.plugins.module_utils.settings_static import effective
 
 PROJECT = Project(Path(__file__).parents[3])
+CLOUD = {"clusters_sutest_compute_machineset_type": "g5.2xlarge"}
 BENCHMARK = {"fine_tuning_workload": "ray", "fine_tuning_ray_workload": "ray-benchmark"}
 
 
@@ -53,6 +54,14 @@ def refusals(settings: dict[str, Any]) -> list[str]:
         ({"gpu_operator_version": "25.3.4"}, "gpu_operator_version needs gpu_operator_channel"),
         ({"gpu_operator_time_sharing_replicas": -3}, "gpu_operator_time_sharing_replicas cannot be negative"),
         ({"clusters_sutest_compute_machineset_count": 2}, "clusters_sutest_compute_machineset_count needs"),
+        (
+            {"fine_tuning_node_count_equal_pod_count": True},
+            "fine_tuning_node_count_equal_pod_count needs clusters_sutest_compute_machineset_type",
+        ),
+        (
+            {**CLOUD, "fine_tuning_node_count_equal_pod_count": True, "fine_tuning_mode": "multi_model"},
+            "fine_tuning_node_count_equal_pod_count is for cells whose jobs differ",
+        ),
     ],
 )
 def test_what_no_step_can_use_is_refused_at_once(settings: dict[str, Any], why: str) -> None:
@@ -70,6 +79,7 @@ def test_what_no_step_can_use_is_refused_at_once(settings: dict[str, Any], why: 
         {**BENCHMARK, "fine_tuning_pod_count": 2},
         {"fine_tuning_rdma_resource": "nvidia.com/roce", "fine_tuning_secondary_nics": ["network-port-1"]},
         {"clusters_sutest_compute_machineset_count": 0},
+        {**CLOUD, "fine_tuning_node_count_equal_pod_count": True},
         {"fine_tuning_timeout": "{{ later }}"},
     ],
 )
