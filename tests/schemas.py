@@ -15,6 +15,13 @@ FOLDER = Path(__file__).resolve().parents[1] / "docs" / "schema"
 
 
 @cache
+def schema_of(name: str) -> dict[str, Any]:
+    """The schema of a document or of a journal's rows by the name of its file, such as ``run``."""
+    schema: dict[str, Any] = json.loads((FOLDER / f"{name}-1.json").read_text(encoding="utf-8"))
+    return schema
+
+
+@cache
 def schemas() -> dict[str, dict[str, Any]]:
     """Every schema of a document by its name, such as ``psap.perf/run/1``; rows of journals have no name."""
     found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))]

@@ -12,8 +12,7 @@ from perfanalysis.scale_test.analysis import SPECS
 from perfanalysis.scale_test.steps import STEPS
 
 from tests.data.synthetic_runs import Shape, write_run
-
-SCHEMAS = Path(__file__).resolve().parents[3] / "docs" / "schema"
+from tests.schemas import schema_of
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +56,6 @@ def test_what_is_synthetic_follows_the_schemas_of_what_is_recorded(tmp_path: Pat
     folder = next(write_run(tmp_path, [shape]).rglob("artifacts"))
     for path in sorted(folder.iterdir()):
         name = "control_plane_sample" if path.name == "control_plane.jsonl" else path.stem
-        schema = jsonschema.Draft202012Validator(json.loads((SCHEMAS / f"{name}-1.json").read_text()))
+        schema = jsonschema.Draft202012Validator(schema_of(name))
         texts = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
         assert [error.message for text in texts for error in schema.iter_errors(json.loads(text))] == []

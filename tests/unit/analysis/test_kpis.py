@@ -15,9 +15,8 @@ from perfanalysis.scale_test.kpis import KPIS
 from perfanalysis.scale_test.measures import measure
 from perfanalysis.scale_test.steps import STEPS
 
+from tests.schemas import schema_of
 from tests.unit.analysis.hand_made import life, submission, tables
-
-SCHEMA = json.loads((Path(__file__).resolve().parents[3] / "docs" / "schema" / "kpis-1.json").read_text())
 
 
 def declare(function: Callable[[None], Value], **changes: str) -> Kpi[None]:
@@ -121,7 +120,7 @@ def test_the_document_follows_its_schema() -> None:
     values = evaluate(KPIS, measure(tables([submission("a", 1.0)], []), {}, {}))
     facts = {"run": "r", "flow": None, "status": "ok", "simulated": ["nodes"], "emulated": []}
     document = kpis_document(facts, [Labelled({"recording": "x", "cell": "0"}, values)])
-    jsonschema.validate(document, SCHEMA)
+    jsonschema.validate(document, schema_of("kpis"))
     assert json.loads(json.dumps(document)) == document
 
 
@@ -132,7 +131,7 @@ def test_the_schema_refuses_a_null_without_a_reason() -> None:
     )
     document["kpis"][0]["value"] = None
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document, SCHEMA)
+        jsonschema.validate(document, schema_of("kpis"))
 
 
 def test_names_are_declared_once() -> None:

@@ -27,8 +27,7 @@ from tests.data.kube_burner_folders import (
     two_jobs,
     write,
 )
-
-SCHEMAS = Path(__file__).resolve().parents[3] / "docs" / "schema"
+from tests.schemas import schema_of
 
 
 def imported(folder: Path, into: Path, code: int = 0) -> RunAnalysis:
@@ -116,8 +115,7 @@ def test_a_folder_is_a_run_with_kpis_figures_and_metrics(tmp_path: Path) -> None
         "4.19.3",
     )
     for name, kind in (("run.json", "run"), ("cell__000/cell.json", "cell")):
-        schema = json.loads((SCHEMAS / f"{kind}-1.json").read_text())
-        jsonschema.validate(json.loads((tmp_path / "run" / name).read_text()), schema)
+        jsonschema.validate(json.loads((tmp_path / "run" / name).read_text()), schema_of(kind))
 
 
 def test_each_job_is_a_cell_with_its_own_documents(tmp_path: Path) -> None:

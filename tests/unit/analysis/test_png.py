@@ -14,7 +14,7 @@ from perfanalysis.charts.png import WIDTH, draw
 from perfanalysis.charts.png_layers import MANY_POINTS
 from perfanalysis.report import make_report
 
-SCHEMA = json.loads((Path(__file__).resolve().parents[3] / "docs" / "schema" / "kpis-1.json").read_text())
+from tests.schemas import schema_of
 
 
 def test_a_finished_run_gives_every_file(small_run: Path) -> None:
@@ -24,7 +24,7 @@ def test_a_finished_run_gives_every_file(small_run: Path) -> None:
     assert {path.name for path in paths.plots} == {f"{name}.png" for name in names}
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths.plots)
     document = json.loads(paths.kpis.read_text())
-    jsonschema.validate(document, SCHEMA)
+    jsonschema.validate(document, schema_of("kpis"))
     assert document["simulated"] == ["nodes", "pods", "synthetic data"]
     assert paths.openmetrics.read_text().endswith("# EOF\n")
     latencies = pd.read_parquet(paths.tables / "latencies.parquet")

@@ -18,9 +18,9 @@ from perfanalysis.scale_test_tool.run_directory import PLACE
 from perfanalysis.scale_test_tool.times_csv import HEADER, OLD_HEADER, read_times_csv, times_csv
 
 from tests.data.synthetic_runs import Shape, write_run
+from tests.schemas import schema_of
 from tests.unit.analysis.old_tool import make, sampled, submitted, write
 
-SCHEMAS = Path(__file__).resolve().parents[3] / "docs" / "schema"
 SENT = [
     submitted("j-00000a", 0.25),
     submitted("j-00000b", 1.75),
@@ -155,17 +155,12 @@ def test_every_file_of_an_import_follows_its_schema(old: Path, tmp_path: Path) -
     assert run(["import", "scale-test-tool", str(old), "--output", str(tmp_path / "run")]) == 0
     artifacts = tmp_path / "run" / PLACE / "artifacts"
     for kind in ("recording", "accounting", "nodes"):
-        jsonschema.validate(json.loads((artifacts / f"{kind}.json").read_text()), _schema(kind))
+        jsonschema.validate(json.loads((artifacts / f"{kind}.json").read_text()), schema_of(kind))
     for kind in ("submissions", "transitions"):
         rows = [json.loads(line) for line in (artifacts / f"{kind}.jsonl").read_text().splitlines()]
         assert rows
         for row in rows:
-            jsonschema.validate(row, _schema(kind))
-
-
-def _schema(kind: str) -> dict[str, Any]:
-    schema: dict[str, Any] = json.loads((SCHEMAS / f"{kind}-1.json").read_text())
-    return schema
+            jsonschema.validate(row, schema_of(kind))
 
 
 @pytest.mark.parametrize(

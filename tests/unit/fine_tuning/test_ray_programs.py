@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 from pathlib import Path
@@ -12,19 +11,13 @@ import pytest
 import yaml
 from perfanalysis.fine_tuning.logs.reading import read_log
 
-FILES = (
-    Path(__file__).resolve().parents[3]
-    / "collections/ansible_collections/psap/perf/roles/fine_tuning_ray_fine_tuning_job/files"
-)
+from tests import programs
+
+FILES = programs.ROLES / "fine_tuning_ray_fine_tuning_job/files"
 
 
 def loaded(name: str) -> ModuleType:
-    location = importlib.util.spec_from_file_location(f"ray_{name}", FILES / f"{name}.py")
-    assert location is not None
-    assert location.loader is not None
-    module = importlib.util.module_from_spec(location)
-    location.loader.exec_module(module)
-    return module
+    return programs.loaded(FILES / f"{name}.py")
 
 
 def base(name: str) -> dict[str, object]:

@@ -4,27 +4,20 @@
 from __future__ import annotations
 
 import ctypes
-import importlib.util
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-PROGRAM = (
-    Path(__file__).resolve().parents[3]
-    / "collections/ansible_collections/psap/perf/roles/gpu_operator_run_gpu_burn/files/gpu_burn.py"
-)
+from tests.programs import ROLES, loaded
+
+PROGRAM = ROLES / "gpu_operator_run_gpu_burn/files/gpu_burn.py"
 OUT_OF_MEMORY = 2
 
 
 @pytest.fixture
 def program(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    location = importlib.util.spec_from_file_location("gpu_burn", PROGRAM)
-    assert location is not None
-    assert location.loader is not None
-    module = importlib.util.module_from_spec(location)
-    location.loader.exec_module(module)
+    module = loaded(PROGRAM)
     # 16 numbers are enough to count
     monkeypatch.setattr(module, "SIDE", 4)
     monkeypatch.setattr(module, "_BYTES", 64)

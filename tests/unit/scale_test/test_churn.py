@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,11 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.churn import ChurnPlan
 
+from tests.schemas import schema_of
+
 from .fake_api import FakeApi
 from .sessions import JOBS, SUBMISSION, Scene, eventually
 
-SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "schema" / "churn-1.json"
 NAMES = [SUBMISSION.name(index) for index in range(20)]
 
 
@@ -80,7 +80,7 @@ def test_who_was_deleted_is_not_chosen_again_before_a_watch_shows_it(tmp_path: P
 def test_every_row_is_as_its_schema_says(tmp_path: Path) -> None:
     told = scene(tmp_path)
     play(told, 403)
-    schema = json.loads(SCHEMA.read_text())
+    schema = schema_of("churn")
     for row in told.rows("churn"):
         jsonschema.validate(row, schema)
         assert row.keys() == schema["properties"].keys() == set(schema["required"])

@@ -27,10 +27,11 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
 
+from tests.schemas import schema_of
+
 from .fake_api import FakeApi, fake_api
 from .sessions import JOBS, Scene, eventually
 
-SCHEMAS = Path(__file__).resolve().parents[3] / "docs" / "schema"
 METRICS = (
     Metric("requests_total", COUNTER, ("code",), without={"verb": frozenset({"WATCH"})}),
     Metric("depth", GAUGE, ("name",), only={"name": frozenset({"job", "pod"})}),
@@ -171,7 +172,7 @@ def test_the_control_plane_is_scraped_before_during_and_after(tmp_path: Path) ->
     scene = scraped(tmp_path, 0.3, pages, {"etcd": "/etcd", "kube-scheduler": "/nothing"})
     rows = scene.rows("control_plane")
     for row in rows:
-        jsonschema.validate(row, json.loads((SCHEMAS / "control_plane_sample-1.json").read_text()))
+        jsonschema.validate(row, schema_of("control_plane_sample"))
     first = {key: value for key, value in rows[0].items() if key != "at_s"}
     labels = {"verb": "POST", "code": "201"}
     name = "apiserver_request_total"
@@ -181,7 +182,7 @@ def test_the_control_plane_is_scraped_before_during_and_after(tmp_path: Path) ->
         sample | {"component": "etcd", "metric": "process_cpu_seconds_total", "labels": {}, "value": 1.5},
     )
     document = scene.document("control_plane")
-    jsonschema.validate(document, json.loads((SCHEMAS / "control_plane-1.json").read_text()))
+    jsonschema.validate(document, schema_of("control_plane"))
     assert document["error"] is None
     for component in ("kube-apiserver", "etcd"):
         phases = [row["phase"] for row in document["scrapes"] if row["component"] == component]

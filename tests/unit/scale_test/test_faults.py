@@ -20,7 +20,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.retries impor
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.unsettled import UnsettledRights
 
 from .fake_api import FakeApi
-from .sessions import JOBS, PODS, SUBMISSION, Scene, eventually
+from .sessions import JOBS, PODS, SUBMISSION, Scene, completing, eventually
 
 NAMES = [SUBMISSION.name(index) for index in range(10)]
 
@@ -141,10 +141,7 @@ def test_a_step_of_the_wall_clock_moves_no_time(tmp_path: Path, step_s: float, m
     monkeypatch.setattr(instants, "time", stepped)
     scene = Scene(tmp_path, count=4)
 
-    def prepare(api: FakeApi) -> None:
-        api.complete_jobs = True
-
-    end = scene.play(prepare)
+    end = scene.play(completing)
     requests.judge(end, max_failed=0, timeout_s=1.0)
     recording = scene.document("recording")
     clock = recording["clock"]

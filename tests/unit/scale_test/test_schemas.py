@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
 
+from tests.schemas import schema_of
+
 from .fake_api import CREATED_AT, FakeApi
 from .sessions import EVENTS, JOBS, PODS, Scene, eventually
 
-SCHEMAS = Path(__file__).resolve().parents[3] / "docs" / "schema"
 DOCUMENTS = ("recording", "accounting", "nodes", "progress")
 JOURNALS = ("submissions", "transitions", "events")
 # fields that came after recordings had been made: readers accept rows without them
@@ -48,15 +46,10 @@ def _scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
     return scene
 
 
-def schema(name: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((SCHEMAS / f"{name}-1.json").read_text())
-    return document
-
-
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_document_is_as_its_schema_says(scene: Scene, name: str) -> None:
-    jsonschema.validate(scene.document(name), schema(name))
-    assert scene.document(name).keys() == schema(name)["properties"].keys()
+    jsonschema.validate(scene.document(name), schema_of(name))
+    assert scene.document(name).keys() == schema_of(name)["properties"].keys()
 
 
 @pytest.mark.parametrize("name", JOURNALS)
@@ -64,18 +57,18 @@ def test_every_row_is_as_its_schema_says(scene: Scene, name: str) -> None:
     rows = scene.rows(name)
     assert rows
     for row in rows:
-        jsonschema.validate(row, schema(name))
-        assert row.keys() == schema(name)["properties"].keys()
+        jsonschema.validate(row, schema_of(name))
+        assert row.keys() == schema_of(name)["properties"].keys()
 
 
 @pytest.mark.parametrize("name", (*DOCUMENTS, *JOURNALS))
 def test_a_field_that_is_missing_is_refused(scene: Scene, name: str) -> None:
     complete = scene.document(name) if name in DOCUMENTS else scene.rows(name)[0]
-    required = schema(name)["required"]
+    required = schema_of(name)["required"]
     assert complete.keys() - set(required) == ADDED.get(name, set())
     for field in required:
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({key: value for key, value in complete.items() if key != field}, schema(name))
+            jsonschema.validate({key: value for key, value in complete.items() if key != field}, schema_of(name))
 
 
 def test_a_cause_is_kept_for_everything_that_went_wrong(scene: Scene) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
-
 import jsonschema
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
 
+from tests.schemas import schema_of
+
 from .fake_api import FakeApi
 from .sessions import Scene, completing
-
-SCHEMAS = Path(__file__).resolve().parents[3] / "docs" / "schema"
 
 
 @pytest.fixture(name="whole", scope="module")
@@ -78,7 +74,7 @@ def test_what_a_process_keeps_is_what_was_gathered(whole: Scene) -> None:
     ],
 )
 def test_every_file_of_the_protocol_is_as_its_schema_says(whole: Scene, path: str, schema: str) -> None:
-    known: dict[str, Any] = json.loads((SCHEMAS / f"{schema}-1.json").read_text())
+    known = schema_of(schema)
     document = whole.document(f"submitters/{path}")
     jsonschema.validate(document, known)
     assert document.keys() == known["properties"].keys()
@@ -88,13 +84,13 @@ def test_every_file_of_the_protocol_is_as_its_schema_says(whole: Scene, path: st
 
 
 def test_the_schema_knows_all_of_a_variant(whole: Scene) -> None:
-    known: dict[str, Any] = json.loads((SCHEMAS / "submission-plan-1.json").read_text())
+    known = schema_of("submission-plan")
     (variant,) = whole.document("submitters/plan")["variants"]
     assert variant.keys() == known["properties"]["variants"]["items"]["properties"].keys()
 
 
 def test_every_notice_is_as_its_schema_says(whole: Scene) -> None:
-    known: dict[str, Any] = json.loads((SCHEMAS / "submitter-sending-1.json").read_text())
+    known = schema_of("submitter-sending")
     notices = whole.rows("submitters/01/sending")
     assert sorted(notice["index"] for notice in notices) == [1, 3, 5, 7]
     for notice in notices:

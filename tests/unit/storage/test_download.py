@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import threading
 from collections.abc import Iterator
@@ -14,10 +13,9 @@ from typing import Any
 
 import pytest
 
-PROGRAM = (
-    Path(__file__).resolve().parents[3]
-    / "collections/ansible_collections/psap/perf/roles/storage_download_to_pvc/files/download.py"
-)
+from tests.programs import ROLES, loaded
+
+PROGRAM = ROLES / "storage_download_to_pvc/files/download.py"
 WEIGHTS = b"w" * 3_000_000
 SUM = hashlib.sha256(WEIGHTS).hexdigest()
 
@@ -75,12 +73,7 @@ def _hub() -> Iterator[Hub]:
 def _program(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setenv("HF_ENDPOINT", hub.address)
     monkeypatch.setenv("DOWNLOAD_PAUSE_S", "0")
-    location = importlib.util.spec_from_file_location("download", PROGRAM)
-    assert location is not None
-    assert location.loader is not None
-    module = importlib.util.module_from_spec(location)
-    location.loader.exec_module(module)
-    return module
+    return loaded(PROGRAM)
 
 
 def download(program: ModuleType, folder: Path, source: str, token: str = "", **wanted: Any) -> int:

@@ -1,0 +1,20 @@
+"""Programs that are no part of a package: what roles carry into pods, for example."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+PROJECT = Path(__file__).resolve().parents[1]
+ROLES = PROJECT / "collections/ansible_collections/psap/perf/roles"
+
+
+def loaded(path: Path) -> ModuleType:
+    """The program as a module of its own, which no other test sees."""
+    location = importlib.util.spec_from_file_location(path.stem, path)
+    assert location is not None
+    assert location.loader is not None
+    module = importlib.util.module_from_spec(location)
+    location.loader.exec_module(module)
+    return module
