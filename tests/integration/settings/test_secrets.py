@@ -156,6 +156,18 @@ def test_a_planted_one_fails_the_run(secretive: Any) -> None:
     assert VALUE not in outcome.text
 
 
+def test_the_credentials_of_the_environment(secretive: Any) -> None:
+    secretive.write("secrets/token", "another-secret\n")
+    secretive.environment["K8S_AUTH_API_KEY"] = VALUE
+    outcome = secretive.run("-vvv", *arguments("env"))
+    assert outcome.code == 0, outcome.text
+    assert "K8S_AUTH_API_KEY=(secret)" in outcome.text
+    assert VALUE not in outcome.text
+    assert leaks(secretive) == []
+    planted = secretive.run(*arguments("env > artifacts/careless.txt"))
+    assert "a secret stands in clear in the run directory" in planted.message
+
+
 def test_a_vaulted_variable_of_the_site(secretive: Any) -> None:
     password = secretive.write("secrets/vault-password", "let me in\n")
     encrypted = subprocess.run(

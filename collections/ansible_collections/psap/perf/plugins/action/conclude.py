@@ -15,7 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.errors import (
 from ansible_collections.psap.perf.plugins.module_utils.failures import Failure, failures_of
 from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.secret_references import remembered_values
-from ansible_collections.psap.perf.plugins.module_utils.secrets import scan_directory
+from ansible_collections.psap.perf.plugins.module_utils.secrets import credentials_of_environment, scan_directory
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.modules.conclude import DOCUMENTATION
@@ -56,7 +56,7 @@ def _commands(run: Path, attempt: int) -> Iterator[Path]:
 
 def _refuse_leaked_secrets(context: VerbContext) -> None:
     run = context.run_directory
-    hits = scan_directory(run, remembered_values(run, context.vaulted))
+    hits = scan_directory(run, [*remembered_values(run, context.vaulted), *credentials_of_environment()])
     if hits:
         places = ", ".join(sorted({f"{hit.path.relative_to(run)}:{hit.line}" for hit in hits})[:5])
         raise PerfError(f"a secret stands in clear in the run directory: {places}; remove it before you share the run")

@@ -17,6 +17,8 @@ from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
 KINDS = ("file", "env", "vault")
 DIRECTORY = "PERF_SECRETS_DIR"
 HIDDEN = "(secret)"
+# of the environment, which every program of a run inherits: the API server's, as AWX gives it, and the history's
+CREDENTIALS = ("K8S_AUTH_API_KEY", "K8S_AUTH_PASSWORD", "PERF_OPENSEARCH_PASSWORD")
 # Shorter ones stand in any text by chance: replacing "a" everywhere would hide nothing and ruin everything.
 _SHORTEST = 4
 # the same for a part of one
@@ -73,6 +75,11 @@ def resolve(reference: Reference, vault: Callable[[str], str | None] | None = No
             f"the secret {reference} is empty or shorter than {_SHORTEST} characters: it could not be hidden"
         )
     return value
+
+
+def credentials_of_environment() -> list[str]:
+    """Secrets that no setting names, because a run has them from its environment."""
+    return [os.environ[name] for name in CREDENTIALS if len(os.environ.get(name, "")) >= _SHORTEST]
 
 
 def _from_file(name: str) -> str:

@@ -19,7 +19,12 @@ from ansible_collections.psap.perf.plugins.module_utils.processes import die_wit
 from ansible_collections.psap.perf.plugins.module_utils.run_directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.secret_references import remember
-from ansible_collections.psap.perf.plugins.module_utils.secrets import Redactor, parse_reference, resolve
+from ansible_collections.psap.perf.plugins.module_utils.secrets import (
+    Redactor,
+    credentials_of_environment,
+    parse_reference,
+    resolve,
+)
 
 # what the role psap.perf.command registers
 OPENED = "__psap_perf_command"
@@ -130,7 +135,7 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
         """Ansible's entry point."""
         die_with_parent()
         result: dict[str, Any] = super().run(tmp, task_vars)
-        redactor = Redactor([])
+        redactor = Redactor(credentials_of_environment())
         try:
             outcome = self._outcome(task_vars or {}, redactor)
         except AnsibleActionFail:
