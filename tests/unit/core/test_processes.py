@@ -62,6 +62,18 @@ def test_a_program_that_takes_too_long_is_killed(tmp_path: Path) -> None:
         run_program(_program(tmp_path, "sleep", "600", timeout_s=0.3), tmp_path / "log", _nothing)
 
 
+def test_a_program_that_reads_nothing_is_killed_in_time_too(tmp_path: Path) -> None:
+    # more than a pipe holds
+    program = _program(tmp_path, "sleep", "600", timeout_s=0.3, stdin="x" * (1 << 20))
+    with pytest.raises(PerfError, match=r"still running after 0\.3 s"):
+        run_program(program, tmp_path / "log", _nothing)
+
+
+def test_a_program_that_ends_without_reading_all_is_judged_by_its_exit_code(tmp_path: Path) -> None:
+    ended = run_program(_program(tmp_path, "sh", "-c", "exit 3", stdin="x" * (1 << 20)), tmp_path / "log", _nothing)
+    assert ended.exit_code == 3
+
+
 def test_a_missing_program_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot run nosuchprogram: No such file"):
         run_program(_program(tmp_path, "nosuchprogram"), tmp_path / "log", _nothing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import threading
@@ -95,14 +96,18 @@ def _copy_redacted(
 
 
 def _feed(process: subprocess.Popen[bytes], text: str | None) -> None:
-    if text is None or process.stdin is None:
+    """Beside the rest: a program that never reads is stopped like any other."""
+    stream = process.stdin
+    if text is None or stream is None:
         return
-    try:
-        process.stdin.write(text.encode())
-        process.stdin.close()
-    except BrokenPipeError:
-        # it ended without reading all: its exit code says whether that was right
-        return
+    given = text.encode()
+
+    def write() -> None:
+        # one that ended without reading all says by its exit code whether that was right
+        with contextlib.suppress(BrokenPipeError), stream:
+            stream.write(given)
+
+    threading.Thread(target=write, daemon=True).start()
 
 
 def _await(process: subprocess.Popen[bytes], program: Program, started: float, check: Callable[[], None]) -> None:
