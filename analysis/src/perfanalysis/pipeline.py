@@ -103,6 +103,12 @@ def analyse_run(run_directory: Path, output: Path, selection: Selection | None =
         findings += (Finding("warning", ".", "no recording was found: the run ended before a test began"),)
     together, make_figures = _together(tuple(analyses))
     with_metrics, make_sections = place_metrics(together, ranges, run.marks)
+    if not run.places and "imported" in run.document:
+        from perfanalysis.prometheus.kpis import metric_analyses
+
+        metrics = metric_analyses(ranges)
+        with_metrics += metrics
+        findings += tuple(finding for one in metrics for finding in one.findings)
     return RunAnalysis(run, with_metrics, tuple(dict.fromkeys(findings)), make_figures, make_sections)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import jsonschema
 import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.charts.model import Figure
+from perfanalysis.kpis import KpiValue
 from perfanalysis.pipeline import analyse_run
 
-from tests.schemas import schema_of
+from tests.schemas import check, schema_of
 
 FOREIGN = Path(__file__).resolve().parents[2] / "data" / "foreign"
 GOOD = ("node_cpu_busy_percent.json", "apiserver_latency_p99_seconds.json")
@@ -26,7 +28,11 @@ def imported(into: Path, *files: Path | str) -> int:
 def test_answers_and_dumps_become_a_run_with_figures(tmp_path: Path) -> None:
     assert imported(tmp_path / "run", *GOOD, FOREIGN / "openmetrics" / "dump.om") == 0
     result = analyse_run(tmp_path / "run", tmp_path / "report")
-    assert result.findings == ()
+    assert {finding.text for finding in result.findings} == {
+        "no KPIs of node_load: its unit is not known; name the file by it, or import it with --unit 'node_load=UNIT'",
+        "no KPIs of process_cpu_seconds: process_cpu_seconds_total only grows, or is a part of a histogram; ask "
+        "Prometheus for its rate",
+    }
     figures = [block for section in result.sections for block in section.blocks if isinstance(block, Figure)]
     assert [figure.name for figure in figures] == ["metrics_nodes", "metrics_control_plane"]
     charts = [chart.title for figure in figures for row in figure.rows for chart in row]
@@ -92,3 +98,89 @@ def test_what_gives_no_run_is_one_sentence(
     assert imported(tmp_path / "run", *paths) == code
     assert message in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+def answer(path: Path, *series: tuple[dict[str, str], Sequence[float | None]]) -> Path:
+    """A saved answer with a sample every 15 s."""
+    result = [
+        {
+            "metric": labels,
+            "values": [[15 * at, "NaN" if value is None else str(value)] for at, value in enumerate(values)],
+        }
+        for labels, values in series
+    ]
+    path.write_text(json.dumps({"status": "success", "data": {"resultType": "matrix", "result": result}}))
+    return path
+
+
+def kpis_of(directory: Path, tmp_path: Path) -> dict[str, KpiValue]:
+    (analysis,) = analyse_run(directory, tmp_path / "tables").analyses
+    return {kpi.series: kpi for kpi in analysis.kpis}
+
+
+def test_each_series_has_kpis_in_base_units(tmp_path: Path) -> None:
+    """By hand: of 10, 20 … 200 % the mean and the median are 105 %, P95 is 190.5 %, the largest 200 %."""
+    many = [None, *(10.0 * number for number in range(1, 21))]
+    labels = {"__name__": "busy", "job": "node"}
+    two = answer(
+        tmp_path / "cpu_busy_percent.json",
+        ({**labels, "instance": "a"}, many),
+        ({**labels, "instance": "b"}, [1.0, 3.0]),
+    )
+    one = answer(tmp_path / "memory_mebibytes.json", ({"pod": "x-1"}, [1.0, 2.0, 6.0]))
+    assert imported(tmp_path / "run", two, one, "apiserver_latency_p99_seconds.json") == 0
+    found = kpis_of(tmp_path / "run", tmp_path)
+    numbers = [found[f'cpu_busy_{statistic}{{instance="a"}}'].number for statistic in ("mean", "p50", "p95", "max")]
+    assert numbers == pytest.approx([1.05, 1.05, 1.905, 2.0])
+    few = found['cpu_busy_p95{instance="b"}']
+    assert (few.number, few.reason, few.unit, few.count) == (None, "needs 20 values, has 2", "ratio", 2)
+    # a label that no series of the query lacks or has otherwise would keep runs apart
+    assert (found["memory_mean"].number, found["memory_mean"].unit) == (3.0 * 2**20, "bytes")
+    assert {kpi.direction for kpi in found.values()} == {"neither"}
+    assert {(kpi.low, kpi.high) for kpi in found.values()} == {(None, None)}
+
+
+def test_unit_and_direction_are_as_the_import_was_told(tmp_path: Path) -> None:
+    queue = answer(tmp_path / "queue.json", ({}, [4.0, 8.0]))
+    wait = answer(tmp_path / "DCGM_FI_DEV_GPU_UTIL.json", ({}, [40.0, 60.0]))
+    words = ["import", "prometheus", str(queue), str(wait), "--into", str(tmp_path / "run")]
+    assert run([*words, "--unit", "queue=ms", "--lower", "queue", "--higher", "DCGM*"]) == 0
+    (queries,) = (tmp_path / "run").rglob("prometheus_queries.yml")
+    jsonschema.validate(json.loads(queries.read_text()), schema_of("prometheus-queries"))
+    found = kpis_of(tmp_path / "run", tmp_path)
+    mean, busy = found["queue_mean"], found["dcgm_fi_dev_gpu_util_mean"]
+    assert [mean.number, busy.number] == pytest.approx([0.006, 0.5])
+    assert (mean.unit, mean.direction) == ("seconds", "lower")
+    assert (busy.unit, busy.direction) == ("ratio", "higher")
+
+
+def test_too_many_series_are_no_kpis(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    many = answer(tmp_path / "wait_seconds.json", *(({"pod": str(pod)}, [1.0, 2.0]) for pod in range(51)))
+    assert imported(tmp_path / "run", many) == 0
+    result = analyse_run(tmp_path / "run", tmp_path / "tables")
+    assert [finding.text for finding in result.findings] == [
+        "no KPIs of wait_seconds: it has 51 series; ask for a sum or an average"
+    ]
+    capsys.readouterr()
+
+
+def test_two_imports_are_compared_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, factor in (("first", 1.0), ("second", 2.0)):
+        (tmp_path / name).mkdir()
+        series = [({"pod": pod}, [factor, 2 * factor, 3 * factor]) for pod in ("a", "b")]
+        path = answer(tmp_path / name / "wait_seconds.json", *series)
+        assert (
+            run(["import", "prometheus", str(path), "--into", str(tmp_path / f"run_{name}"), "--lower", "wait*"]) == 0
+        )
+    runs = [str(tmp_path / f"run_{name}") for name in ("first", "second")]
+    assert run(["compare", *runs, "--output", str(tmp_path / "report")]) == 0
+    document = json.loads((tmp_path / "report" / "comparison.json").read_text())
+    assert check(document) == "psap.perf/comparison/1"
+    values = {kpi["name"]: kpi["values"] for kpi in document["pairs"][0]["kpis"]}
+    assert values['wait_mean{pod="b"}'] == [2.0, 4.0]
+    assert run(["history", "add", *runs, "--into", str(tmp_path / "h")]) == 0
+    ids = [word for word in capsys.readouterr().out.split() if word.startswith("prometheus-")]
+    words = ["compare", *ids[-2:], "--history", str(tmp_path / "h"), "--output", str(tmp_path / "report")]
+    assert run(words) == 0
+    document = json.loads((tmp_path / "report" / "comparison.json").read_text())
+    assert {kpi["name"]: kpi["values"] for kpi in document["pairs"][0]["kpis"]} == values

@@ -169,8 +169,8 @@ def _compare_pair(place: int, row: Row, margin: float) -> PairComparison:
     names = [name for name, sampled in first.samples.items() if name in second.samples and len(sampled.values)]
     names = [name for name in names if len(second.samples[name].values)]
     of_steps = {f"{name}_{statistic}" for name in names for statistic in STATISTICS}
-    others = {value.name: value for value in second.kpis}
-    kpis = [_compare_kpi(value, others.get(value.name), margin) for value in first.kpis if value.name not in of_steps]
+    others = {value.series: value for value in second.kpis}
+    kpis = [_compare_kpi(value, others.get(value.series), margin) for value in first.kpis if value.name not in of_steps]
     return PairComparison(
         run=place,
         label=first.label,
@@ -208,7 +208,7 @@ def _compare_kpi(first: KpiValue, second: KpiValue | None, margin: float) -> Kpi
     if one is not None and other is not None:
         judged = difference_of_intervals(one, other, first.direction, margin, first.unit)
     return KpiComparison(
-        first.name,
+        first.series,
         first.help,
         first.unit,
         first.direction,

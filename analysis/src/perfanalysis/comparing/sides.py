@@ -198,6 +198,7 @@ def _kpi_value(kpi: Document) -> tuple[KpiValue, ...]:
             _number(kpi.get("low")),
             _number(kpi.get("high")),
             count if isinstance(count, int) else None,
+            {str(name): str(text) for name, text in mapping(kpi.get("labels")).items()},
         ),
     )
 

@@ -39,6 +39,28 @@ _DCGM = {
     "DCGM_FI_DEV_GPU_TEMP": Quantity("GPU temperature", "\u00b0C", 1.0),
 }
 """What NVIDIA's exporter calls its numbers, which tells no units."""
+_BASES: dict[str, tuple[str, float]] = {
+    "_bytes_per_second": ("bytes/s", 1.0),
+    "_per_second": ("count/s", 1.0),
+    "_mebibytes": ("bytes", MIB),
+    "_bytes": ("bytes", 1.0),
+    "_percent": ("ratio", 0.01),
+    "_ratio": ("ratio", 1.0),
+    "_seconds": ("seconds", 1.0),
+    "_cores": ("{core}", 1.0),
+    "_watts": ("watts", 1.0),
+    "_celsius": ("celsius", 1.0),
+    "_joules": ("joules", 1.0),
+    "_hertz": ("hertz", 1.0),
+}
+"""The unit of a KPI for each ending, and the factor."""
+_DCGM_BASES = {
+    "DCGM_FI_DEV_GPU_UTIL": ("ratio", 0.01),
+    "DCGM_FI_DEV_FB_USED": ("bytes", MIB),
+    "DCGM_FI_DEV_FB_FREE": ("bytes", MIB),
+    "DCGM_FI_DEV_POWER_USAGE": ("watts", 1.0),
+    "DCGM_FI_DEV_GPU_TEMP": ("celsius", 1.0),
+}
 _WORDS = {
     "gpu": "GPU",
     "cpu": "CPU",
@@ -48,6 +70,14 @@ _WORDS = {
     "p99": "P99",
     "io": "I/O",
 }
+
+
+def base_of(name: str) -> tuple[str, str, float]:
+    """The name without its unit, the unit that a KPI of it has, and the factor; no unit where the name tells none."""
+    if name in _DCGM_BASES:
+        return (name, *_DCGM_BASES[name])
+    ending = next((known for known in _BASES if name.endswith(known)), None)
+    return (name, "", 1.0) if ending is None else (name.removesuffix(ending) or name, *_BASES[ending])
 
 
 def quantity_of(name: str) -> Quantity:

@@ -12,7 +12,7 @@ from perfanalysis.charts.model import Figure
 from perfanalysis.discover import Place
 from perfanalysis.documents import write_bytes, write_text
 from perfanalysis.findings import Finding
-from perfanalysis.kinds import workload_type
+from perfanalysis.kinds import known, workload_type
 from perfanalysis.pipeline import RunAnalysis
 from perfanalysis.report import ReportPaths, Wanted
 from perfanalysis.report.arrange import Passage, arranged, check_filters, figures_of, matches
@@ -87,7 +87,8 @@ def _part(result: RunAnalysis, groups: tuple[Group, ...], page: Page) -> RunAnal
 
 def _figures_across(analyses: tuple[Analysis, ...]) -> Iterator[Figure]:
     """What kinds of workloads draw of several recordings, of these alone."""
-    for marker in dict.fromkeys(one.place.marker for one in analyses):
+    markers = dict.fromkeys(one.place.marker for one in analyses)
+    for marker in (marker for marker in markers if marker in known().markers):
         across = workload_type(marker).across
         if across is not None:
             yield from across(tuple(one for one in analyses if one.place.marker == marker)).make_figures()

@@ -7,24 +7,31 @@ from pathlib import Path
 import click
 
 from perfanalysis.foreign.options import INTO
+from perfanalysis.foreign.told import told_options
 from perfanalysis.wording import counted
 
 
 @click.command("prometheus", short_help="Range queries in JSON, or OpenMetrics dumps, as a run.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @INTO
-def import_prometheus(files: tuple[Path, ...], into: Path | None) -> None:
+@told_options
+def import_prometheus(
+    files: tuple[Path, ...], into: Path | None, lower: tuple[str, ...], higher: tuple[str, ...], units: tuple[str, ...]
+) -> None:
     """Make a run directory of what a Prometheus answered.
 
     FILES are answers of its API (range or instant queries, in JSON), each named like its file, or OpenMetrics text with
-    timestamps, a query for each family. Units are told by the ends of names: _seconds, _bytes, _percent, … Exit code 5
-    when a file cannot be read; the run is made of the others.
+    timestamps, a query for each family. Units are told by the ends of names: _seconds, _bytes, _percent, … Mean, P50,
+    P95 and maximum of each series are KPIs; a query without a unit has none, and is named. Exit code 5 when a file
+    cannot be read; the run is made of the others.
     """
     from perfanalysis.errors import DataQualityError
-    from perfanalysis.foreign.prometheus.reading import imported_answers, read_answers
+    from perfanalysis.foreign.prometheus.reading import imported_answers, read_answers, told_of
     from perfanalysis.foreign.run_directory import write_run_directory
+    from perfanalysis.foreign.told import told
 
-    answers = read_answers(files)
+    said = told(lower, higher, units)
+    answers = tuple(told_of(answer, said) for answer in read_answers(files))
     run = write_run_directory(imported_answers(files, answers), into)
     samples = sum(len(answer.samples) for answer in answers if answer.samples is not None)
     click.echo(f"{counted(len(answers), 'query', 'queries')}, {counted(samples, 'sample')}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import statistics
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.foreign.openmetrics.model import Family
 from perfanalysis.foreign.openmetrics.reading import families_of
 from perfanalysis.foreign.run_directory import END_OF_TIME_S, Imported, Part, file_name
+from perfanalysis.foreign.told import UNKNOWN, Told
 from perfanalysis.prometheus.reading import NAME, samples_of
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class Answer:
     error: str | None = None
     query: str | None = None
     """What was asked, where it is known."""
+    told: Mapping[str, Any] = field(default_factory=dict)
+    """What the user says of its values: unit, factor, direction."""
 
     @property
     def file(self) -> str:
@@ -124,6 +127,17 @@ def query_files(answers: tuple[Answer, ...]) -> dict[str, Path | bytes]:
     return files | {answer.file: answer.content for answer in answers if answer.samples is not None}
 
 
+def told_of(answer: Answer, told: Told) -> Answer:
+    """The answer with what the user says of the unit of its values, and of which way is better."""
+    said: dict[str, Any] = {}
+    scale, direction = told.scale(answer.name), told.direction(answer.name)
+    if scale is not UNKNOWN:
+        said |= {"unit": scale.unit, "factor": scale.factor}
+    if direction != "neither":
+        said["direction"] = direction
+    return replace(answer, told=said)
+
+
 def _window(answers: tuple[Answer, ...]) -> tuple[float, float]:
     """From the first sample to the last."""
     found = [answer.samples["at_s"] for answer in answers if answer.samples is not None and len(answer.samples)]
@@ -139,6 +153,7 @@ def _query(answer: Answer) -> dict[str, Any]:
         "series": None if samples is None else int(samples["labels"].nunique()),
         "samples": None if samples is None else len(samples),
         "error": answer.error,
+        **answer.told,
     }
 
 
