@@ -28,6 +28,12 @@ def test_every_preset_says_what_it_is_for() -> None:
     assert all(preset.comment for preset in list_presets(PROJECT))
 
 
+def test_every_preset_stands_in_the_documents() -> None:
+    pages = "".join(path.read_text(encoding="utf-8") for path in (PROJECT.root / "docs").glob("*.md"))
+
+    assert [preset.name for preset in list_presets(PROJECT) if f"`{preset.name}`" not in pages] == []
+
+
 def test_a_flow_and_a_command_with_one_prefix_are_told_apart() -> None:
     assert PROJECT.role_of("scale_test_submit_count") == "scale_test_submit"
     assert PROJECT.role_of("scale_test_count") is None
