@@ -31,6 +31,28 @@ class Lab:
         path = f"{PROGRAMS}:{os.environ['PATH']}"
         return {**kept, "PATH": path, "PERF_LAB": self.name, "PERF_RUNS_DIR": str(runs), "ANSIBLE_NOCOLOR": "1"}
 
+    def run(self, runs: Path, program: str, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a program of the project on the lab; its runs go to *runs*."""
+        return subprocess.run(
+            [str(PROGRAMS / program), *words],
+            cwd=PROJECT,
+            env=self.environment(runs),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def start(self, runs: Path, program: str, *words: str) -> subprocess.Popen[str]:
+        """Begin to run one; all that it says is in its standard output."""
+        return subprocess.Popen(
+            [str(PROGRAMS / program), *words],
+            cwd=PROJECT,
+            env=self.environment(runs),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
 
 def perflab(*words: str) -> str:
     """Run perflab; its standard output."""

@@ -15,7 +15,7 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster
 
-from tests.integration.conftest import PATIENCE_S, PROGRAMS, PROJECT, Lab
+from tests.integration.conftest import PATIENCE_S, Lab
 
 NAMESPACE = "test-fine-tuning"
 CLAIM = "storage"
@@ -66,15 +66,8 @@ class Commands:
 
     def start(self, playbook: str | Path, *options: str, **variables: Any) -> subprocess.Popen[str]:
         """Begin to play *playbook*."""
-        words = [str(playbook), "-i", "inventories/lab", "-e", json.dumps(variables), *options]
-        return subprocess.Popen(
-            [str(PROGRAMS / "ansible-playbook"), *words],
-            cwd=PROJECT,
-            env=self.lab.environment(self.runs),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        words = (str(playbook), "-i", "inventories/lab", "-e", json.dumps(variables), *options)
+        return self.lab.start(self.runs, "ansible-playbook", *words)
 
     def start_command(self, *options: str, **arguments: Any) -> subprocess.Popen[str]:
         """Begin to run the command."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.integration.conftest import PROGRAMS, PROJECT, Lab
+from tests.integration.conftest import Lab
 
 RECAP = re.compile(r"^\S+\s+: ok=\d+\s+changed=(\d+)", re.MULTILINE)
 
@@ -54,33 +54,19 @@ class Flow:
     def play(self, *words: str, presets: tuple[str, ...] = ("lab",), **settings: Any) -> Played:
         """By ansible-playbook."""
         named = [word for preset in presets for word in ("-e", f"@presets/{preset}.yml")]
-        command = ["ansible-playbook", "playbooks/fine_tuning.yml", "-i", "inventories/lab", *named]
-        return self._ended([*command, "-e", json.dumps(settings), *words])
+        command = ("ansible-playbook", "playbooks/fine_tuning.yml", "-i", "inventories/lab", *named)
+        return self._ended(*command, "-e", json.dumps(settings), *words)
 
     def drive(self, *words: str) -> Played:
         """By perfdrv."""
-        return self._ended(["perfdrv", "run", *words])
+        return self._ended("perfdrv", "run", *words)
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         """Begin to run it by perfdrv."""
-        return subprocess.Popen(
-            [str(PROGRAMS / "perfdrv"), "run", *words],
-            cwd=PROJECT,
-            env=self.lab.environment(self.runs),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        return self.lab.start(self.runs, "perfdrv", "run", *words)
 
-    def _ended(self, command: list[str]) -> Played:
-        done = subprocess.run(
-            [str(PROGRAMS / command[0]), *command[1:]],
-            cwd=PROJECT,
-            env=self.lab.environment(self.runs),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    def _ended(self, *command: str) -> Played:
+        done = self.lab.run(self.runs, *command)
         return Played(done.returncode, done.stdout + done.stderr, max(self.runs.iterdir(), key=_begun))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Query
 from ansible_collections.psap.perf.plugins.module_utils.deleting import delete_matching
 
-from tests.integration.conftest import PROGRAMS, PROJECT, Lab
+from tests.integration.conftest import Lab
 
 from .conftest import render
 from .test_pytorchjobs import strict
@@ -56,14 +55,7 @@ def _rendered(openshift_lab: Lab, cluster: Cluster, tmp_path: Path) -> dict[str,
     playbook = render(tmp_path / "render.yml", COMMAND, USUAL, VARIANTS)
     runs = tmp_path / "runs"
     runs.mkdir()
-    played = subprocess.run(
-        [str(PROGRAMS / "ansible-playbook"), str(playbook), "-i", "inventories/lab"],
-        cwd=PROJECT,
-        env=openshift_lab.environment(runs),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    played = openshift_lab.run(runs, "ansible-playbook", str(playbook), "-i", "inventories/lab")
     assert played.returncode == 0, played.stdout
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for name in VARIANTS:

@@ -11,20 +11,13 @@ import pytest
 import yaml
 from kubernetes import client, config
 
-from tests.integration.conftest import PROJECT, Lab
+from tests.integration.conftest import Lab
 
 NAMESPACE = "psap-perf-scale-test"
 
 
 def _play(lab: Lab, runs: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["ansible-playbook", "playbooks/scale_test.yml", "-i", "inventories/lab", *words],
-        cwd=PROJECT,
-        env=lab.environment(runs),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return lab.run(runs, "ansible-playbook", "playbooks/scale_test.yml", "-i", "inventories/lab", *words)
 
 
 def _run(runs: Path) -> Path:
@@ -105,14 +98,8 @@ def test_a_cluster_that_cannot_be_reached_is_refused_before_anything(
 
 
 def test_command_txt_runs_the_command_again(shared_lab: Lab, tmp_path: Path) -> None:
-    played = subprocess.run(
-        ["ansible-playbook", "playbooks/toolbox.yml", "-i", "inventories/lab", "-e", "perf_command=nfd_has_gpu_nodes"],
-        cwd=PROJECT,
-        env=shared_lab.environment(tmp_path),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = ("playbooks/toolbox.yml", "-i", "inventories/lab", "-e", "perf_command=nfd_has_gpu_nodes")
+    played = shared_lab.run(tmp_path, "ansible-playbook", *words)
     assert played.returncode == 0, played.stdout + played.stderr
     (first,) = tmp_path.iterdir()
     again = subprocess.run(

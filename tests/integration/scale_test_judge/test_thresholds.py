@@ -10,15 +10,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.integration.conftest import PROGRAMS, PROJECT, Lab
+from tests.integration.conftest import PROGRAMS, Lab
 
 
 def _play(lab: Lab, runs: Path, thresholds: dict[str, Any], *words: str) -> Path:
     """The directory of a small run that was judged by *thresholds*."""
-    command = ["ansible-playbook", "playbooks/scale_test.yml", "-i", "inventories/lab", "-e", "@presets/smoke.yml"]
-    extra = ["-e", json.dumps({"scale_test_thresholds": thresholds, "scale_test_preload_image": False})]
-    environment = lab.environment(runs)
-    subprocess.run([*command, *extra, *words], cwd=PROJECT, env=environment, capture_output=True, check=False)
+    command = ("ansible-playbook", "playbooks/scale_test.yml", "-i", "inventories/lab", "-e", "@presets/smoke.yml")
+    extra = ("-e", json.dumps({"scale_test_thresholds": thresholds, "scale_test_preload_image": False}))
+    lab.run(runs, *command, *extra, *words)
     (directory,) = runs.iterdir()
     return directory
 
