@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import tarfile
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -164,6 +165,20 @@ def test_a_snapshot_is_packed_and_removed(tmp_path: Path) -> None:
     assert not snapshot.exists()
     with tarfile.open(archive) as packed:
         assert "prometheus/01KA2B3C4D5E6F7G8H9JKMNPQR/meta.json" in packed.getnames()
+
+
+def test_an_archive_has_its_name_when_all_of_it_is_there(tmp_path: Path) -> None:
+    archive, seen = tmp_path / "prometheus.tar.gz", list[str]()
+
+    def run(_argv: list[str], output: BinaryIO) -> Executed:
+        output.write(DATABASE)
+        seen.extend(path.name for path in tmp_path.iterdir())
+        return Executed(0, "")
+
+    dump_pod(run, "/prometheus", archive)
+    assert len(seen) == 1
+    assert re.fullmatch(r"\.prometheus\.tar\.gz\.\w+\.partial", seen[0])
+    assert [path.name for path in tmp_path.iterdir()] == ["prometheus.tar.gz"]
 
 
 def test_a_snapshot_on_another_machine_is_told(tmp_path: Path) -> None:

@@ -32,24 +32,31 @@ _Dumper.add_representer(str, _text)
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[TextIO]:
-    """A text file that becomes *path* when the block ends without an error, and leaves nothing otherwise.
+def completing(path: Path) -> Iterator[Path]:
+    """Where to write a file that becomes *path* when the block ends without an error, and is removed otherwise.
 
     What a kill -9 leaves is for :func:`remove_partials`.
-
-    :raises PerfError: when the disk is full or the folder cannot be written.
     """
     partial = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}.partial")
     try:
+        yield partial
+        partial.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[TextIO]:
+    """A text file that becomes *path* when the block ends without an error, and leaves nothing otherwise.
+
+    :raises PerfError: when the disk is full or the folder cannot be written.
+    """
+    try:
         # its mode is what the user's umask leaves
-        with partial.open("x", encoding="utf-8") as stream:
-            try:
-                yield stream
-                stream.flush()
-                partial.replace(path)
-            except BaseException:
-                partial.unlink(missing_ok=True)
-                raise
+        with completing(path) as partial, partial.open("x", encoding="utf-8") as stream:
+            yield stream
     except OSError as error:
         raise PerfError(f"cannot write {path}: {error.strerror}; free space or choose another folder") from error
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from ansible_collections.psap.perf.plugins.module_utils.documents import completing
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, DataQualityError, PerfError
 from ansible_collections.psap.perf.plugins.module_utils.pod_exec import Executed
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Prometheus
@@ -47,7 +48,10 @@ def dump_snapshot(prometheus: Prometheus, archive: Path) -> Contents:
     if not folder.is_dir():
         raise ClusterError(f"Prometheus made the snapshot {name}, but {folder} is not on this machine; use exec")
     try:
-        with tarfile.open(archive, "w:gz", compresslevel=_COMPRESSION) as packed:
+        with (
+            completing(archive) as partial,
+            tarfile.open(partial, "w:gz", compresslevel=_COMPRESSION) as packed,
+        ):
             packed.add(folder, arcname="prometheus")
     except OSError as error:
         raise PerfError(f"cannot write {archive}: {error.strerror}; free space or choose another folder") from error
@@ -66,11 +70,12 @@ def dump_pod(run: Callable[[list[str], BinaryIO], Executed], directory: str, arc
     :raises DataQualityError: when it is no database, or cannot be read to its end.
     """
     path = PurePosixPath(directory)
-    try:
-        with archive.open("wb") as stream:
+    with completing(archive) as partial:
+        with partial.open("wb") as stream:
             done = run(["tar", "czf", "-", "-C", str(path.parent), path.name], stream)
         if done.exit_code not in (_TAR_OK, _TAR_CHANGED):
             raise PerfError(f"tar of {directory} ended with {done.exit_code}: {done.errors}")
+    try:
         contents = contents_of(archive)
         if not contents.blocks and not contents.log:
             raise DataQualityError(f"{directory} holds no database of Prometheus: neither blocks nor a write-ahead log")
