@@ -33,9 +33,11 @@ def parquet_bytes(frame: pd.DataFrame | pa.Table, spec: TableSpec) -> bytes:
     texts = [column.name for column in spec.columns if column.kind == "text"]
     numbers = [column.name for column in spec.columns if column.kind in ("time", "number")]
     sink = pa.BufferOutputStream()
+    # not `cast`, which would import all of pyarrow.compute for types that stay as they are
+    columns = [table.column(column.name) for column in spec.columns]
     # numbers hardly repeat: a dictionary of them costs time and space
     parquet.write_table(
-        table.cast(pa.schema(described, metadata=metadata)),
+        pa.Table.from_arrays(columns, schema=pa.schema(described, metadata=metadata)),
         sink,
         compression="zstd",
         use_dictionary=texts,
