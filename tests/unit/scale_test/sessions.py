@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,6 +62,21 @@ def completing(api: FakeApi) -> None:
 def job_workloads() -> AssortedWorkloads:
     """One-GPU Jobs."""
     return AssortedWorkloads.alike(Workloads(WorkloadPlan(TEMPLATE, "test", "test", 1, {}, {}), SUBMISSION))
+
+
+def own_process(folder: Path, *, before: str = "", **scene: int) -> list[str]:
+    """The words that start a process which plays a Scene of its own; *before* are statements to begin with."""
+    arguments = ", ".join(f"{name}={value}" for name, value in scene.items())
+    program = f"""
+import pathlib, sys
+from perfdrv.collection import activate
+activate(pathlib.Path.cwd())
+sys.path.insert(0, str(pathlib.Path.cwd()))
+from {__name__} import Scene
+{before}
+Scene(pathlib.Path(sys.argv[1]), {arguments}).play()
+"""
+    return [sys.executable, "-c", program, str(folder)]
 
 
 @dataclass

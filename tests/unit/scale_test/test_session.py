@@ -7,7 +7,6 @@ import collections
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission im
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.until import condition
 
 from .fake_api import CREATED_AT, NODES, FakeApi
-from .sessions import EVENTS, JOBS, PODS, SUBMISSION, Scene, completing, eventually
+from .sessions import EVENTS, JOBS, PODS, SUBMISSION, Scene, completing, eventually, own_process
 
 NAMES = [SUBMISSION.name(index) for index in range(10)]
 
@@ -229,16 +228,12 @@ def test_an_error_leaves_complete_files_too(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_a_sentence_and_leaves_whole_rows_and_accounts(tmp_path: Path) -> None:
-    program = (
-        "import pathlib, resource, signal, sys\n"
-        "from perfdrv.collection import activate; activate(pathlib.Path.cwd())\n"
-        "sys.path.insert(0, str(pathlib.Path.cwd()))\n"
-        "from tests.unit.scale_test.sessions import Scene\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
-        "Scene(pathlib.Path(sys.argv[1]), count=500, rate=200).play()\n"
+    limited = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))"
     )
-    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=False)
+    words = own_process(tmp_path, before=limited, count=500, rate=200)
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert "File too large; the recording is complete up to here" in done.stderr
     scene = Scene(tmp_path)
     assert 0 < len(scene.rows("transitions")) < 500
@@ -248,14 +243,7 @@ def test_a_full_disk_is_a_sentence_and_leaves_whole_rows_and_accounts(tmp_path: 
 
 
 def test_what_is_written_is_readable_after_a_kill(tmp_path: Path) -> None:
-    program = (
-        "import asyncio, os, pathlib, sys\n"
-        "from perfdrv.collection import activate; activate(pathlib.Path.cwd())\n"
-        "sys.path.insert(0, str(pathlib.Path.cwd()))\n"
-        "from tests.unit.scale_test.sessions import Scene\n"
-        "Scene(pathlib.Path(sys.argv[1]), count=100000, rate=100).play()\n"
-    )
-    process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)])
+    process = subprocess.Popen(own_process(tmp_path, count=100000, rate=100))
     try:
         scene = Scene(tmp_path)
         # each is written on its own

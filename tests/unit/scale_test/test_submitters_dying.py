@@ -7,7 +7,6 @@ import os
 import resource
 import signal
 import subprocess
-import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.ga
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.process import LocalProcesses
 
 from .fake_api import FakeApi
-from .sessions import Scene, eventually
+from .sessions import Scene, eventually, own_process
 from .submitters import after, alive, pids, send
 
 
@@ -150,14 +149,7 @@ def test_no_workload_is_sent_when_one_was_not_ready(tmp_path: Path, monkeypatch:
 
 
 def test_processes_die_with_a_coordinator_that_is_killed(tmp_path: Path) -> None:
-    program = (
-        "import pathlib, sys\n"
-        "from perfdrv.collection import activate; activate(pathlib.Path.cwd())\n"
-        "sys.path.insert(0, str(pathlib.Path.cwd()))\n"
-        "from tests.unit.scale_test.sessions import Scene\n"
-        "Scene(pathlib.Path(sys.argv[1]), count=100000, rate=100, submitters=2).play()\n"
-    )
-    process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)])
+    process = subprocess.Popen(own_process(tmp_path, count=100000, rate=100, submitters=2))
     try:
         journal = tmp_path / "submissions.jsonl"
         asyncio.run(eventually(lambda: journal.exists() and journal.stat().st_size > 2000))
