@@ -17,8 +17,10 @@ from perfanalysis.history.folder import add, content_name
 
 from tests.data.downloads import DOWNLOADS, write_downloads
 from tests.data.fine_tuning_runs import Training, write_tuning_run
+from tests.data.kube_burner_folders import node_density
 from tests.data.kubernetes_lists import job, pod, write_list
 from tests.data.prometheus_windows import gpu, write_window
+from tests.data.result_trees import lts_payload
 from tests.data.synthetic_queue import EPOCH
 from tests.data.synthetic_runs import Shape, write_run
 from tests.unit.analysis.histories import document, kpi
@@ -78,12 +80,35 @@ def _kubernetes_objects(directory: Path) -> None:
     (place / "kubernetes_objects.json").write_text(json.dumps(marker))
 
 
+def _quietly(words: list[str]) -> None:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        run(words)
+
+
+def _kube_burner_run(directory: Path) -> None:
+    """What an import of such a folder has written."""
+    node_density(directory / "folder", count=8)
+    _quietly(["import", "kube-burner", str(directory / "folder"), "--into", str(directory / RUN)])
+    shutil.rmtree(directory / "folder")
+
+
+def _prometheus_run(directory: Path) -> None:
+    files = [str(path) for path in sorted((FOREIGN / "prometheus").glob("*_*.json"))]
+    _quietly(["import", "prometheus", *files, "--into", str(directory / RUN), "--lower", "*"])
+
+
+def _lts(directory: Path) -> None:
+    """Downloaded payloads of MatrixBenchmarking, with the file that says where they come from."""
+    (directory / "source.lts.yaml").write_text("index: tests\n")
+    for day in range(3):
+        payload = lts_payload(f"5a1f0c9e-2222-4333-8444-55566777880{day}", f"2.{day}.0", 100.0 + day, day)
+        (directory / f"tests_{day}.json").write_text(json.dumps(payload))
+
+
 def _kept_tables(directory: Path) -> None:
     """A run that was parsed: what is kept of it is damaged, too."""
     _declared(directory)
-    words = ["parse", str(directory / RUN), "--workload", str(DOWNLOADS), "--output", str(directory / "report")]
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        run(words)
+    _quietly(["parse", str(directory / RUN), "--workload", str(DOWNLOADS), "--output", str(directory / "report")])
 
 
 def _workload(directory: Path) -> None:
@@ -164,10 +189,10 @@ TARGETS: Mapping[str, Target] = {
     ),
     "workload.yml": Target(_workload, ("parse {input}/run --workload {input}/kind",), 30),
     "report.yml": Target(_layout, (f"report {{input}}/run --layout {{input}}/report.yml --list-plots {PARSED}",), 8),
-    "MatrixBenchmarking": Target(_tree, ("import matrixbenchmarking {input} --into {scratch}/run",), 150),
+    "MatrixBenchmarking": Target(_tree, ("import matrixbenchmarking {input} --into {scratch}/run",), 110),
     "scale-test-tool": Target(
         lambda directory: make_old_tool(directory, 12, 3),
-        ("import scale-test-tool {input} --into {scratch}/run",), 225,
+        ("import scale-test-tool {input} --into {scratch}/run",), 145,
     ),
     "history": Target(
         _history,
@@ -186,4 +211,15 @@ TARGETS: Mapping[str, Target] = {
     "Prometheus answers": Target(
         _copied("prometheus"), (f"import prometheus {_any('*')} --into {{scratch}}/run",), 100
     ),
+    "run of Prometheus answers": Target(
+        _prometheus_run, ("kpi {input}/run", "history add {input}/run --into {scratch}/h"), 20
+    ),
+    "kube-burner": Target(
+        lambda directory: node_density(directory / "folder", count=8),
+        ("import kube-burner {input}/folder --into {scratch}/run",), 40,
+    ),
+    "run of kube-burner": Target(
+        _kube_burner_run, ("kpi {input}/run", "history add {input}/run --into {scratch}/h"), 20
+    ),
+    "LTS": Target(_lts, ("import lts {input} --history {scratch}/h",), 40),
 }  # fmt: skip
