@@ -7,15 +7,16 @@ with an empty cache and then with the tables it left.
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.bench.whole_process import PERFANALYSIS, made_by, quickest
+
 GENERATOR = "tests.data.synthetic_runs"
 SIZES = (1_000, 10_000, 50_000)
 
@@ -27,19 +28,7 @@ def written(folder: Path, size: int, *, everything: bool) -> Path:
     """
     options = ["--workloads", str(size), "--nodes", str(max(size // 10, 10)), "--rate", "300", "--schedule-rate", "250"]
     options += ["--everything"] if everything else []
-    command = [sys.executable, "-m", GENERATOR, str(folder), *options]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
-    return Path(done.stdout.strip())
-
-
-def measured(run: Path) -> tuple[float, float, float]:
-    """Wall seconds, CPU seconds and peak MB of one report."""
-    began = time.monotonic()
-    child = subprocess.Popen([sys.executable, "-m", "perfanalysis", "report", str(run)], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    if status:
-        raise SystemExit(f"the report of {run} failed with status {status}")
-    return time.monotonic() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000
+    return Path(made_by(GENERATOR, str(folder), *options))
 
 
 def main() -> None:
@@ -49,7 +38,6 @@ def main() -> None:
     parser.add_argument("--everything", action="store_true", help="with queues, preemption, churn, metrics and so on")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="workloads")
     given = parser.parse_args()
-    repeat = given.repeat
     print(f"{'workloads':>9} {'cache':>6} {'wall s':>7} {'CPU s':>6} {'peak MB':>8} {'page kB':>8} {'input MB':>9}")
     with tempfile.TemporaryDirectory() as folder:
         for size in given.sizes:
@@ -57,14 +45,11 @@ def main() -> None:
             report = run / "report"
             inputs = sum(path.stat().st_size for path in run.rglob("*.json*")) / 1e6
             for cache in ("empty", "full"):
-                results = []
-                for _ in range(repeat):
-                    if cache == "empty":
-                        shutil.rmtree(report, ignore_errors=True)
-                    results.append(measured(run))
-                wall, processor, peak = min(results)
+                before = partial(shutil.rmtree, report, ignore_errors=True) if cache == "empty" else None
+                cost = quickest([*PERFANALYSIS, "report", str(run)], given.repeat, before=before)
                 page = (report / "index.html").stat().st_size / 1000
-                print(f"{size:>9} {cache:>6} {wall:>7.2f} {processor:>6.2f} {peak:>8.0f} {page:>8.0f} {inputs:>9.1f}")
+                columns = f"{cost.wall_s:>7.2f} {cost.cpu_s:>6.2f} {cost.peak_mb:>8.0f} {page:>8.0f} {inputs:>9.1f}"
+                print(f"{size:>9} {cache:>6} {columns}")
 
 
 if __name__ == "__main__":

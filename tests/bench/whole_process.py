@@ -1,7 +1,8 @@
 """What a process costs from its start to its end: wall time, CPU time and peak memory, for benches of the analysis.
 
 A child's peak memory counts its parent's at the time of the fork, so a bench that uses this must itself stay small:
-whatever needs numpy or pandas is made by a process of its own.
+whatever needs numpy or pandas is made by a process of its own. Bytecode is kept, as an installation has it: without,
+every process compiles all of perfanalysis anew, which takes as long as a small report.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PERFANALYSIS = (sys.executable, "-m", "perfanalysis")
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 @dataclass(frozen=True, order=True)
@@ -35,7 +37,8 @@ class Cost:
 def cost_of(command: Sequence[str], *, accepted: Sequence[int] = (0,)) -> Cost:
     """Run a command once, its output thrown away. Raises SystemExit when it ends with another code."""
     began = time.monotonic()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
+    quiet = subprocess.DEVNULL
+    child = subprocess.Popen(command, stdout=quiet, stderr=quiet, cwd=ROOT, env=ENVIRONMENT)
     _, status, usage = os.wait4(child.pid, 0)
     if os.waitstatus_to_exitcode(status) not in accepted:
         raise SystemExit(f"{' '.join(command)} ended with {os.waitstatus_to_exitcode(status)}")
