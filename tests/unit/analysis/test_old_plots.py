@@ -140,6 +140,22 @@ def test_negative_differences_are_counted_by_cause_beyond_their_resolution_only(
     assert accounts_of(found).identity_holds
 
 
+def test_plotter_and_report_tell_the_same_causes(tmp_path: Path) -> None:
+    """No watch was there, so the report must not speak of one."""
+    sent = [submitted("j-000000", 9.5), submitted("j-000001", 0.5)]
+    seen = [sampled("j-000000", 1, 1, 20, 20, 20, 21), sampled("j-000001", 5, 5, 30, 30, 30, 12)]
+    directory = write(tmp_path / "logs", sent, seen)
+    told = negative_counts(read_working_directory(directory))
+    assert run(["import", "scale-test-tool", str(directory), "--into", str(tmp_path / "run")]) == 0
+    table = analyse_run(tmp_path / "run", tmp_path / "tables").analyses[0].frames["anomalies"]
+    negative = table[(table["problem"] == "negative") & (table["clock"] == "seen")].set_index("step")["cause"]
+    clocks = "clocks of client and server differ, or another workload had the name before"
+    assert told["Workload Creation"][1] == negative["creation"] == clocks
+    assert told["Pod Scheduling Decision"][1] == negative["podgroup_scheduling"] == "stamps of the server out of order"
+    assert negative["scheduling"] == "the pod was replaced by a later one"
+    assert not negative.str.contains("watch").any()
+
+
 def test_a_selection_is_of_the_first_or_last_by_submission(tmp_path: Path) -> None:
     samples = read_working_directory(make(tmp_path / "logs", 30, 1, orphans=0, lost=0)).samples
     assert list(in_order(samples, Selection(5, 2)).names) == ["j-000003", "j-000004"]

@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from perfanalysis.scale_test.stamped import STAMPED_CAUSES, Start
 from perfanalysis.scale_test_tool.columns import resolution
 from perfanalysis.scale_test_tool.records import DELTAS, SUBMITTED
 
 if TYPE_CHECKING:
     from perfanalysis.scale_test_tool.reading import WorkingDirectory
 
-NEGATIVE_CAUSES = {
-    "Workload Creation": "clocks of client and server differ",
-    "Total Pod Scheduling Decision": "clocks differ, or another workload had the name before",
-    "Total Backend Job Creation": "clocks differ, or another workload had the name before",
-    "Pod Group Creation": "the pod was replaced by a later one",
-}
-"""Why a difference can be negative beyond its resolution; others have stamps of the server out of order."""
+STARTS: Mapping[str, Start] = {SUBMITTED: "client", "first_pod_created": "pod", "last_pod_created": "pod"}
+"""What a difference begins with, where it is no stamp of another object."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +61,7 @@ def negative_counts(found: WorkingDirectory) -> dict[str, tuple[int, str]]:
     ours = found.samples.take(np.flatnonzero(np.isfinite(found.samples.time(SUBMITTED))))
     counts = {delta: int((ours.delta(delta) < -resolution(delta)).sum()) for delta in DELTAS}
     return {
-        delta.heading: (count, NEGATIVE_CAUSES.get(delta.heading, "stamps of the server out of order"))
+        delta.heading: (count, STAMPED_CAUSES[STARTS.get(delta.start, "object")])
         for delta, count in counts.items()
         if count
     }
