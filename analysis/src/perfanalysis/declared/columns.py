@@ -46,6 +46,11 @@ class Columns:
         table, kept = self._kept(reference, where)
         return table[kept]
 
+    def _column(self, reference: str, where: Where) -> pd.Series[Any]:
+        table, kept = self._kept(reference, where)
+        column: pd.Series[Any] = table[split(reference)[1]]
+        return column[kept]
+
     def _kept(self, reference: str, where: Where) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
         of = split(reference)[0]
         table: pd.DataFrame = getattr(self.tables, of)
@@ -61,13 +66,13 @@ class Columns:
 
     def texts(self, reference: str, where: Where) -> list[str]:
         """The different values of a column as texts, in order of their first row."""
-        known = self.frame(reference, where)[split(reference)[1]].dropna()
+        known = self._column(reference, where).dropna()
         return [_text(value) for value in dict.fromkeys(known.astype("object"))]
 
     def statistic(self, reference: str, where: Where, statistic: Statistic) -> Value:
         """A statistic of a column; what is missing has its reason."""
         if statistic == "count":
-            known = self.frame(reference, where)[split(reference)[1]].notna()
+            known = self._column(reference, where).notna()
             return Value(float(known.sum()), count=int(known.sum()))
         if statistic == "distinct":
             texts = self.texts(reference, where)
