@@ -14,6 +14,8 @@ from pathlib import Path
 from perfanalysis.scratch import owned_folder
 from perfanalysis.scratch import remove_leftovers as remove_folders
 
+from perfdrv.errors import UsageError
+
 PREFIX = "perfdrv-private-"
 
 
@@ -48,14 +50,33 @@ class PrivateDirectory:
 
 @contextlib.contextmanager
 def private_directory() -> Iterator[PrivateDirectory]:
-    """Make a private directory (0700) and remove it when the block ends."""
-    with owned_folder(PREFIX) as path:
-        private = PrivateDirectory(path)
-        for folder in (private.runner, private.temporary):
-            folder.mkdir(mode=0o700)
+    """Make a private directory (0700) and remove it when the block ends.
+
+    Raises:
+        UsageError: there is no place for it.
+    """
+    with contextlib.ExitStack() as made:
+        with _a_place():
+            private = PrivateDirectory(made.enter_context(owned_folder(PREFIX)))
+            for folder in (private.runner, private.temporary):
+                folder.mkdir(mode=0o700)
         yield private
 
 
 def remove_leftovers(folder: Path | None = None) -> list[Path]:
-    """Remove this user's private directories whose maker is dead, and return them."""
-    return remove_folders(PREFIX, folder)
+    """Remove this user's private directories whose maker is dead, and return them.
+
+    Raises:
+        UsageError: there is no place for new ones.
+    """
+    with _a_place():
+        return remove_folders(PREFIX, folder)
+
+
+@contextlib.contextmanager
+def _a_place() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or error
+        raise UsageError(f"There is no place for temporary files: {why}. Free space, or set TMPDIR.") from error

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from perfdrv.errors import UsageError
 from perfdrv.private_directory import PREFIX, private_directory, remove_leftovers
 
 
@@ -34,3 +35,12 @@ def test_that_of_a_dead_driver_is_removed(temporary: Path) -> None:
     with private_directory() as alive:
         assert remove_leftovers() == [left]
         assert alive.path.is_dir()
+
+
+def test_without_a_place_it_is_a_sentence(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr("tempfile._candidate_tempdir_list", lambda: [str(temporary / "nowhere")])
+    with pytest.raises(UsageError, match=r"There is no place for temporary files: .*\. Free space, or set TMPDIR\."):
+        remove_leftovers()
+    with pytest.raises(UsageError, match="no place for temporary files"), private_directory():
+        pass
