@@ -223,3 +223,16 @@ def test_a_folder_as_it_is_holds_all_its_jobs_and_zeros_are_counted(tmp_path: Pa
     (folder / "jobSummary.json").write_text("[]")
     findings = analyse_run(folder, tmp_path / "report").findings
     assert any(finding.text == "it holds no job" for finding in findings)
+
+
+def test_settings_that_no_json_has_are_left_out(tmp_path: Path) -> None:
+    """Found by damaging such folders: `-1e999` is read as an infinity, which no run can state."""
+    folder = node_density(tmp_path / "folder", count=8)
+    path = folder / "jobSummary.json"
+    (document,) = json.loads(path.read_text())
+    document["jobConfig"]["burst"] = document["platform"] = "BEYOND"
+    path.write_text(json.dumps([document]).replace('"BEYOND"', "-1e999"))
+    result = imported(folder, tmp_path / "run")
+    assert "platform" not in result.run.settings["all"]
+    assert "kube_burner_burst" not in result.run.cells[0].values
+    assert "kube_burner_qps" in result.run.cells[0].values

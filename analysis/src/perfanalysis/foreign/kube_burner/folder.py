@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -143,7 +144,7 @@ def _values(summary: Record, job: str) -> dict[str, Any]:
     config = mapping(summary.get("jobConfig"))
     known = (("iterations", "jobIterations"), ("qps", "qps"), ("burst", "burst"), ("type", "jobType"))
     values = {f"kube_burner_{name}": config.get(key) for name, key in known}
-    return {"kube_burner_job": job, **{name: value for name, value in values.items() if value is not None}}
+    return {"kube_burner_job": job, **{name: value for name, value in values.items() if _is_plain(value)}}
 
 
 def _metadata(summary: Record) -> dict[str, Setting]:
@@ -151,8 +152,13 @@ def _metadata(summary: Record) -> dict[str, Setting]:
     return {
         name: Setting(value, key=NO_KEY.search(name) is None)
         for name, value in summary.items()
-        if name not in OF_THE_DOCUMENT and isinstance(value, str | int | float)
+        if name not in OF_THE_DOCUMENT and _is_plain(value)
     }
+
+
+def _is_plain(value: object) -> bool:
+    """Whether it can be written as a setting: a text, or a number that JSON has."""
+    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _answers(folder: Folder, job: str, *, alone: bool) -> Iterator[Answer]:
