@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from perfanalysis.charts.model import Axis, Chart, Figure, Layer, cumulative, seconds_scale
+from perfanalysis.coinciding import told_together
 from perfanalysis.comparing.comparison import Comparison, Group, PairComparison
 from perfanalysis.comparing.statistics import SECONDS, Difference
 from perfanalysis.percentiles import stated
@@ -134,9 +135,11 @@ def _curves(comparison: Comparison, group: Group, name: str) -> Chart | None:
     factor, unit = (
         seconds_scale(*(each.values for each in found.values())) if some.unit == SECONDS else (1.0, some.unit)
     )
+    names = [f"{comparison.headings[place]} ({len(each.values)} {each.of})" for place, each in found.items()]
+    labels = told_together(names, [each.values for each in found.values()])
     layers = tuple(
-        cumulative(factor * each.values, f"{comparison.headings[place]} ({len(each.values)} {each.of})", place)
-        for place, each in found.items()
+        cumulative(factor * each.values, label, place)
+        for label, (place, each) in zip(labels, found.items(), strict=True)
     )
     title = name.replace("_", " ")
     least = min(float(each.values.min()) for each in found.values())

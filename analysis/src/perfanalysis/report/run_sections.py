@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from perfanalysis.charts.model import Axis, Chart, Figure, cumulative
+from perfanalysis.coinciding import told_together
 from perfanalysis.discover import Cell as MatrixCell
 from perfanalysis.discover import Command, Run
 from perfanalysis.documents import mapping
@@ -68,7 +69,8 @@ def _overlay(result: RunAnalysis, name: str) -> Chart:
         for sample in analysis.samples
         if sample.name == name and len(sample.values)
     ]
-    layers = tuple(cumulative(sample.values, label, place) for place, (label, sample) in enumerate(found))
+    labels = told_together([label for label, _ in found], [sample.values for _, sample in found])
+    layers = tuple(cumulative(sample.values, labels[place], place) for place, (_, sample) in enumerate(found))
     title = found[0][1].label if found else name
     share = Axis(found[0][1].of if found else "", "%", low=0.0, high=100.0)
     return Chart(title, Axis(title, "s", low=0.0), share, layers, height=320)
