@@ -17,7 +17,7 @@ import kubernetes.config
 import urllib3
 import urllib3.util.ssl_
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, short
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +140,3 @@ def _load_kubeconfig(configuration: Any, path: Path | None, context: str | None,
 
 def _text(value: object) -> str | None:
     return str(value) if value else None
-
-
-def short(cause: object) -> str:
-    """The end of the nested message of urllib3, which is the part that says something."""
-    return str(cause).rpartition(": ")[2] or type(cause).__name__

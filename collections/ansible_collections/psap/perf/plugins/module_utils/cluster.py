@@ -13,8 +13,8 @@ import kubernetes.client
 import kubernetes.dynamic
 import kubernetes.dynamic.exceptions
 import urllib3.exceptions
-from ansible_collections.psap.perf.plugins.module_utils.access import Access, connect, short
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.access import Access, connect
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, short
 from ansible_collections.psap.perf.plugins.module_utils.kinds_by_version import KindsByVersion
 
 FIELD_MANAGER = "psap.perf"

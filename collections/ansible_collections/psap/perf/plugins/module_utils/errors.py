@@ -64,3 +64,8 @@ _BY_CODE: dict[int, type[PerfError]] = {
 def error_for_exit_code(code: int, message: str) -> PerfError:
     """The error of the family whose ``exit_code`` is *code*; plain :class:`PerfError` for any other."""
     return _BY_CODE.get(code, PerfError)(message)
+
+
+def short(cause: object) -> str:
+    """The end of the nested message of urllib3, which is the part that says something."""
+    return str(cause).rpartition(": ")[2] or type(cause).__name__

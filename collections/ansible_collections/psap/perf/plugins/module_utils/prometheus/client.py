@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import urllib3
 import urllib3.exceptions
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, PerfError
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, PerfError, short
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.answers import Answer, joined, read_answer
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.windows import MOST_POINTS, Window, halves, parts
 
@@ -162,7 +162,7 @@ class Prometheus:
         except urllib3.exceptions.HTTPError as error:
             cause = getattr(error, "reason", None) or error
             raise ClusterError(
-                f"cannot reach Prometheus at {self.address.url} ({self.address.origin}): {_short(cause)}"
+                f"cannot reach Prometheus at {self.address.url} ({self.address.origin}): {short(cause)}"
             ) from error
         return self._understood(answer.status, answer.data, path)
 
@@ -204,8 +204,3 @@ def _verifying(address: Address) -> ssl.SSLContext:
 
 def _moment(at_s: float) -> str:
     return f"{at_s:.3f}"
-
-
-def _short(cause: object) -> str:
-    """The end of urllib3's nested message, which is the part that says something."""
-    return str(cause).rpartition(": ")[2] or type(cause).__name__

@@ -58,7 +58,8 @@ def _conditions(obj: Object) -> Iterable[Object]:
     return (obj.get("status") or {}).get("conditions") or ()
 
 
-def _created(obj: Object) -> Milestone:
+def created(obj: Object) -> Milestone:
+    """By the API server's stamp, in whole seconds."""
     return Milestone("created", stamp(obj["metadata"].get("creationTimestamp")))
 
 
@@ -73,7 +74,7 @@ _POD_CONDITIONS = {
 
 
 def _pod_milestones(pod: Object) -> Iterable[Milestone]:
-    yield _created(pod)
+    yield created(pod)
     for condition in _conditions(pod):
         word = _POD_CONDITIONS.get((condition["type"], condition["status"]))
         if condition["type"] == "PodScheduled" and condition.get("reason") == "Unschedulable":
@@ -137,7 +138,7 @@ def _pod_failure(status: Object) -> str:
 
 def _job_milestones(job: Object) -> Iterable[Milestone]:
     status = job.get("status") or {}
-    yield _created(job)
+    yield created(job)
     if status.get("startTime"):
         yield Milestone("started", stamp(status["startTime"]))
     for condition in _conditions(job):
@@ -162,7 +163,7 @@ _JOB_CONDITIONS = {
 
 def _deployment_milestones(deployment: Object) -> Iterable[Milestone]:
     """A Deployment is complete when all its replicas are available; its pods run on."""
-    yield _created(deployment)
+    yield created(deployment)
     status = deployment.get("status") or {}
     progress: Object = next((one for one in _conditions(deployment) if one["type"] == "Progressing"), {})
     if not progress:

@@ -16,12 +16,9 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.lifecycles im
     Lifecycle,
     Milestone,
     Object,
+    created,
     lifecycle_of,
 )
-
-
-def _created(obj: Object) -> Milestone:
-    return Milestone("created", stamp(obj["metadata"].get("creationTimestamp")))
 
 
 def _status(obj: Object) -> Object:
@@ -51,7 +48,7 @@ _POD_GROUP_PHASES = {
 
 
 def _pod_group_milestones(group: Object) -> Iterable[Milestone]:
-    yield _created(group)
+    yield created(group)
     told = list(_true_conditions(group, _POD_GROUP_CONDITIONS))
     yield from told
     word = _POD_GROUP_PHASES.get(str(_status(group).get("phase")))
@@ -68,7 +65,7 @@ _QUEUED_CONDITIONS = {
 
 
 def _queued_milestones(workload: Object) -> Iterable[Milestone]:
-    yield _created(workload)
+    yield created(workload)
     yield from _true_conditions(workload, _QUEUED_CONDITIONS)
 
 
@@ -76,14 +73,14 @@ _CLAIM_PHASES = {"Bound": "bound", "Lost": FAILED}
 
 
 def _claim_milestones(claim: Object) -> Iterable[Milestone]:
-    yield _created(claim)
+    yield created(claim)
     phase = str(_status(claim).get("phase"))
     if phase in _CLAIM_PHASES:
         yield Milestone(_CLAIM_PHASES[phase], reason="Lost" if phase == "Lost" else None)
 
 
 def _node_milestones(node: Object) -> Iterable[Milestone]:
-    yield _created(node)
+    yield created(node)
     for condition in _status(node).get("conditions") or ():
         if condition.get("type") == "Ready":
             word = "ready" if condition.get("status") == "True" else "not_ready"
