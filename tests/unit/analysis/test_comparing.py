@@ -17,7 +17,7 @@ from perfanalysis.comparing.comparison import compare
 from perfanalysis.comparing.document import comparison_document
 from perfanalysis.comparing.sides import side_of_run
 from perfanalysis.comparing.statistics import cliffs_delta, difference_of, difference_of_intervals, word_of
-from perfanalysis.comparing.tables import counts, kpi_table, latency_table, summary
+from perfanalysis.comparing.tables import counts, kpi_table, latency_table, signed, summary
 from perfanalysis.history.document import history_document
 from perfanalysis.history.entries import entries_of
 from perfanalysis.history.folder import add
@@ -190,6 +190,7 @@ def test_a_slower_scheduler_is_worse(
     told = capsys.readouterr()
     assert "scheduling p50" in told.err
     assert "Distributions: " in told.out
+    assert "without a verdict at p99: it needs 100 values of each, has 60 and 60" in told.out
     page = (tmp_path / "comparison.html").read_text()
     assert '<span class="status worse">worse</span>' in page
     assert "http://" not in page.replace("http://www.w3.org", "")
@@ -273,6 +274,15 @@ def test_incomplete_data_ends_with_its_own_code_and_everything_is_written(
     page = (tmp_path / "report" / "comparison.html").read_text()
     assert '<li class="error"><strong>error</strong>' in page
     assert document["data_errors"][0] in (tmp_path / "report" / "comparison.md").read_text()
+
+
+def test_differences_of_shares_are_points() -> None:
+    assert [signed(value, "ratio") for value in (0.195, -0.195, 0.0)] == [
+        "+19.5\u202fpoints",
+        "\u221219.5\u202fpoints",
+        "0\u202fpoints",
+    ]
+    assert signed(-1.5, "seconds") == "\u22121.50\u202fs"
 
 
 def test_cells_are_paired_by_their_values_and_the_rest_is_named(matrix_run: Path, tmp_path: Path) -> None:

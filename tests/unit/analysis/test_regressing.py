@@ -198,7 +198,7 @@ def test_wrong_acknowledgements_are_refused(tmp_path: Path, text: str, told: str
 def test_a_verdict_says_how_much_how_surely_and_since_when() -> None:
     regression = judged((*CALM, 1.4, 1.41))
     text = sentence(regression.recordings[0].kpis[0])
-    assert text.startswith("from 1 to 1.405 seconds (+40.5%, 95 % interval +3")
+    assert text.startswith("from 1.00\u202fs to 1.40\u202fs (+40.5%, 95 % interval +3")
     assert text.endswith(" since run-010")
     summary = markdown_text(regression)
     assert "# run-011 against its history\n\n1 worse.\n" in summary
@@ -226,7 +226,8 @@ def test_a_run_is_judged_from_the_command_line(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, words)
     assert isinstance(done.exception, ThresholdError)
     assert str(done.exception).endswith("completed_ratio")
-    assert "| worse | 002__scale_test__submit | completed_ratio | from 1.2 to 0.85 ratio" in done.output
+    assert "| worse | 002__scale_test__submit | completed_ratio | from 120\u202f% to 85.0\u202f%" in done.output
+    assert f"Page: {tmp_path / 'regression.html'}" in done.output
     written = json.loads((tmp_path / "regression.json").read_text())
     assert check(written) == "psap.perf/regression/1"
     assert written["counts"]["worse"] == 1

@@ -112,8 +112,11 @@ def _value(value: float | None, unit: str, reason: str) -> Cell:
 
 
 def signed(value: float, unit: str) -> str:
-    """A quantity with its sign."""
-    return f"+{quantity(value, unit)}" if value > 0 else quantity(value, unit).replace("-", "\u2212")
+    """A difference with its sign; of two shares in points, since 5 % more of 50 % is 2.5 points."""
+    text = quantity(value, unit)
+    if unit == "ratio":
+        text = f"{text.removesuffix('%')}points"
+    return f"+{text}" if value > 0 else text.replace("-", "\u2212")
 
 
 def kpi_table(comparison: Comparison, group: Group, *, headlines: bool = False) -> Table:

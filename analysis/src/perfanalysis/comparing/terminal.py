@@ -21,6 +21,7 @@ from perfanalysis.comparing.tables import (
     verdict_of,
 )
 from perfanalysis.sections import DASH, Cell, Field, Table
+from perfanalysis.wording import counted
 
 COLOURS = {"better": "green", "worse": "red", "different": "yellow", "same": "", "too little data": "dim"}
 WIDTH_OF_FILES = 120
@@ -52,10 +53,23 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
         kpis = kpi_table(comparison, group, headlines=True)
         if kpis.rows:
             console.print(_shown(kpis, details=("difference",)))
+    for note in () if overview is not None else refused(comparison):
+        console.print(Text(f"note: {note}"))
     for note in (*comparison.notes, *unmatched(comparison)):
         grave = note in comparison.data_errors
         console.print(Text(f"{'error' if grave else 'note'}: {note}", style="red" if grave else ""))
     console.print(Text(summary(comparison)))
+
+
+def refused(comparison: Comparison) -> tuple[str, ...]:
+    """Why statistics have no interval, and so no verdict, however far they moved: one sentence a reason."""
+    found: dict[str, list[str]] = {}
+    for pair in comparison.pairs:
+        for step in pair.steps:
+            for each in step.differences:
+                if each.low is None and each.reason:
+                    found.setdefault(f"{each.statistic}: {each.reason}", []).append(step.name)
+    return tuple(f"{counted(len(names), 'measure')} without a verdict at {why}" for why, names in found.items())
 
 
 def _what_changed(overview: Table) -> Table:

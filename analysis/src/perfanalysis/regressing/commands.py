@@ -113,5 +113,7 @@ def regress_command(
     for finding in written.findings:
         click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
     click.echo((written.json if as_json else written.markdown).read_text(), nl=False)
+    if not as_json:
+        click.echo(f"Page: {written.page}")
     if written.error is not None:
         raise written.error

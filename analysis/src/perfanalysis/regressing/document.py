@@ -10,6 +10,7 @@ from perfanalysis.regressing.levels import levels_of
 from perfanalysis.regressing.tables import changed_with
 from perfanalysis.regressing.trends import CHANGED, places_of
 from perfanalysis.regressing.verdict import Change, KpiVerdict, RecordingVerdict, Regression
+from perfanalysis.sections import quantity
 
 
 def regression_document(regression: Regression) -> Document:
@@ -98,16 +99,15 @@ def _statistic(change: Change) -> Document | None:
 
 
 def sentence(verdict: KpiVerdict) -> str:
-    """`from 4.1 to 5.3 s (+29 %, 95 % interval +20 % to +38 %) since RUN`; why there is no verdict, else."""
+    """`from 4.10 s to 5.30 s (+29 %, 95 % interval +20 % to +38 %) since RUN`; why there is no verdict, else."""
     if verdict.change is None:
         return verdict.reason or "no change"
     effect = verdict.change.effect
     moved = "" if effect.change is None else f"{effect.change:+.1%}"
     sure = "" if effect.low is None or effect.high is None else f"95 % interval {effect.low:+.1%} to {effect.high:+.1%}"
     told = ", ".join(filter(None, (moved, sure, f"q = {verdict.change.q:.2g}")))
-    text = (
-        f"from {effect.before:.4g} to {effect.after:.4g} {verdict.kpi.unit} ({told}) since {verdict.change.first.run}"
-    )
+    before, after = (quantity(value, verdict.kpi.unit) for value in (effect.before, effect.after))
+    text = f"from {before} to {after} ({told}) since {verdict.change.first.run}"
     return f"{text}; {verdict.reason}" if verdict.reason else text
 
 
