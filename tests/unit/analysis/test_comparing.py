@@ -15,6 +15,7 @@ import yaml
 from perfanalysis.__main__ import run
 from perfanalysis.comparing.comparison import compare
 from perfanalysis.comparing.document import comparison_document
+from perfanalysis.comparing.figures import change_figure
 from perfanalysis.comparing.sides import side_of_run
 from perfanalysis.comparing.statistics import cliffs_delta, difference_of, difference_of_intervals, word_of
 from perfanalysis.comparing.tables import counts, kpi_table, latency_table, signed, summary
@@ -274,6 +275,23 @@ def test_incomplete_data_ends_with_its_own_code_and_everything_is_written(
     page = (tmp_path / "report" / "comparison.html").read_text()
     assert '<li class="error"><strong>error</strong>' in page
     assert document["data_errors"][0] in (tmp_path / "report" / "comparison.md").read_text()
+
+
+def test_changes_of_many_times_are_drawn_with_all_of_their_intervals(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    comparison = compare([side_of_run(analyse_run(each, tmp_path / each.name)) for each in runs])
+    figure = change_figure(comparison, comparison.groups[0], 0)
+    assert figure is not None
+    ((chart,),) = figure.rows
+    ranges = [layer for layer in chart.layers if layer.kind == "ranges"]
+    lows = np.concatenate([layer.low for layer in ranges if layer.low is not None])
+    highs = np.concatenate([layer.high for layer in ranges if layer.high is not None])
+    assert chart.x.scale == "log"
+    assert chart.x.low is not None
+    assert chart.x.high is not None
+    assert chart.x.low < np.nanmin(lows)
+    assert np.nanmax(highs) < chart.x.high
+    # nothing is a tenth of its baseline here, so that no room is kept for it
+    assert chart.x.low > 0.1
 
 
 def test_differences_of_shares_are_points() -> None:

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from perfanalysis.__main__ import run
 from perfanalysis.cli import cli
 from perfanalysis.errors import UsageError
 from perfanalysis.history.entries import entries_of
 from perfanalysis.history.folder import add, load, merge
 from perfanalysis.versions import version_key
 
+from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import check
 from tests.unit.analysis.histories import document, kpi
 
@@ -109,3 +111,13 @@ def test_numbers_that_no_double_holds_are_left_out() -> None:
     given = [kpi("a", 10**400), kpi("b", float("nan")), kpi("c", 2.0), {**kpi("d", 1.0), "labels": {"tenant": "x"}}]
     (entry,) = entries_of(document(1, given))
     assert {name: point.number for name, point in entry.kpis.items()} == {"c": 2.0, 'd{tenant="x"}': 1.0}
+
+
+def test_a_run_whose_data_is_incomplete_is_added_with_a_word(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    torn = write_run(tmp_path, [Shape(workloads=20, nodes=4, duration=1.0, lost=0.3)], run="torn")
+    assert run(["history", "add", str(torn), "--into", str(tmp_path / "h")]) == 0
+    told = capsys.readouterr()
+    assert "added: torn as" in told.out
+    assert told.err.startswith("error: 002__scale_test__submit/artifacts/accounting.json: ")

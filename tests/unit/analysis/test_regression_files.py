@@ -171,6 +171,7 @@ def test_the_page_of_a_history_has_a_part_for_each_kind_of_test(history: Path, t
     page = write_history_page(entries, "nightly", tmp_path / "page" / "nightly.html", Options())
     text = page.read_text()
     # what is in no trend is not counted with the runs that are
+    assert "<title>Trends of nightly" in text
     assert "<dt>Runs in trends</dt><dd>15</dd>" in text
     assert "<dt>In no trend</dt><dd>1 failed</dd>" in text
     assert "Against 2 earlier runs with the same keys: scale_test_count 7." in text

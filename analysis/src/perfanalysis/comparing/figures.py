@@ -64,9 +64,9 @@ def _scale(differences: list[Difference]) -> Scale:
     ends = [_ratio(end, each) for each in differences for end in (each.low, each.high)]
     reach = max(1.02, *dots, *(1 / ratio for ratio in dots if ratio > 0))
     if reach > MOST_IN_PERCENT:
-        reach = max(10.0, 1.1 * reach)
-        axis = Axis("times the baseline", scale="log", low=1 / reach, high=reach)
-        return Scale(axis, multiples=True, least=1 / (2 * reach))
+        shown = [min(max(ratio, 1 / (2 * reach)), 2 * reach) for ratio in (*dots, *ends)]
+        low, high = min(0.5, *shown) / 1.2, 1.2 * max(2.0, *shown)
+        return Scale(Axis("times the baseline", scale="log", low=low, high=high), multiples=True, least=low)
     low = max(0.0, min(*dots, *ends, 0.98), 1 - 2 * (reach - 1))
     high = min(max(*dots, *ends, 1.02), 1 + 2 * (reach - 1) + 0.02)
     room = 0.04 * (high - low)

@@ -40,7 +40,9 @@ def add_command(runs: tuple[Path, ...], folder: Path) -> None:
 
     for run in runs:
         with scratch_folder() as tables:
-            document = history_document(analyse_run(run, tables))
+            result = analyse_run(run, tables)
+            document = history_document(result)
+        _tell(finding for finding in result.findings if finding.severity == "error")
         if not document["recordings"]:
             raise UsageError(f"{run} holds no recording: there is nothing to add")
         path, new = add(folder, document)
