@@ -209,6 +209,14 @@ def test_a_verdict_says_how_much_how_surely_and_since_when() -> None:
     assert told["exit_code"] == 4
 
 
+def test_what_runs_are_called_is_no_markup() -> None:
+    named = [replace(entry, recording="a *cell* [1] | `x`") for entry in entries((*CALM, 1.4, 1.41))]
+    regression = regress(named[-1:], named, Options(notes=("<b> & more",)), Acknowledged())
+    text = markdown_text(regression)
+    assert "| a \\*cell\\* \\[1\\] \\| \\`x\\` | wait |" in text
+    assert "* \\<b\\> \\& more\n" in text
+
+
 def with_history(folder: Path, values: dict[str, float]) -> None:
     """Ten earlier runs of RUN, whose KPIs are those of *values* times CALM."""
     base = history_document(analyse_run(RUN, folder / "tables"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import click
 
 from perfanalysis.documents import listing, mapping
 from perfanalysis.errors import UsageError
-from perfanalysis.findings import Finding
+from perfanalysis.foreign.options import tell
 from perfanalysis.opensearch.commands import pull_command, push_command
 from perfanalysis.options import WORKLOADS
 from perfanalysis.wording import counted
@@ -42,7 +42,7 @@ def add_command(runs: tuple[Path, ...], folder: Path) -> None:
         with scratch_folder() as tables:
             result = analyse_run(run, tables)
             document = history_document(result)
-        _tell(finding for finding in result.findings if finding.severity == "error")
+        tell(finding for finding in result.findings if finding.severity == "error")
         if not document["recordings"]:
             raise UsageError(f"{run} holds no recording: there is nothing to add")
         path, new = add(folder, document)
@@ -76,7 +76,7 @@ def show_command(folder: Path, run: str | None, page: Path | None, sorted_by: tu
         from perfanalysis.regressing.page import history_page
 
         written, findings = history_page(folder, page, sorted_by)
-        _tell(findings)
+        tell(findings)
         click.echo(f"Page: {written}")
         return
     found = [document for document in documents_of(folder) if str(document["run"]).startswith(str(run))]
@@ -126,15 +126,10 @@ def documents_of(folder: Path) -> Iterator[dict[str, Any]]:
     from perfanalysis.history.folder import load
 
     history = load(folder)
-    _tell(history.findings)
+    tell(history.findings)
     if not history.documents:
         click.echo(f"note: {folder} holds no run of a history", err=True)
     yield from history.documents
-
-
-def _tell(findings: Iterable[Finding]) -> None:
-    for finding in findings:
-        click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
 
 
 history_group.add_command(push_command)

@@ -6,11 +6,14 @@ from xml.etree import ElementTree
 
 from perfanalysis.documents import Document
 from perfanalysis.judging.junit import counted, printable
+from perfanalysis.markdown import plain, table_lines
 from perfanalysis.regressing.levels import levels_of
 from perfanalysis.regressing.tables import changed_with
 from perfanalysis.regressing.trends import CHANGED, places_of
 from perfanalysis.regressing.verdict import Change, KpiVerdict, RecordingVerdict, Regression
-from perfanalysis.sections import quantity
+from perfanalysis.sections import Cell, Field, quantity
+
+CHANGES = (Field("verdict"), Field("recording"), Field("KPI"), Field("what changed"))
 
 
 def regression_document(regression: Regression) -> Document:
@@ -134,22 +137,16 @@ def _suite(recording: RecordingVerdict) -> ElementTree.Element:
 def markdown_text(regression: Regression) -> str:
     """A summary for a pull request: the counts, then a table of all that changed."""
     counts = ", ".join(f"{number} {word}" for word, number in regression.counts().items() if number)
-    lines = [f"# {regression.run} against its history", "", f"{counts or 'nothing to judge'}.", ""]
+    lines = [f"# {plain(regression.run)} against its history", "", f"{counts or 'nothing to judge'}.", ""]
     changed = [
         (word, each, kpi)
         for word in ("worse", "different", "better", "acknowledged")
         for each, kpi in regression.of(word)
     ]
     if changed:
-        lines += ["| verdict | recording | KPI | what changed |", "| --- | --- | --- | --- |"]
-        lines += [
-            f"| {word} | {_cell(each.entry.recording)} | {kpi.kpi.name} | {_cell(sentence(kpi))} |"
-            for word, each, kpi in changed
-        ]
-        lines.append("")
-    lines += [f"* {note}" for note in regression.notes]
+        rows = (
+            tuple(map(Cell, (word, each.entry.recording, kpi.kpi.name, sentence(kpi)))) for word, each, kpi in changed
+        )
+        lines += [*table_lines(CHANGES, rows, lambda cell: plain(cell.text)), ""]
+    lines += [f"* {plain(note)}" for note in regression.notes]
     return "\n".join(lines).rstrip("\n") + "\n"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
