@@ -64,10 +64,10 @@ def stored(server: Server) -> dict[str, tuple[int, int, dict[str, Any]]]:
 def test_pushing_again_changes_nothing(tmp_path: Path, server: Server, perfanalysis: Any) -> None:
     folder = history(tmp_path / "history")
     words = ("push", folder, "--to", server.url, "--ca-file", server.ca_file)
-    assert perfanalysis(*words)[:2] == (0, "3 runs pushed, 0 were there\n6 values of KPIs pushed, 0 were there\n")
+    assert perfanalysis(*words)[:2] == (0, "3 runs pushed, 0 there already\n6 values of KPIs pushed, 0 there already\n")
     first = stored(server)
     assert len(first) == 9
-    assert perfanalysis(*words)[:2] == (0, "0 runs pushed, 3 were there\n0 values of KPIs pushed, 6 were there\n")
+    assert perfanalysis(*words)[:2] == (0, "0 runs pushed, 3 there already\n0 values of KPIs pushed, 6 there already\n")
     assert stored(server) == first
     assert {version for version, _, _ in first.values()} == {1}
 
@@ -233,7 +233,7 @@ def test_documents_that_the_server_does_not_take_are_named(tmp_path: Path, serve
     folder = history(tmp_path / "history", 1)
     add(folder, document(2, [kpi("a", 1.0)], run="17"))
     code, output, told = perfanalysis("push", folder, "--to", server.url, "--ca-file", server.ca_file)
-    assert (code, output) == (1, "1 runs pushed, 0 were there\n1 values of KPIs pushed, 0 were there\n")
+    assert (code, output) == (1, "1 run pushed, 0 there already\n1 value of a KPI pushed, 0 there already\n")
     assert "2 documents of 1 run could not be stored: KPI a of run-001: mapper_parsing_exception: " in told
     assert "KPI b of run-001" in told
     # a run whose values are not all there is not there either

@@ -85,4 +85,4 @@ def test_another_model_is_no_counterpart(tmp_path: Path, capsys: pytest.CaptureF
     first = write_tuning_run(tmp_path / "a", [Training(model="tiny-1b")])
     second = write_tuning_run(tmp_path / "b", [Training(model="small-3b")])
     assert run(["compare", str(first), str(second)]) == 2
-    assert "model ('tiny-1b' and 'small-3b')" in capsys.readouterr().err
+    assert "model (tiny-1b and small-3b)" in capsys.readouterr().err

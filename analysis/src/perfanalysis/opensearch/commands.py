@@ -65,8 +65,8 @@ def push_command(
     wanted = read_rules(rules)
     server = _server(url, prefix, credentials, ca_file, no_verify)
     pushed = push(server, [scrub(document, wanted) for document in documents_of(folder)])
-    for kind, what in (("runs", "runs"), ("kpis", "values of KPIs")):
-        click.echo(f"{pushed.new[kind]} {what} pushed, {pushed.there[kind]} were there")
+    for kind, what in (("runs", ("run",)), ("kpis", ("value of a KPI", "values of KPIs"))):
+        click.echo(f"{counted(pushed.new[kind], *what)} pushed, {pushed.there[kind]} there already")
     error = pushed.error()
     if error is not None:
         raise error
