@@ -98,10 +98,14 @@ def test_prepared_twice_trained_and_cleaned_up_the_lab_is_as_it_was(flow: Flow, 
     (told,) = whole.documents("fine_tuning.json")
     assert (told["outcome"], told["gpu_product"]) == ("completed", "Tesla-T4")
     assert left_over(found, flow.lab) == {}
-    # each lane of the second region begins before the other ends
-    regions = lanes(first, "prepare_test")
-    assert set(regions) == {"gpus", "namespace"}
-    assert max(start for start, _end in regions.values()) < min(end for _start, end in regions.values())
+    # each lane of a region begins before the other ends
+    for played, region, names in (
+        (first, "prepare_test", {"gpus", "namespace"}),
+        (whole, "cleanup_cluster", {"gpus", "rhoai"}),
+    ):
+        regions = lanes(played, region)
+        assert set(regions) == names
+        assert max(start for start, _end in regions.values()) < min(end for _start, end in regions.values())
 
 
 @pytest.mark.usefixtures("steps")
