@@ -86,6 +86,15 @@ def test_check_mode_on_an_empty_lab_succeeds_and_changes_nothing(flow: Flow, fou
     assert left_over(found, flow.lab) == {}
 
 
+def test_gpus_are_prepared_when_only_an_experiment_trains_on_some(flow: Flow) -> None:
+    played = flow.play(
+        "--check", "--tags", "prepare", presets=("light", "lab"), rhoai_prepare=False,
+        matrix_experiments=[{"fine_tuning_gpu": 1}],
+    )  # fmt: skip
+    assert played.code == 0, played.said
+    assert [row for row in played.commands() if row["directory"].endswith("gpu_operator__deploy_from_operatorhub")]
+
+
 def test_prepared_twice_trained_and_cleaned_up_the_lab_is_as_it_was(flow: Flow, found: dict[Name, Document]) -> None:
     presets = ("gating_smoke", "lab")
     first = flow.play("--tags", "prepare", presets=presets)
