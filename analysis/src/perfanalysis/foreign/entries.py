@@ -16,7 +16,7 @@ from perfanalysis.findings import Finding
 from perfanalysis.foreign.run_directory import iso
 from perfanalysis.history.folder import add, load
 from perfanalysis.kpis import Direction
-from perfanalysis.wording import value_text
+from perfanalysis.wording import counted, value_text
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,11 @@ class Added:
     new: int
     known: int
     findings: tuple[Finding, ...] = ()
+
+    def told(self, source: str, of: str = "") -> str:
+        """What an import says of a source at its end; *of* names what the runs are of, where a source has several."""
+        runs = f"{counted(self.new, 'run')} of {of}" if of else counted(self.new, "run")
+        return f"{source}: {runs} added, {self.known} there already"
 
 
 def origin(path: Path, content: bytes) -> Document:

@@ -8,7 +8,6 @@ import click
 
 from perfanalysis.foreign.options import INTO, tell
 from perfanalysis.foreign.orion.commands import CONFIG, TEST, VARIABLES
-from perfanalysis.wording import counted
 
 
 @click.command("kube-burner", short_help="A local folder of kube-burner, as a run.")
@@ -53,7 +52,7 @@ def import_kube_burner(
         test = chosen_test(read_config(orion_config, read_variables(orion_vars)), orion_test, orion_config)
         added = keep_columns(folder, test, history)
         tell(added.findings)
-        click.echo(f"{directory.name}: {counted(added.new, 'run')} of {test.name} added, {added.known} there already")
+        click.echo(added.told(directory.name, of=test.name))
     else:
         imported = imported_folder(folder)
         run = write_run_directory(imported, into)

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from perfanalysis.foreign.options import HISTORY, tell
-from perfanalysis.wording import counted
 
 
 @click.command("lts", short_help="LTS payloads of MatrixBenchmarking, into a history.")
@@ -27,4 +26,4 @@ def import_lts(paths: tuple[Path, ...], folder: Path) -> None:
         read = read_file(path)
         added = keep(folder, history_documents(read.payloads, origin(path, read.content)))
         tell((*read.findings, *(each for payload in read.payloads for each in payload.findings), *added.findings))
-        click.echo(f"{path.name}: {counted(added.new, 'run')} added, {added.known} there already")
+        click.echo(added.told(path.name))

@@ -8,7 +8,6 @@ import click
 
 from perfanalysis.foreign.options import HISTORY, tell
 from perfanalysis.foreign.told import told_options
-from perfanalysis.wording import counted
 
 
 @click.command("openmetrics", short_help="OpenMetrics text, into a history.")
@@ -56,4 +55,4 @@ def import_openmetrics(
         runs, findings = foreign_runs(families_of(content, str(path)), path, source["sha256"], reading)
         added = keep(folder, documents(runs, source))
         tell((*findings, *added.findings))
-        click.echo(f"{path.name}: {counted(added.new, 'run')} added, {added.known} there already")
+        click.echo(added.told(path.name))

@@ -10,7 +10,6 @@ import click
 
 from perfanalysis.foreign.options import HISTORY, tell
 from perfanalysis.foreign.told import told_options
-from perfanalysis.wording import counted
 
 VARIABLES = click.option(
     "--orion-vars", metavar="JSON", help="Variables of orion's templates; the environment's count too."
@@ -84,4 +83,4 @@ def import_orion(
         made = documents(foreign_runs(output, name, test, known), origin(path, output.content))
         added = keep(folder, made)
         tell((*output.findings, *added.findings))
-        click.echo(f"{path.name}: {counted(added.new, 'run')} of {name} added, {added.known} there already")
+        click.echo(added.told(path.name, of=name))
