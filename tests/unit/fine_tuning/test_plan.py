@@ -65,6 +65,11 @@ def test_the_converters_are_those_of_the_jobs(command: str) -> None:
     assert argument.choices == ("", *CONVERTERS)
 
 
+@pytest.mark.parametrize(("asked", "most"), [(0, 0), ([0, 4, 2], 4)])
+def test_the_plan_knows_how_many_gpus_nodes_must_have(asked: int | list[int], most: int) -> None:
+    assert plan(gpu=asked).gpus == most
+
+
 def test_the_defaults_are_one_job_and_two_downloads() -> None:
     planned = plan()
     ((training,),) = (cell.trainings for cell in planned.cells)

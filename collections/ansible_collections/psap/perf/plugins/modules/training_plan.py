@@ -43,4 +43,8 @@ cells:
   type: list
   elements: dict
   returned: success
+gpus:
+  description: The most GPUs that a pod of any job has, 0 when no job trains on GPUs.
+  type: int
+  returned: success
 """

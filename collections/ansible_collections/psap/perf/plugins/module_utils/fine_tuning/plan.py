@@ -72,10 +72,11 @@ class CellPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All of it; each download once."""
+    """All of it; each download once. *gpus* is the most that a pod of any job has, 0 when none trains on GPUs."""
 
     downloads: tuple[Download, ...]
     cells: tuple[CellPlan, ...]
+    gpus: int
 
 
 def make_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Plan:
@@ -95,7 +96,8 @@ def make_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -
     ]
     if planning.found:
         raise UsageError("\n".join(planning.found))
-    return Plan(tuple(planning.downloads), tuple(planned))
+    gpus = max((training.gpu for cell in planned for training in cell.trainings), default=0)
+    return Plan(tuple(planning.downloads), tuple(planned), gpus)
 
 
 @dataclass(frozen=True, slots=True)
