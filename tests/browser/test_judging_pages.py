@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from perfanalysis.__main__ import run
-from perfanalysis.history.folder import add
+from perfanalysis.results.history.folder import add
 
 from tests.browser.test_report_page import WIDTHS, look_at
 from tests.data.synthetic_runs import Shape, write_run

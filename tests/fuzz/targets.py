@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from perfanalysis import report
+from perfanalysis import reports
 from perfanalysis.__main__ import run
-from perfanalysis.cache import content_hash, own_hash
-from perfanalysis.history.folder import add, content_name
+from perfanalysis.files.cache import content_hash, own_hash
+from perfanalysis.results.history.folder import add, content_name
 
 from tests.data.downloads import DOWNLOADS, write_downloads
 from tests.data.fine_tuning_runs import Training, write_tuning_run
@@ -27,7 +27,7 @@ from tests.unit.analysis.histories import document, kpi
 from tests.unit.analysis.old_tool import make as make_old_tool
 
 FOREIGN = Path(__file__).resolve().parents[1] / "data" / "foreign"
-LAYOUT = Path(report.__file__).parent / "default_layout.yml"
+LAYOUT = Path(reports.__file__).parent / "default_layout.yml"
 """The layout that is shipped."""
 INPUT = "input"
 SCRATCH = "scratch"

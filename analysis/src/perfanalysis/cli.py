@@ -7,16 +7,16 @@ from pathlib import Path
 
 import click
 
-from perfanalysis.comparing.commands import compare_command
-from perfanalysis.foreign.commands import import_group
-from perfanalysis.history.commands import history_group
-from perfanalysis.judging.commands import judge_command, measures_command
-from perfanalysis.options import OUTPUT, PERCENTILES, RUN, WORKLOADS
-from perfanalysis.parsing.commands import parse_command
-from perfanalysis.payload.commands import payload_command, schema_command
-from perfanalysis.regressing.commands import regress_command
-from perfanalysis.report.commands import report_command
-from perfanalysis.scale_test_tool.commands import plotter, times_csv_command
+from perfanalysis.imports.commands import import_group
+from perfanalysis.imports.scale_test_tool.commands import plotter, times_csv_command
+from perfanalysis.reports.commands import report_command
+from perfanalysis.results.history.commands import history_group
+from perfanalysis.results.payload.commands import payload_command, schema_command
+from perfanalysis.verdicts.comparison.commands import compare_command
+from perfanalysis.verdicts.regression.commands import regress_command
+from perfanalysis.verdicts.thresholds.commands import judge_command, measures_command
+from perfanalysis.workloads.commands import parse_command
+from perfanalysis.workloads.options import OUTPUT, PERCENTILES, RUN, WORKLOADS
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -48,8 +48,8 @@ cli.add_command(schema_command)
 @click.option("--format", "form", type=click.Choice(["json", "openmetrics"]), default="json", show_default=True)
 def kpi(run: Path, output: Path | None, form: str) -> None:
     """Write the KPIs of RUN (kpis.json and kpis.prom) and print them."""
-    from perfanalysis.pipeline import analyse_run, report_directory
-    from perfanalysis.report.results import write_kpis
+    from perfanalysis.results.output import write_kpis
+    from perfanalysis.workloads.run_analysis import analyse_run, report_directory
 
     target = report_directory(run, output)
     document, metrics = write_kpis(analyse_run(run, target), target)
@@ -67,8 +67,8 @@ cli.add_command(former, "kpis")
 @WORKLOADS
 def tables(run: Path, output: Path | None) -> None:
     """Write the tables of RUN as Parquet files and name them."""
-    from perfanalysis.pipeline import analyse_run, report_directory
-    from perfanalysis.report.results import write_tables
+    from perfanalysis.results.output import write_tables
+    from perfanalysis.workloads.run_analysis import analyse_run, report_directory
 
     target = report_directory(run, output)
     folder = write_tables(analyse_run(run, target), target)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from perfanalysis.scratch import owned_folder
-from perfanalysis.scratch import remove_leftovers as remove_folders
+from perfanalysis.files.scratch import owned_folder
+from perfanalysis.files.scratch import remove_leftovers as remove_folders
 
 from perfdrv.errors import UsageError
 

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from perfanalysis.opensearch.connection import Server
+from perfanalysis.results.opensearch.connection import Server
 from perflab.certificates import Authority
 
 from tests.integration.opensearch.node import running

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from perfanalysis.__main__ import run
-from perfanalysis.history.folder import add, canonical, load
-from perfanalysis.opensearch.connection import PASSWORD, USER, Server, connect
-from perfanalysis.opensearch.layout import FIELDS, index_name
-from perfanalysis.opensearch.pull import pull
-from perfanalysis.opensearch.push import Patience, push
+from perfanalysis.results.history.folder import add, canonical, load
+from perfanalysis.results.opensearch.connection import PASSWORD, USER, Server, connect
+from perfanalysis.results.opensearch.layout import FIELDS, index_name
+from perfanalysis.results.opensearch.pull import pull
+from perfanalysis.results.opensearch.push import Patience, push
 from perflab.certificates import Authority
 
 from tests.integration.opensearch.conftest import CREDENTIALS

@@ -21,9 +21,9 @@ from ansible_collections.psap.perf.plugins.module_utils.prometheus.querying impo
     targets_of,
 )
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.windows import Window
-from perfanalysis.discover import Place
-from perfanalysis.prometheus.ranges import parse, ranges_of
-from perfanalysis.source import Source
+from perfanalysis.files.discovery import Place
+from perfanalysis.files.source import Source
+from perfanalysis.workloads.prometheus.ranges import parse, ranges_of
 
 from tests.integration.conftest import PROJECT, Lab
 from tests.schemas import check_file

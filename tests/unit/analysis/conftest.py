@@ -40,4 +40,4 @@ def recorded_run() -> Path:
 @pytest.fixture
 def quick_plots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawing is tested in test_png.py; elsewhere it would take most of the time."""
-    monkeypatch.setattr("perfanalysis.charts.png.draw", lambda figure: b"\x89PNG" + figure.name.encode())
+    monkeypatch.setattr("perfanalysis.drawing.png.draw", lambda figure: b"\x89PNG" + figure.name.encode())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from perfanalysis.scale_test.tables import ScaleTestTables
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables
 
 from tests.unit.analysis.hand_made import life, submission, tables, transition
 

@@ -7,12 +7,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from perfanalysis.discover import Place
-from perfanalysis.fine_tuning.analysis import analyse
-from perfanalysis.fine_tuning.parser import parse
-from perfanalysis.kpis import KpiValue
-from perfanalysis.source import Source
-from perfanalysis.workload_type import Analysis
+from perfanalysis.files.discovery import Place
+from perfanalysis.files.source import Source
+from perfanalysis.workloads.fine_tuning.analysis import analyse
+from perfanalysis.workloads.fine_tuning.parser import parse
+from perfanalysis.workloads.kpis import KpiValue
+from perfanalysis.workloads.workload_type import Analysis
 
 from tests.data.fine_tuning_runs import Training, document
 from tests.data.synthetic_runs import EPOCH, write_json

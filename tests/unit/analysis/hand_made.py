@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-from perfanalysis.scale_test.tables import (
+from perfanalysis.files.tables import TableSpec
+from perfanalysis.workloads.scale_test.tables import (
     CHURN,
     CONTROL_PLANE,
     EVENTS,
@@ -14,7 +15,6 @@ from perfanalysis.scale_test.tables import (
     TRANSITIONS,
     ScaleTestTables,
 )
-from perfanalysis.tables import TableSpec
 
 
 def frame(spec: TableSpec, rows: list[dict[str, Any]]) -> pd.DataFrame:

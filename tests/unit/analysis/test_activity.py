@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from perfanalysis.scale_test.activity import (
+from perfanalysis.workloads.scale_test.activity import (
     Window,
     activity_of,
     concurrency_table,
@@ -12,9 +12,9 @@ from perfanalysis.scale_test.activity import (
     throughput_table,
     window_of,
 )
-from perfanalysis.scale_test.pods import pods_table
-from perfanalysis.scale_test.tables import ScaleTestTables
-from perfanalysis.scale_test.workloads import workloads_table
+from perfanalysis.workloads.scale_test.pods import pods_table
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables
+from perfanalysis.workloads.scale_test.workloads import workloads_table
 
 from tests.unit.analysis.hand_made import life, submission, tables, transition
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from perfanalysis.scale_test.api_latency import answers_table, requests_table, submitters_table
-from perfanalysis.scale_test.tables import SUBMISSIONS
+from perfanalysis.workloads.scale_test.api_latency import answers_table, requests_table, submitters_table
+from perfanalysis.workloads.scale_test.tables import SUBMISSIONS
 
 from tests.unit.analysis.hand_made import frame, submission
 

@@ -16,16 +16,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
-from perfanalysis.cache import Cache, content_hash, load_tables, own_hash, tables_folder
-from perfanalysis.discover import Place
 from perfanalysis.errors import UsageError
-from perfanalysis.findings import Finding
-from perfanalysis.kinds import with_workloads, workload_type
-from perfanalysis.parsing.run import parse_run
-from perfanalysis.scale_test.declaration import WORKLOAD
-from perfanalysis.scale_test.tables import ScaleTestTables
-from perfanalysis.source import Source
-from perfanalysis.tables import specs_of
+from perfanalysis.files.cache import Cache, content_hash, load_tables, own_hash, tables_folder
+from perfanalysis.files.discovery import Place
+from perfanalysis.files.findings import Finding
+from perfanalysis.files.source import Source
+from perfanalysis.files.tables import specs_of
+from perfanalysis.workloads.kinds import with_workloads, workload_type
+from perfanalysis.workloads.parsing import parse_run
+from perfanalysis.workloads.scale_test.declaration import WORKLOAD
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables
 
 from tests.data.downloads import DOWNLOADS, write_downloads
 from tests.data.synthetic_runs import Shape, write_recording

@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from perfanalysis.scale_test.measures import measure
-from perfanalysis.scale_test.steps import absence, anomalies_table, latencies_table, present_steps
-from perfanalysis.scale_test.tables import ScaleTestTables
-from perfanalysis.scale_test.workloads import workloads_table
+from perfanalysis.workloads.scale_test.measures import measure
+from perfanalysis.workloads.scale_test.steps import absence, anomalies_table, latencies_table, present_steps
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables
+from perfanalysis.workloads.scale_test.workloads import workloads_table
 
 from tests.unit.analysis.hand_made import life, submission, tables, transition
 

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from perfanalysis.regressing import students_t
-from perfanalysis.regressing.change_points import best_split, change_points, effect, scaled
-from perfanalysis.regressing.corrected import corrected
-from perfanalysis.regressing.outliers import by_rank, by_score
+from perfanalysis.verdicts.regression import students_t
+from perfanalysis.verdicts.regression.change_points import best_split, change_points, effect, scaled
+from perfanalysis.verdicts.regression.corrected import corrected
+from perfanalysis.verdicts.regression.outliers import by_rank, by_score
 
 
 @pytest.mark.parametrize(

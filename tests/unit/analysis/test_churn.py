@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-from perfanalysis.scale_test.activity import Window
-from perfanalysis.scale_test.churn import rounds_table
-from perfanalysis.scale_test.node_changes import lost_nodes, lost_text, node_changes_table
-from perfanalysis.scale_test.steps import latencies_table
-from perfanalysis.scale_test.workloads import workloads_table
+from perfanalysis.workloads.scale_test.activity import Window
+from perfanalysis.workloads.scale_test.churn import rounds_table
+from perfanalysis.workloads.scale_test.node_changes import lost_nodes, lost_text, node_changes_table
+from perfanalysis.workloads.scale_test.steps import latencies_table
+from perfanalysis.workloads.scale_test.workloads import workloads_table
 
 from tests.unit.analysis.hand_made import life, submission, tables, transition
 

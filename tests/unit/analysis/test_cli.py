@@ -90,7 +90,7 @@ def test_unexpected_errors_are_exit_code_70(
     def broken(*_: object) -> None:
         raise RuntimeError("lost my way")
 
-    monkeypatch.setattr("perfanalysis.report.make_report", broken)
+    monkeypatch.setattr("perfanalysis.reports.make_report", broken)
     assert run(["report", str(small_run)]) == 70
     assert capsys.readouterr().err == "Error: internal error: RuntimeError: lost my way; run again with --debug\n"
     assert run(["report", "--debug", str(small_run)]) == 70
@@ -103,7 +103,7 @@ def test_an_interrupt_is_exit_code_130(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("perfanalysis.report.make_report", interrupted)
+    monkeypatch.setattr("perfanalysis.reports.make_report", interrupted)
     assert run(["report", str(small_run)]) == 130
     assert "interrupted" in capsys.readouterr().err
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from perfanalysis.coinciding import told_together
-from perfanalysis.comparing.comparison import compare
-from perfanalysis.comparing.figures import distribution_figure
-from perfanalysis.comparing.sides import side_of_run
-from perfanalysis.pipeline import analyse_run
+from perfanalysis.drawing.coinciding import told_together
+from perfanalysis.verdicts.comparison.comparison import compare
+from perfanalysis.verdicts.comparison.figures import distribution_figure
+from perfanalysis.verdicts.comparison.sides import side_of_run
+from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.synthetic_runs import Shape, write_run
 

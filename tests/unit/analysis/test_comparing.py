@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 import yaml
 from perfanalysis.__main__ import run
-from perfanalysis.comparing.comparison import compare
-from perfanalysis.comparing.document import comparison_document
-from perfanalysis.comparing.figures import change_figure
-from perfanalysis.comparing.sides import side_of_run
-from perfanalysis.comparing.tables import counts, kpi_table, latency_table, signed, summary
-from perfanalysis.history.document import history_document
-from perfanalysis.history.entries import entries_of
-from perfanalysis.history.folder import add
-from perfanalysis.pipeline import analyse_run
-from perfanalysis.regressing.series import Selection, why_not
+from perfanalysis.results.history.document import history_document
+from perfanalysis.results.history.entries import entries_of
+from perfanalysis.results.history.folder import add
+from perfanalysis.verdicts.comparison.comparison import compare
+from perfanalysis.verdicts.comparison.document import comparison_document
+from perfanalysis.verdicts.comparison.figures import change_figure
+from perfanalysis.verdicts.comparison.sides import side_of_run
+from perfanalysis.verdicts.comparison.tables import counts, kpi_table, latency_table, signed, summary
+from perfanalysis.verdicts.regression.series import Selection, why_not
+from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import check, schema_of

@@ -6,9 +6,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from perfanalysis.comparing.statistics import cliffs_delta, difference_of, difference_of_intervals, word_of
-from perfanalysis.kpis import Direction
-from perfanalysis.percentiles import bootstrap_draws
+from perfanalysis.verdicts.comparison.statistics import cliffs_delta, difference_of, difference_of_intervals, word_of
+from perfanalysis.workloads.kpis import Direction
+from perfanalysis.workloads.percentiles import bootstrap_draws
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-from perfanalysis.pipeline import analyse_run
+from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.kube_burner_folders import two_jobs
 from tests.data.synthetic_runs import Shape, write_run
 
-DRAWING = ("perfanalysis.scale_test.plots", "perfanalysis.fine_tuning.plots", "perfanalysis.declared.plots")
+DRAWING = (
+    "perfanalysis.workloads.scale_test.plots",
+    "perfanalysis.workloads.fine_tuning.plots",
+    "perfanalysis.workloads.declared.plots",
+)
 """What makes the figures of each kind. Modules that are not there cannot have made any."""
 
 

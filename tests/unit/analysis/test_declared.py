@@ -13,15 +13,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from perfanalysis.__main__ import run
-from perfanalysis.charts.model import Figure
-from perfanalysis.declared.loading import declaration, load_workload
-from perfanalysis.declared.model import WorkloadDeclared
-from perfanalysis.declared.schema import schema_text
+from perfanalysis.drawing.charts import Figure
 from perfanalysis.errors import UsageError
-from perfanalysis.kinds import SHIPPED, every_kind, known, with_workloads
-from perfanalysis.pipeline import RunAnalysis, analyse_run
-from perfanalysis.typed_yaml import load_typed
-from perfanalysis.workload_type import Analysis
+from perfanalysis.files.typed_yaml import load_typed
+from perfanalysis.workloads.declared.loading import declaration, load_workload
+from perfanalysis.workloads.declared.model import WorkloadDeclared
+from perfanalysis.workloads.declared.schema import schema_text
+from perfanalysis.workloads.kinds import SHIPPED, every_kind, known, with_workloads
+from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
+from perfanalysis.workloads.workload_type import Analysis
 
 from tests.data.downloads import DOWNLOADS, START, write_downloads
 from tests.schemas import FOLDER
@@ -373,7 +373,7 @@ def test_every_kind_is_in_the_registry() -> None:
 
 def test_the_schema_is_that_of_the_types() -> None:
     stored = (FOLDER / "workload-1.json").read_text()
-    assert stored == schema_text(), "python -m perfanalysis.declared.schema > docs/schema/workload-1.json"
+    assert stored == schema_text(), "python -m perfanalysis.workloads.declared.schema > docs/schema/workload-1.json"
 
 
 @pytest.mark.parametrize("change", [None, "unknown key"])

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from perfanalysis.discover import discover, marked
 from perfanalysis.errors import UsageError
+from perfanalysis.files.discovery import discover, marked
 
 from tests.data.synthetic_runs import write_json
 

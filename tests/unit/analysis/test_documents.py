@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from perfanalysis.documents import parse_time, read_document, write_json
+from perfanalysis.files.documents import parse_time, read_document, write_json
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,9 @@ def test_documents_are_written_whole(tmp_path: Path) -> None:
 
 def test_what_a_killed_process_left_of_a_document_is_written_over(tmp_path: Path) -> None:
     # written by one that is killed before it has given it its name
-    dying = "import os, pathlib, signal; from perfanalysis.documents import write_json; from pathlib import Path; "
+    dying = (
+        "import os, pathlib, signal; from perfanalysis.files.documents import write_json; from pathlib import Path; "
+    )
     dying += (
         "Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL); write_json(Path('x.json'), {'a': 'b' * 99})"
     )
@@ -75,7 +77,7 @@ def test_ctrl_c_while_a_document_is_written_leaves_nothing(tmp_path: Path, monke
 
 
 def test_processes_that_write_one_document_at_once_leave_one_of_theirs(tmp_path: Path) -> None:
-    writing = "import sys; from pathlib import Path; from perfanalysis.documents import write_json\n"
+    writing = "import sys; from pathlib import Path; from perfanalysis.files.documents import write_json\n"
     writing += "for _ in range(200): write_json(Path('x.json'), {'by': [int(sys.argv[1])] * 2000})"
     writers = [subprocess.Popen([sys.executable, "-c", writing, str(number)], cwd=tmp_path) for number in range(3)]
     while any(writer.poll() is None for writer in writers):

@@ -7,11 +7,11 @@ import io
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from perfanalysis.charts.model import SHADES, Axis, Chart, Layer, Meaning, Shades, heat, moments, span
-from perfanalysis.charts.panel import panel_of
-from perfanalysis.charts.pen import Pen
-from perfanalysis.charts.png_file import png_file
-from perfanalysis.charts.png_layers import DRAWERS, MANY_POINTS, PALETTE, shade_pixels
+from perfanalysis.drawing.charts import SHADES, Axis, Chart, Layer, Meaning, Shades, heat, moments, span
+from perfanalysis.drawing.panel import panel_of
+from perfanalysis.drawing.pen import Pen
+from perfanalysis.drawing.png_file import png_file
+from perfanalysis.drawing.png_layers import DRAWERS, MANY_POINTS, PALETTE, shade_pixels
 from PIL import Image
 
 BOX = (20.0, 10.0, 120.0, 60.0)

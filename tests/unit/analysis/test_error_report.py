@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from perfanalysis.discover import discover
-from perfanalysis.report import make_report
-from perfanalysis.report.errors import MOST_LINES, error_section
-from perfanalysis.sections import Failure, Section
+from perfanalysis.drawing.blocks import Failure, Section
+from perfanalysis.files.discovery import discover
+from perfanalysis.reports import make_report
+from perfanalysis.reports.errors import MOST_LINES, error_section
 
 from tests.data.synthetic_runs import Shape, write_json, write_run
 

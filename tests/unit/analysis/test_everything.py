@@ -7,9 +7,9 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from perfanalysis.pipeline import RunAnalysis, analyse_run
-from perfanalysis.scale_test.analysis import SPECS
-from perfanalysis.scale_test.steps import STEPS
+from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
+from perfanalysis.workloads.scale_test.analysis import SPECS
+from perfanalysis.workloads.scale_test.steps import STEPS
 
 from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import schema_of

@@ -6,11 +6,16 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from perfanalysis.scale_test.evictions import EVICTIONS, evictions_table
-from perfanalysis.scale_test.pods import pods_table
-from perfanalysis.scale_test.preemption import by_priority_table, by_tenant_table, preemptions_table, reclaimed
-from perfanalysis.scale_test.tables import ScaleTestTables
-from perfanalysis.scale_test.workloads import workloads_table
+from perfanalysis.workloads.scale_test.evictions import EVICTIONS, evictions_table
+from perfanalysis.workloads.scale_test.pods import pods_table
+from perfanalysis.workloads.scale_test.preemption import (
+    by_priority_table,
+    by_tenant_table,
+    preemptions_table,
+    reclaimed,
+)
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables
+from perfanalysis.workloads.scale_test.workloads import workloads_table
 
 from tests.unit.analysis.hand_made import frame, submission, tables, transition
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from perfanalysis.scale_test.activity import Window
-from perfanalysis.scale_test.fairness import Tenants, activity_table, fairness_table, jain, tenants_of
-from perfanalysis.scale_test.pods import pods_table
-from perfanalysis.scale_test.workloads import workloads_table
+from perfanalysis.workloads.scale_test.activity import Window
+from perfanalysis.workloads.scale_test.fairness import Tenants, activity_table, fairness_table, jain, tenants_of
+from perfanalysis.workloads.scale_test.pods import pods_table
+from perfanalysis.workloads.scale_test.workloads import workloads_table
 
 from tests.unit.analysis.hand_made import life, submission, tables
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from perfanalysis.charts.model import Axis, Figure
-from perfanalysis.pipeline import analyse_run
-from perfanalysis.report.content import content_of
+from perfanalysis.drawing.charts import Axis, Figure
+from perfanalysis.reports.content import content_of
+from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.synthetic_runs import Shape, write_run

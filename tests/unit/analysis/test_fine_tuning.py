@@ -7,16 +7,16 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from perfanalysis.charts.model import Figure
-from perfanalysis.discover import Place
-from perfanalysis.fine_tuning.analysis import analyse
-from perfanalysis.fine_tuning.declaration import WORKLOAD
-from perfanalysis.fine_tuning.job import job_of
-from perfanalysis.fine_tuning.parser import parse
-from perfanalysis.fine_tuning.plots import in_powers_of_ten
-from perfanalysis.fine_tuning.scaling import jobs_of
-from perfanalysis.sections import quantity
-from perfanalysis.source import Source
+from perfanalysis.drawing.blocks import quantity
+from perfanalysis.drawing.charts import Figure
+from perfanalysis.files.discovery import Place
+from perfanalysis.files.source import Source
+from perfanalysis.workloads.fine_tuning.analysis import analyse
+from perfanalysis.workloads.fine_tuning.declaration import WORKLOAD
+from perfanalysis.workloads.fine_tuning.job import job_of
+from perfanalysis.workloads.fine_tuning.parser import parse
+from perfanalysis.workloads.fine_tuning.plots import in_powers_of_ten
+from perfanalysis.workloads.fine_tuning.scaling import jobs_of
 
 from tests.data.fine_tuning_runs import Training, document, matrix
 from tests.data.synthetic_runs import EPOCH

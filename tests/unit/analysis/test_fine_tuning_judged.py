@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from perfanalysis.__main__ import run
-from perfanalysis.judging.measured import declared_measures
-from perfanalysis.judging.thresholds import parse_threshold
-from perfanalysis.report import make_report
+from perfanalysis.reports import make_report
+from perfanalysis.verdicts.thresholds.measured import declared_measures
+from perfanalysis.verdicts.thresholds.threshold import parse_threshold
 
 from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.synthetic_runs import Shape, write_recording

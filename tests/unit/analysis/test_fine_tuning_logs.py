@@ -9,12 +9,12 @@ import random
 from pathlib import Path
 
 import pytest
-from perfanalysis.discover import Place
-from perfanalysis.fine_tuning.analysis import analyse
-from perfanalysis.fine_tuning.logs.lines import clean_lines
-from perfanalysis.fine_tuning.logs.reading import LogRead, read_log, read_logs, trainers_log
-from perfanalysis.fine_tuning.parser import parse
-from perfanalysis.source import Source
+from perfanalysis.files.discovery import Place
+from perfanalysis.files.source import Source
+from perfanalysis.workloads.fine_tuning.analysis import analyse
+from perfanalysis.workloads.fine_tuning.logs.lines import clean_lines
+from perfanalysis.workloads.fine_tuning.logs.reading import LogRead, read_log, read_logs, trainers_log
+from perfanalysis.workloads.fine_tuning.parser import parse
 
 from tests.data.synthetic_runs import write_json
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from perfanalysis.discover import Place
-from perfanalysis.fine_tuning.analysis import across, analyse
-from perfanalysis.fine_tuning.parser import parse
-from perfanalysis.fine_tuning.scaling import leaf
-from perfanalysis.kpis import KpiValue
-from perfanalysis.pipeline import analyse_run
-from perfanalysis.report import make_report
-from perfanalysis.source import Source
+from perfanalysis.files.discovery import Place
+from perfanalysis.files.source import Source
+from perfanalysis.reports import make_report
+from perfanalysis.workloads.fine_tuning.analysis import across, analyse
+from perfanalysis.workloads.fine_tuning.parser import parse
+from perfanalysis.workloads.fine_tuning.scaling import leaf
+from perfanalysis.workloads.kpis import KpiValue
+from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.fine_tuning_runs import Training, matrix, write_job, write_tuning_run
 from tests.unit.analysis.fine_tuning_jobs import analysed, kpis

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from perfanalysis.kpis import KpiValue, evaluate
-from perfanalysis.scale_test.formulas import FORMULAS, formulas_table
-from perfanalysis.scale_test.kpis import KPIS
-from perfanalysis.scale_test.measures import Measures, measure
+from perfanalysis.workloads.kpis import KpiValue, evaluate
+from perfanalysis.workloads.scale_test.formulas import FORMULAS, formulas_table
+from perfanalysis.workloads.scale_test.kpis import KPIS
+from perfanalysis.workloads.scale_test.measures import Measures, measure
 
 from tests.unit.analysis.hand_made import life, submission, tables, transition
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from perfanalysis.discover import Place
-from perfanalysis.fine_tuning.analysis import analyse
-from perfanalysis.fine_tuning.monitored import monitored
-from perfanalysis.fine_tuning.parser import parse as parse_job
-from perfanalysis.kpis import KpiValue
-from perfanalysis.prometheus.ranges import Ranges, parse, ranges_of
-from perfanalysis.source import Source
+from perfanalysis.files.discovery import Place
+from perfanalysis.files.source import Source
+from perfanalysis.workloads.fine_tuning.analysis import analyse
+from perfanalysis.workloads.fine_tuning.monitored import monitored
+from perfanalysis.workloads.fine_tuning.parser import parse as parse_job
+from perfanalysis.workloads.kpis import KpiValue
+from perfanalysis.workloads.prometheus.ranges import Ranges, parse, ranges_of
 
 from tests.data.fine_tuning_runs import Training, document
 from tests.data.prometheus_windows import Series, gpu, write_window

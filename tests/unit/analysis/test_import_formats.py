@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 from perfanalysis.__main__ import run
-from perfanalysis.foreign.commands import import_group
+from perfanalysis.imports.commands import import_group
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "foreign-data.md"
 

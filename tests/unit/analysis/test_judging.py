@@ -11,10 +11,10 @@ import pytest
 import yaml
 from perfanalysis.__main__ import run
 from perfanalysis.errors import UsageError
-from perfanalysis.judging.measured import declared_measures
-from perfanalysis.judging.thresholds import parse_threshold, parse_thresholds, parse_words
-from perfanalysis.judging.write import judge_run
-from perfanalysis.report import make_report
+from perfanalysis.reports import make_report
+from perfanalysis.verdicts.thresholds.measured import declared_measures
+from perfanalysis.verdicts.thresholds.threshold import parse_threshold, parse_thresholds, parse_words
+from perfanalysis.verdicts.thresholds.write import judge_run
 
 from tests.data.synthetic_runs import Shape, write_run
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
-from perfanalysis.kpis import Kpi, KpiValue, Labelled, Value, evaluate, kpis_document
-from perfanalysis.scale_test.analysis import SPECS
-from perfanalysis.scale_test.kpis import KPIS
-from perfanalysis.scale_test.measures import measure
-from perfanalysis.scale_test.steps import STEPS
+from perfanalysis.workloads.kpis import Kpi, KpiValue, Labelled, Value, evaluate, kpis_document
+from perfanalysis.workloads.scale_test.analysis import SPECS
+from perfanalysis.workloads.scale_test.kpis import KPIS
+from perfanalysis.workloads.scale_test.measures import measure
+from perfanalysis.workloads.scale_test.steps import STEPS
 
 from tests.schemas import schema_of
 from tests.unit.analysis.hand_made import life, submission, tables

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from perfanalysis.kpis import KpiValue, evaluate
-from perfanalysis.scale_test.kpis import KPIS
-from perfanalysis.scale_test.measures import measure
-from perfanalysis.scale_test.tables import ScaleTestTables
+from perfanalysis.workloads.kpis import KpiValue, evaluate
+from perfanalysis.workloads.scale_test.kpis import KPIS
+from perfanalysis.workloads.scale_test.measures import measure
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables
 
 from tests.unit.analysis import test_evictions, test_fairness
 from tests.unit.analysis.hand_made import life, rising, submission, tables, transition

@@ -10,11 +10,11 @@ from typing import Any
 import jsonschema
 import pytest
 from perfanalysis.__main__ import run
-from perfanalysis.charts.model import Figure
-from perfanalysis.foreign.kube_burner.quantiles import Quantiles, disagreements, read_quantiles
-from perfanalysis.history.folder import load
-from perfanalysis.pipeline import RunAnalysis, analyse_run
-from perfanalysis.sections import Table
+from perfanalysis.drawing.blocks import Table
+from perfanalysis.drawing.charts import Figure
+from perfanalysis.results.history.folder import load
+from perfanalysis.workloads.kube_burner.quantiles import Quantiles, disagreements, read_quantiles
+from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 
 from tests.data.kube_burner_folders import (
     Percentile,

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
-from perfanalysis.findings import Finding
-from perfanalysis.kubernetes_lists.nodes import quantity
-from perfanalysis.kubernetes_lists.reading import read_list
-from perfanalysis.pipeline import RunAnalysis, analyse_run
+from perfanalysis.files.findings import Finding
+from perfanalysis.workloads.kubernetes_lists.nodes import quantity
+from perfanalysis.workloads.kubernetes_lists.reading import read_list
+from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 
 from tests.data.kubernetes_lists import BEGIN, condition, job, pod, stamp, write_list
 from tests.schemas import check

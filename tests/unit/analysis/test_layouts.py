@@ -10,14 +10,14 @@ import jsonschema
 import pytest
 import yaml
 from perfanalysis.__main__ import run
+from perfanalysis.drawing.blocks import Note
 from perfanalysis.errors import UsageError
-from perfanalysis.pipeline import analyse_run
-from perfanalysis.report import ReportPaths, Wanted, make_report
-from perfanalysis.report.catalogue import catalogue, known_names
-from perfanalysis.report.content import Content, content_of
-from perfanalysis.report.layout import SCHEMA, Layout, default_layout, read_layout
-from perfanalysis.sections import Note
-from perfanalysis.typed_yaml import json_schema
+from perfanalysis.files.typed_yaml import json_schema
+from perfanalysis.reports import ReportPaths, Wanted, make_report
+from perfanalysis.reports.catalogue import catalogue, known_names
+from perfanalysis.reports.content import Content, content_of
+from perfanalysis.reports.layout import SCHEMA, Layout, default_layout, read_layout
+from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.synthetic_runs import Shape, write_run

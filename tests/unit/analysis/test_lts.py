@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.errors import UsageError
-from perfanalysis.foreign.lts.history import history_documents
-from perfanalysis.foreign.lts.payloads import File, read_file
-from perfanalysis.foreign.lts.values import measured, scale_of
-from perfanalysis.history.folder import load
+from perfanalysis.imports.lts.history import history_documents
+from perfanalysis.imports.lts.payloads import File, read_file
+from perfanalysis.imports.lts.values import measured, scale_of
+from perfanalysis.results.history.folder import load
 
 from tests.data.result_trees import lts_payload
 from tests.schemas import check

@@ -9,10 +9,10 @@ from urllib.parse import unquote
 
 import pytest
 import yaml
-from perfanalysis.comparing.markdown import markdown_table
-from perfanalysis.markdown import plain, table_lines
-from perfanalysis.report import make_report
-from perfanalysis.sections import DASH, Cell, Field, Table
+from perfanalysis.drawing.blocks import DASH, Cell, Field, Table
+from perfanalysis.drawing.markdown import plain, table_lines
+from perfanalysis.reports import make_report
+from perfanalysis.verdicts.comparison.markdown import markdown_table
 
 from tests.data.synthetic_runs import Shape, write_run
 

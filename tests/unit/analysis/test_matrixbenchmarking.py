@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.errors import UsageError
-from perfanalysis.foreign.matrixbenchmarking.reading import Read, read_result_tree
-from perfanalysis.foreign.matrixbenchmarking.settings import filters_of
-from perfanalysis.foreign.matrixbenchmarking.tree import Tree, read_tree
-from perfanalysis.foreign.run_directory import write_run_directory
-from perfanalysis.pipeline import RunAnalysis, analyse_run
+from perfanalysis.imports.matrixbenchmarking.reading import Read, read_result_tree
+from perfanalysis.imports.matrixbenchmarking.settings import filters_of
+from perfanalysis.imports.matrixbenchmarking.tree import Tree, read_tree
+from perfanalysis.imports.run_directory import write_run_directory
+from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 
 from tests.data.result_trees import load_tree, training_tree, write_environment, write_load, write_test
 from tests.schemas import check, check_file

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from perfanalysis.scale_test.tables import ScaleTestTables
-from perfanalysis.scale_test.workloads import workloads_table
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables
+from perfanalysis.workloads.scale_test.workloads import workloads_table
 
 from tests.unit.analysis.hand_made import life, submission, tables, transition
 

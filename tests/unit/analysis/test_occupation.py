@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from perfanalysis.scale_test.activity import Window
-from perfanalysis.scale_test.occupation import COLUMNS, MOST_ROWS, Occupation, occupation
-from perfanalysis.scale_test.pods import PODS
-from perfanalysis.scale_test.tables import NODES
+from perfanalysis.workloads.scale_test.activity import Window
+from perfanalysis.workloads.scale_test.occupation import COLUMNS, MOST_ROWS, Occupation, occupation
+from perfanalysis.workloads.scale_test.pods import PODS
+from perfanalysis.workloads.scale_test.tables import NODES
 
 from tests.unit.analysis.hand_made import frame
 

@@ -11,14 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 from perfanalysis.__main__ import run
-from perfanalysis.charts.model import Figure, Layer
-from perfanalysis.charts.over_time import MOST_BARS, row_of
-from perfanalysis.percentiles import STATED
-from perfanalysis.pipeline import analyse_run
-from perfanalysis.scale_test_tool.accounts import Accounts, accounts_of, negative_counts
-from perfanalysis.scale_test_tool.plots import SINCE, detailed_figure, general_figure, in_order, statistics_lines
-from perfanalysis.scale_test_tool.reading import read_working_directory
-from perfanalysis.selection import Selection
+from perfanalysis.drawing.charts import Figure, Layer
+from perfanalysis.drawing.over_time import MOST_BARS, row_of
+from perfanalysis.imports.scale_test_tool.accounts import Accounts, accounts_of, negative_counts
+from perfanalysis.imports.scale_test_tool.plots import (
+    SINCE,
+    detailed_figure,
+    general_figure,
+    in_order,
+    statistics_lines,
+)
+from perfanalysis.imports.scale_test_tool.reading import read_working_directory
+from perfanalysis.workloads.percentiles import STATED
+from perfanalysis.workloads.run_analysis import analyse_run
+from perfanalysis.workloads.selection import Selection
 
 from tests.unit.analysis.old_tool import make, sampled, submitted, write
 

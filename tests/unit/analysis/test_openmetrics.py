@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from perfanalysis.cli import cli
-from perfanalysis.kinds import every_kind
-from perfanalysis.kpis import Kpi, KpiValue, Labelled, Value, evaluate, metric_name, openmetrics
-from perfanalysis.pipeline import RunAnalysis, analyse_run
+from perfanalysis.workloads.kinds import every_kind
+from perfanalysis.workloads.kpis import Kpi, KpiValue, Labelled, Value, evaluate, metric_name, openmetrics
+from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 from prometheus_client.metrics_core import Metric
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.errors import DataQualityError, UsageError
-from perfanalysis.foreign.openmetrics.reading import families_of, read_openmetrics
-from perfanalysis.history.entries import Entry
-from perfanalysis.history.folder import load
-from perfanalysis.pipeline import analyse_run
+from perfanalysis.imports.openmetrics.reading import families_of, read_openmetrics
+from perfanalysis.results.history.entries import Entry
+from perfanalysis.results.history.folder import load
+from perfanalysis.workloads.run_analysis import analyse_run
 from prometheus_client.metrics_core import Metric
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 

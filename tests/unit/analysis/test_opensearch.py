@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from perfanalysis.errors import UsageError
-from perfanalysis.opensearch.connection import PASSWORD, USER, Server, connect, read_credentials
-from perfanalysis.opensearch.errors import ServerError, told
-from perfanalysis.opensearch.layout import LONGEST_TEXT, of_kpis, of_run, searchable
-from perfanalysis.opensearch.push import Failure, Pushed
+from perfanalysis.results.opensearch.connection import PASSWORD, USER, Server, connect, read_credentials
+from perfanalysis.results.opensearch.errors import ServerError, told
+from perfanalysis.results.opensearch.layout import LONGEST_TEXT, of_kpis, of_run, searchable
+from perfanalysis.results.opensearch.push import Failure, Pushed
 
 from tests.unit.analysis.histories import document, kpi
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.errors import DataQualityError, UsageError
-from perfanalysis.foreign.orion.config import OrionTest, chosen_test, read_config
-from perfanalysis.foreign.orion.judged import read_judged, read_orion_acknowledged
-from perfanalysis.foreign.orion.names import kpi_name
-from perfanalysis.foreign.orion.runs import read_output
-from perfanalysis.history.folder import load
-from perfanalysis.regressing.acknowledged import Acknowledged
-from perfanalysis.regressing.verdict import Options, Regression, regress
-from perfanalysis.regressing.watched import Watch
+from perfanalysis.imports.orion.config import OrionTest, chosen_test, read_config
+from perfanalysis.imports.orion.names import kpi_name
+from perfanalysis.imports.orion.runs import read_output
+from perfanalysis.results.history.folder import load
+from perfanalysis.verdicts.regression.acknowledged import Acknowledged
+from perfanalysis.verdicts.regression.orion import read_judged, read_orion_acknowledged
+from perfanalysis.verdicts.regression.verdict import Options, Regression, regress
+from perfanalysis.verdicts.regression.watched import Watch
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "foreign" / "orion"
 VARIABLES = '{"version": "4.19"}'

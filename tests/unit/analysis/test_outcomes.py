@@ -6,12 +6,12 @@ import re
 
 import pandas as pd
 import pytest
-from perfanalysis.scale_test.churn import churned_by_test
-from perfanalysis.scale_test.measures import measure
-from perfanalysis.scale_test.outcomes import account, accounting_findings, failures_table
-from perfanalysis.scale_test.shown import accounting_table
-from perfanalysis.scale_test.tables import ScaleTestTables
-from perfanalysis.scale_test.workloads import workloads_table
+from perfanalysis.workloads.scale_test.churn import churned_by_test
+from perfanalysis.workloads.scale_test.measures import measure
+from perfanalysis.workloads.scale_test.outcomes import account, accounting_findings, failures_table
+from perfanalysis.workloads.scale_test.shown import accounting_table
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables
+from perfanalysis.workloads.scale_test.workloads import workloads_table
 
 from tests.unit.analysis.hand_made import life, submission, tables, transition
 

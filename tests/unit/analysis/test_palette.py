@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from perfanalysis.charts.model import Layer
-from perfanalysis.charts.palette import DARK, DARK_BACKGROUND, LIGHT, LIGHT_BACKGROUND, SOLID
-from perfanalysis.charts.png_layers import dashes_of
+from perfanalysis.drawing.charts import Layer
+from perfanalysis.drawing.palette import DARK, DARK_BACKGROUND, LIGHT, LIGHT_BACKGROUND, SOLID
+from perfanalysis.drawing.png_layers import dashes_of
 
 BACKGROUNDS = {"light": (LIGHT, LIGHT_BACKGROUND), "dark": (DARK, DARK_BACKGROUND)}
 # Machado, Oliveira and Fernandes 2009, severity 1.0, for linear red, green and blue

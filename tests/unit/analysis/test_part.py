@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from perfanalysis.__main__ import run
-from perfanalysis.report import make_report
-from perfanalysis.scale_test.part import part_of
-from perfanalysis.selection import Selection
+from perfanalysis.reports import make_report
+from perfanalysis.workloads.scale_test.part import part_of
+from perfanalysis.workloads.selection import Selection
 
 from tests.data.synthetic_runs import Shape, write_run
 from tests.unit.analysis.hand_made import life, submission, tables, transition

@@ -13,12 +13,12 @@ import pytest
 from click.testing import CliRunner
 from perfanalysis.cli import cli
 from perfanalysis.errors import UsageError
-from perfanalysis.history.document import of_payload
-from perfanalysis.payload.model import Payload
-from perfanalysis.payload.of_run import payload_of, plain
-from perfanalysis.payload.reading import from_json, to_json
-from perfanalysis.payload.schema import payload_schema, schema_of
-from perfanalysis.pipeline import analyse_run
+from perfanalysis.results.history.document import of_payload
+from perfanalysis.results.payload.model import Payload
+from perfanalysis.results.payload.of_run import payload_of, plain
+from perfanalysis.results.payload.reading import from_json, to_json
+from perfanalysis.results.payload.schema import payload_schema, schema_of
+from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.fine_tuning_runs import matrix, write_tuning_run
 from tests.data.synthetic_runs import Shape, write_run

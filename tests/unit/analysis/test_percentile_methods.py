@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from perfanalysis.__main__ import run
-from perfanalysis.percentiles import STATED, Method
+from perfanalysis.workloads.percentiles import STATED, Method
 
 from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import check

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from perfanalysis.percentiles import (
+from perfanalysis.workloads.percentiles import (
     SHARES,
     STATED,
     Method,

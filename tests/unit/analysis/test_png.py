@@ -9,10 +9,10 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
-from perfanalysis.charts.model import Axis, Chart, Figure, Layer, LayerKind, Meaning, Shades, heat
-from perfanalysis.charts.png import WIDTH, draw
-from perfanalysis.charts.png_layers import MANY_POINTS
-from perfanalysis.report import make_report
+from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, LayerKind, Meaning, Shades, heat
+from perfanalysis.drawing.png import WIDTH, draw
+from perfanalysis.drawing.png_layers import MANY_POINTS
+from perfanalysis.reports import make_report
 
 from tests.schemas import schema_of
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from perfanalysis.charts.model import Chart
-from perfanalysis.discover import Place
-from perfanalysis.prometheus.figures import range_figures
-from perfanalysis.prometheus.ranges import RANGES, Ranges, parse, ranges_of
-from perfanalysis.prometheus.reading import read_answer, samples_of
-from perfanalysis.prometheus.units import quantity_of
-from perfanalysis.report import make_report
-from perfanalysis.source import Source
+from perfanalysis.drawing.charts import Chart
+from perfanalysis.files.discovery import Place
+from perfanalysis.files.source import Source
+from perfanalysis.reports import make_report
+from perfanalysis.workloads.prometheus.figures import range_figures
+from perfanalysis.workloads.prometheus.ranges import RANGES, Ranges, parse, ranges_of
+from perfanalysis.workloads.prometheus.reading import read_answer, samples_of
+from perfanalysis.workloads.prometheus.units import quantity_of
 
 from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.prometheus_windows import Series, gpu, write_window

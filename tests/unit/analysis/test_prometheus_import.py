@@ -9,9 +9,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 from perfanalysis.__main__ import run
-from perfanalysis.charts.model import Figure
-from perfanalysis.kpis import KpiValue
-from perfanalysis.pipeline import analyse_run
+from perfanalysis.drawing.charts import Figure
+from perfanalysis.workloads.kpis import KpiValue
+from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.schemas import check, schema_of
 

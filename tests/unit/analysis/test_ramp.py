@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from perfanalysis.scale_test.activity import Window
-from perfanalysis.scale_test.ramp import Ramp, phases_table, ramp_of
-from perfanalysis.scale_test.workloads import workloads_table
-from perfanalysis.stepseries import StepSeries, count_between
+from perfanalysis.workloads.scale_test.activity import Window
+from perfanalysis.workloads.scale_test.ramp import Ramp, phases_table, ramp_of
+from perfanalysis.workloads.scale_test.workloads import workloads_table
+from perfanalysis.workloads.step_series import StepSeries, count_between
 
 from tests.unit.analysis.hand_made import rising, tables
 

@@ -14,14 +14,14 @@ import pytest
 from click.testing import CliRunner
 from perfanalysis.cli import cli
 from perfanalysis.errors import DataQualityError, HistoryError, ThresholdError, UsageError
-from perfanalysis.history.document import history_document
-from perfanalysis.history.entries import Entry, entries_of
-from perfanalysis.history.folder import add
-from perfanalysis.pipeline import analyse_run
-from perfanalysis.regressing.acknowledged import Acknowledged, read_acknowledged
-from perfanalysis.regressing.document import markdown_text, regression_document, sentence
-from perfanalysis.regressing.series import Selection, alike
-from perfanalysis.regressing.verdict import Options, Regression, regress
+from perfanalysis.results.history.document import history_document
+from perfanalysis.results.history.entries import Entry, entries_of
+from perfanalysis.results.history.folder import add
+from perfanalysis.verdicts.regression.acknowledged import Acknowledged, read_acknowledged
+from perfanalysis.verdicts.regression.document import markdown_text, regression_document, sentence
+from perfanalysis.verdicts.regression.series import Selection, alike
+from perfanalysis.verdicts.regression.verdict import Options, Regression, regress
+from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import check

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from perfanalysis.history.entries import Entry, entries_of
-from perfanalysis.regressing.acknowledged import Acknowledged, read_acknowledged
-from perfanalysis.regressing.corrected import corrected
-from perfanalysis.regressing.document import junit_text, markdown_text, regression_document
-from perfanalysis.regressing.sarif import sarif_document
-from perfanalysis.regressing.series import Selection
-from perfanalysis.regressing.trends import trend_figures
-from perfanalysis.regressing.verdict import Options, Regression, regress
+from perfanalysis.results.history.entries import Entry, entries_of
+from perfanalysis.verdicts.regression.acknowledged import Acknowledged, read_acknowledged
+from perfanalysis.verdicts.regression.corrected import corrected
+from perfanalysis.verdicts.regression.document import junit_text, markdown_text, regression_document
+from perfanalysis.verdicts.regression.sarif import sarif_document
+from perfanalysis.verdicts.regression.series import Selection
+from perfanalysis.verdicts.regression.trends import trend_figures
+from perfanalysis.verdicts.regression.verdict import Options, Regression, regress
 
 from tests.schemas import check
 from tests.unit.analysis.histories import document, kpi

@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.errors import UsageError
-from perfanalysis.history.entries import Entry, entries_of
-from perfanalysis.history.folder import add
-from perfanalysis.regressing.acknowledged import Acknowledged
-from perfanalysis.regressing.levels import levels_of
-from perfanalysis.regressing.page import newest, write_history_page
-from perfanalysis.regressing.series import Selection
-from perfanalysis.regressing.students_t import quantile
-from perfanalysis.regressing.trends import axis_labels, trend_chart
-from perfanalysis.regressing.verdict import Options, regress
-from perfanalysis.regressing.watched import Watch, read_watched
+from perfanalysis.results.history.entries import Entry, entries_of
+from perfanalysis.results.history.folder import add
+from perfanalysis.verdicts.regression.acknowledged import Acknowledged
+from perfanalysis.verdicts.regression.levels import levels_of
+from perfanalysis.verdicts.regression.page import newest, write_history_page
+from perfanalysis.verdicts.regression.series import Selection
+from perfanalysis.verdicts.regression.students_t import quantile
+from perfanalysis.verdicts.regression.trends import axis_labels, trend_chart
+from perfanalysis.verdicts.regression.verdict import Options, regress
+from perfanalysis.verdicts.regression.watched import Watch, read_watched
 
 from tests.schemas import FOLDER, check
 from tests.unit.analysis.histories import document, kpi

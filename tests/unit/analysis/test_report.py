@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from perfanalysis.errors import UsageError
-from perfanalysis.report import make_report
+from perfanalysis.reports import make_report
 
 from tests.data.synthetic_runs import Shape, write_json, write_run
 

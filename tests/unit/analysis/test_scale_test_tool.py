@@ -12,10 +12,10 @@ import jsonschema
 import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.errors import DataQualityError, UsageError
-from perfanalysis.pipeline import analyse_run
-from perfanalysis.scale_test_tool.reading import read_working_directory
-from perfanalysis.scale_test_tool.run_directory import PLACE
-from perfanalysis.scale_test_tool.times_csv import HEADER, OLD_HEADER, read_times_csv, times_csv
+from perfanalysis.imports.scale_test_tool.reading import read_working_directory
+from perfanalysis.imports.scale_test_tool.run_directory import PLACE
+from perfanalysis.imports.scale_test_tool.times_csv import HEADER, OLD_HEADER, read_times_csv, times_csv
+from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import schema_of

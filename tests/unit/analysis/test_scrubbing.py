@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 from perfanalysis.cli import cli
 from perfanalysis.errors import UsageError
-from perfanalysis.history.folder import add, load
-from perfanalysis.scrubbing import DROPPED, REPLACED, REPLACEMENTS, STANDARD, read_rules, scrub
+from perfanalysis.results.history.folder import add, load
+from perfanalysis.results.scrubbing import DROPPED, REPLACED, REPLACEMENTS, STANDARD, read_rules, scrub
 
 from tests.unit.analysis.histories import document, kpi
 

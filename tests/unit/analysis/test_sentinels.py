@@ -9,8 +9,8 @@ from pathlib import Path
 
 import perfanalysis
 import pytest
-from perfanalysis.kpis import Kpi, KpiValue, Value, evaluate
-from perfanalysis.pipeline import analyse_run
+from perfanalysis.workloads.kpis import Kpi, KpiValue, Value, evaluate
+from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.fine_tuning_runs import matrix, write_tuning_run
 from tests.data.synthetic_runs import Shape, write_run

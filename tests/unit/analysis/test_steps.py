@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from perfanalysis.scale_test.steps import (
+from perfanalysis.workloads.scale_test.steps import (
     STEPS,
     anomalies_table,
     latencies_table,
@@ -14,8 +14,8 @@ from perfanalysis.scale_test.steps import (
     percentiles_table,
     step_estimates,
 )
-from perfanalysis.scale_test.tables import ScaleTestTables
-from perfanalysis.scale_test.workloads import workloads_table
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables
+from perfanalysis.workloads.scale_test.workloads import workloads_table
 
 from tests.unit.analysis.hand_made import life, submission, tables, transition
 

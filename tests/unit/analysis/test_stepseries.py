@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from perfanalysis.stepseries import StepSeries, combine, count_between, nice_width
+from perfanalysis.workloads.step_series import StepSeries, combine, count_between, nice_width
 
 NAN = float("nan")
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from perfanalysis.charts.model import Axis, Chart, Figure, Layer, LayerKind, Meaning, Shades, heat
-from perfanalysis.charts.png import WIDTH
-from perfanalysis.charts.png_layers import DRAWERS, MANY_POINTS
-from perfanalysis.charts.svg import draw_svg
-from perfanalysis.report import Wanted, make_report
+from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, LayerKind, Meaning, Shades, heat
+from perfanalysis.drawing.png import WIDTH
+from perfanalysis.drawing.png_layers import DRAWERS, MANY_POINTS
+from perfanalysis.drawing.svg import draw_svg
+from perfanalysis.reports import Wanted, make_report
 
 SVG = "{http://www.w3.org/2000/svg}"
 AXIS = Axis("time & place", "s", low=0.0, high=4.0)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from perfanalysis.charts.embed import embedded
-from perfanalysis.charts.model import Axis, Chart, Figure, Layer, LayerKind
-from perfanalysis.charts.thin import MOST_POINTS, thinned_line, thinned_points
+from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, LayerKind
+from perfanalysis.drawing.embed import embedded
+from perfanalysis.drawing.thinning import MOST_POINTS, thinned_line, thinned_points
 
 RANDOM = np.random.default_rng(7)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from perfanalysis.charts.model import Axis
-from perfanalysis.charts.ticks import extent, ticks
+from perfanalysis.drawing.charts import Axis
+from perfanalysis.drawing.ticks import extent, ticks
 
 LINEAR, WHOLE, LOG = Axis("x"), Axis("x", whole=True), Axis("x", scale="log")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from perfanalysis.charts.embed import embedded
-from perfanalysis.charts.png import draw
-from perfanalysis.discover import Cell, Command, Run, Span
-from perfanalysis.report.timeline import timeline_figure
+from perfanalysis.drawing.embed import embedded
+from perfanalysis.drawing.png import draw
+from perfanalysis.files.discovery import Cell, Command, Run, Span
+from perfanalysis.reports.timeline import timeline_figure
 
 
 def _command(directory: str, begin: float | None, end: float | None, lane: str = "", status: str = "ok") -> Command:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from perfanalysis.kinds import every_kind
 from perfanalysis.units import TABLE, unit_of
+from perfanalysis.workloads.kinds import every_kind
 
 HISTORY = Path(__file__).resolve().parents[3] / "docs" / "history.md"
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from perfanalysis.comparing.cells import sides_of_cells
-from perfanalysis.pipeline import analyse_run, labels_of
-from perfanalysis.report.run_sections import recording_label
-from perfanalysis.wording import counted, value_text
+from perfanalysis.drawing.wording import counted, value_text
+from perfanalysis.reports.run_sections import recording_label
+from perfanalysis.verdicts.comparison.cells import sides_of_cells
+from perfanalysis.workloads.run_analysis import analyse_run, labels_of
 
 from tests.data.synthetic_runs import Shape, write_run
 

@@ -51,6 +51,6 @@ def test_the_verdict_is_written_and_returned(tmp_path: Path) -> None:
 
 
 def test_without_perfanalysis_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "perfanalysis.judging.write", None)
+    monkeypatch.setitem(sys.modules, "perfanalysis.verdicts.thresholds.write", None)
     with pytest.raises(UsageError, match="install psap-perf into Ansible's environment"):
         check({"lost": 0})

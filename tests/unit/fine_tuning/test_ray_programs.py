@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 import yaml
-from perfanalysis.fine_tuning.logs.reading import read_log
+from perfanalysis.workloads.fine_tuning.logs.reading import read_log
 
 from tests import programs
 

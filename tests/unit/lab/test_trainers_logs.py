@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from perfanalysis.discover import Place
-from perfanalysis.fine_tuning.analysis import analyse
-from perfanalysis.fine_tuning.parser import parse
-from perfanalysis.source import Source
-from perfanalysis.workload_type import Analysis
+from perfanalysis.files.discovery import Place
+from perfanalysis.files.source import Source
+from perfanalysis.workloads.fine_tuning.analysis import analyse
+from perfanalysis.workloads.fine_tuning.parser import parse
+from perfanalysis.workloads.workload_type import Analysis
 from perflab.container_logs import render_log
 from perflab.emulators.trainers.gpus import GIB
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from perfanalysis.kpis import Value
-from perfanalysis.source import Source
+from perfanalysis.files.source import Source
+from perfanalysis.workloads.kpis import Value
 
 
 def parse(source: Source) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError, UsageError, error_for_exit_code
 
-_MODULE = "perfanalysis.judging.write"
+_MODULE = "perfanalysis.verdicts.thresholds.write"
 
 
 def check(thresholds: Mapping[str, object]) -> tuple[str, ...]:

@@ -1,1 +1,0 @@
-"""Jobs and pods by the lists that a cluster gives of them."""

@@ -1,0 +1,69 @@
+"""Durations over a time or a number: a row of points, with their distribution beside them on the same axis."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from perfanalysis.drawing.charts import Axis, Chart, Layer, histogram, seconds_scale
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+WORKLOADS = Axis("workloads", low=0.0, whole=True)
+MOST_BARS = 60
+"""Up to here each point has a bar of its own that says how exact it is; of more, one at the end of the axis does."""
+SMALLEST_BAR = 0.005
+"""Of the height: what is smaller is not seen."""
+BAR_COLOUR = 8
+
+
+def row_of(
+    label: str,
+    title: str,
+    x_axis: Axis,
+    x: NDArray[np.float64],
+    values: NDArray[np.float64],
+    *,
+    colour: int,
+    height: int,
+    resolution: float = 0.0,
+) -> tuple[Chart, ...]:
+    """Values in seconds over x, and beside them their distribution on the same axis.
+
+    A `resolution` in seconds is drawn where it can be seen: each value is known no better than that.
+    """
+    factor, unit = seconds_scale(values)
+    known = np.isfinite(values) & np.isfinite(x)
+    values = values * factor
+    low, high = limits(values)
+    axis = Axis("", unit, low=low, high=high)
+    beside = replace(axis, labelled=False)
+    layers = [Layer("points", label, x[known], values[known], colour)]
+    if resolution * factor > SMALLEST_BAR * (high - low) and known.any():
+        layers.insert(0, exactness(x[known], values[known], resolution * factor, unit))
+    bars = histogram(values, label, colour)
+    return (
+        Chart(title, x_axis, axis, tuple(layers), share=3.4, height=height),
+        Chart("", WORKLOADS, beside, (bars,), height=height),
+    )
+
+
+def exactness(x: NDArray[np.float64], values: NDArray[np.float64], resolution: float, unit: str) -> Layer:
+    """Upright bars as long as the values are uncertain: through each, or one of the same length behind the last."""
+    if len(x) > MOST_BARS:
+        x = np.array([x.max() + 0.02 * ((x.max() - x.min()) or 1.0)])
+        values = np.array([resolution])
+    places = np.column_stack([x, x, np.full(len(x), np.nan)]).ravel()
+    ends = np.column_stack([values - resolution, values + resolution, np.full(len(x), np.nan)]).ravel()
+    return Layer("line", f"\u00b1{resolution:g}\u202f{unit}: how exact a value is", places, ends, BAR_COLOUR)
+
+
+def limits(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Ends of an axis that shows all finite values, and zero."""
+    finite = values[np.isfinite(values)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+    room = 0.04 * (high - low) or 0.5
+    return (min(0.0, low - room) if low < 0 else 0.0), high + room

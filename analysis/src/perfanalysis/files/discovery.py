@@ -1,0 +1,307 @@
+"""Find out what a run directory holds: documents, commands, cells and recordings, wherever they are nested."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from perfanalysis.errors import UsageError
+from perfanalysis.files.documents import Document, listing, mapping, parse_time, read_document, text_or_none
+from perfanalysis.files.findings import Finding
+
+OF_A_RUN = ("run.json", "status.json", "cell.json")
+"""A run, a command or a cell has one of these itself."""
+NUMBERED = re.compile(r"\d{3,}__")
+"""How the folders in a run, a lane or a cell begin; they tell a run whose run.json was lost."""
+SKIPPED = {"report", "src"}
+MONITORING = ("prometheus_queries.yml",)
+"""What makes a directory one with the answers of a Prometheus; these stand beside a recording, they are none."""
+LOCK = "run.lock"
+"""Locked by the process of the run while it lives."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One executed command; times are seconds since the epoch, None when not known (still running, killed)."""
+
+    directory: str
+    role: str
+    status: str
+    host: str | None
+    lane: str | None
+    started_s: float | None
+    ended_s: float | None
+    error: str | None
+    failure: str | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of a test matrix."""
+
+    directory: str
+    index: int
+    values: dict[str, Any]
+    status: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """A directory with recorded data: `marker` is the file that made it one."""
+
+    directory: Path
+    relative: str
+    marker: str
+    cell: Cell | None
+    part: str = ""
+    """Which of its workloads are looked at, as a phrase for every plot; empty for all."""
+    own_name: str = ""
+    """Its name where another place of the run would have the same; empty where none would."""
+
+    @property
+    def name(self) -> str:
+        """A name for folders and labels: the path below the run, without `artifacts`."""
+        if self.own_name:
+            return self.own_name
+        parts = [part for part in self.relative.split("/") if part not in ("artifacts", ".")]
+        return ".".join(parts) or "run"
+
+
+@dataclass(frozen=True)
+class Span:
+    """A row of timeline.csv."""
+
+    kind: str
+    name: str
+    lane: str | None
+    status: str
+    started_s: float | None
+    ended_s: float | None
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run directory as found. `document` is run.json, empty when missing; `status` is what is true of it now."""
+
+    directory: Path
+    document: Document
+    settings: Document
+    status: str
+    commands: tuple[Command, ...]
+    cells: tuple[Cell, ...]
+    places: tuple[Place, ...]
+    monitoring: tuple[Place, ...]
+    """Directories with what was asked of a Prometheus."""
+    timeline: tuple[Span, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def id(self) -> str:
+        """The run's id, the directory's name when run.json is missing."""
+        return str(self.document.get("id") or self.directory.name)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What was simulated or emulated, as phrases for plots: "simulated: nodes, pods"."""
+        return marks_of(self.document)
+
+
+def marks_of(document: Document) -> tuple[str, ...]:
+    """The phrases "simulated: …" and "emulated: …" of run.json or recording.json."""
+    words = ((word, listing(document.get(word))) for word in ("simulated", "emulated"))
+    return tuple(f"{word}: {', '.join(str(item) for item in items)}" for word, items in words if items)
+
+
+def marked(marks: Iterable[str], word: str) -> list[str]:
+    """What those phrases name as `simulated` or `emulated`, each once."""
+    named = (mark.removeprefix(f"{word}: ").split(", ") for mark in marks if mark.startswith(f"{word}: "))
+    return list(dict.fromkeys(name for names in named for name in names))
+
+
+def discover(directory: Path, markers: Iterable[str]) -> Run:
+    """Read the documents of a run and locate every recording (a directory that holds one of `markers`).
+
+    Missing or damaged files become findings. Raises UsageError as `check_run_directory` does, and when there is
+    neither run.json nor any recording.
+    """
+    directory = directory.resolve()
+    markers = tuple(markers)
+    check_run_directory(directory, markers)
+    document, findings = read_document(directory / "run.json", "run", "run.json")
+    settings, more = read_document(directory / "settings.yml", "settings", "settings.yml")
+    findings += more
+    folders = list(_folders(directory))
+    commands, more = _commands(directory, folders)
+    findings += more
+    cells, more = _cells(directory, folders)
+    findings += more
+    places = told_apart(_places(directory, folders, cells, markers))
+    monitoring = told_apart(_places(directory, folders, cells, MONITORING))
+    if document is None and not places and not monitoring:
+        raise UsageError(f"{directory} holds neither run.json nor a recording; give a run directory")
+    status = _status(directory / LOCK, document or {})
+    if status == "interrupted":
+        commands = tuple(_stopped(command) for command in commands)
+    timeline, more = _timeline(directory / "timeline.csv")
+    findings += more
+    return Run(
+        directory, document or {}, settings or {}, status, commands, cells, places, monitoring, timeline, findings
+    )
+
+
+def check_run_directory(directory: Path, markers: Iterable[str]) -> None:
+    """Refuse what is no run and no part of one by what stands in it, so that nobody's other files are searched.
+
+    A part is a command, a cell, a lane, or a recording's own directory. Raises UsageError.
+    """
+    try:
+        found = {entry.name for entry in directory.iterdir()}
+    except OSError as error:
+        reason = "is not a directory" if not directory.is_dir() else f"cannot be read ({error})"
+        raise UsageError(f"{directory} {reason}; give a run directory (it holds run.json)") from error
+    markers = (*markers, *MONITORING)
+    recorded = found.intersection(markers) or any((directory / "artifacts" / marker).is_file() for marker in markers)
+    if not (recorded or found.intersection(OF_A_RUN) or any(NUMBERED.match(name) for name in found)):
+        text = "it holds neither run.json nor a recording, nor a command of a run"
+        raise UsageError(f"{directory} is no run directory: {text}; give the directory of one run")
+
+
+def _folders(directory: Path) -> Iterator[tuple[Path, set[str]]]:
+    for root, folders, files in os.walk(directory):
+        folders[:] = sorted(
+            (name for name in folders if name not in SKIPPED and not name.startswith(".")), key=_number_first
+        )
+        yield Path(root), set(files)
+
+
+def _number_first(name: str) -> tuple[int, str]:
+    number = name.split("__", 1)[0]
+    return (int(number) if number.isdigit() else 0, name)
+
+
+def _status(path: Path, document: Document) -> str:
+    """The run's status; one that says `running` but holds no lock was killed, so it is `interrupted`."""
+    status = str(document.get("status") or "unknown")
+    if status != "running" or document.get("ended"):
+        return status
+    try:
+        with path.open("rb") as stream:
+            fcntl.lockf(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return "interrupted"
+    except OSError:
+        return "running"
+    return "interrupted"
+
+
+def _commands(directory: Path, folders: list[tuple[Path, set[str]]]) -> tuple[tuple[Command, ...], tuple[Finding, ...]]:
+    commands: list[Command] = []
+    findings: tuple[Finding, ...] = ()
+    for folder, files in folders:
+        if "status.json" not in files:
+            continue
+        where = str(folder.relative_to(directory))
+        document, more = read_document(folder / "status.json", "command", f"{where}/status.json")
+        findings += more
+        if document is not None:
+            failure = folder / "FAILURE"
+            text = failure.read_text(errors="replace") if "FAILURE" in files else None
+            commands.append(_command(where, document, text))
+    return tuple(sorted(commands, key=lambda command: command.started_s or 0.0)), findings
+
+
+def _command(where: str, document: Document, failure: str | None) -> Command:
+    return Command(
+        directory=where,
+        role=str(document.get("role") or where),
+        status=str(document.get("status") or "unknown"),
+        host=text_or_none(document.get("host")),
+        lane=text_or_none(document.get("lane")),
+        started_s=parse_time(document.get("started")),
+        ended_s=parse_time(document.get("ended")),
+        error=text_or_none(document.get("error")),
+        failure=failure,
+    )
+
+
+def _stopped(command: Command) -> Command:
+    """A command that a killed process left behind as running."""
+    return replace(command, status="interrupted") if command.status == "running" else command
+
+
+def _cells(directory: Path, folders: list[tuple[Path, set[str]]]) -> tuple[tuple[Cell, ...], tuple[Finding, ...]]:
+    cells: list[Cell] = []
+    findings: tuple[Finding, ...] = ()
+    for folder, files in folders:
+        if "cell.json" not in files:
+            continue
+        where = str(folder.relative_to(directory))
+        document, more = read_document(folder / "cell.json", "cell", f"{where}/cell.json")
+        findings += more
+        if document is not None:
+            index = document.get("index")
+            cells.append(
+                Cell(
+                    directory=where,
+                    index=index if isinstance(index, int) else len(cells),
+                    values=mapping(document.get("values")),
+                    status=str(document.get("status") or "unknown"),
+                )
+            )
+    return tuple(cells), findings
+
+
+def _places(
+    directory: Path, folders: list[tuple[Path, set[str]]], cells: tuple[Cell, ...], markers: tuple[str, ...]
+) -> Iterator[Place]:
+    by_directory = {cell.directory: cell for cell in cells}
+    for folder, files in folders:
+        relative = folder.relative_to(directory)
+        for marker in markers:
+            if marker in files:
+                above = (by_directory.get(str(parent)) for parent in (relative, *relative.parents))
+                cell = next((cell for cell in above if cell is not None), None)
+                yield Place(folder, str(relative), marker, cell)
+
+
+def told_apart(places: Iterable[Place]) -> tuple[Place, ...]:
+    """The places, those of one name (two kinds in one directory, `a/b` beside `a.b`) with names of their own."""
+    found = tuple(places)
+    often = Counter(place.name for place in found)
+    taken = {name for name, count in often.items() if count == 1}
+    named = []
+    for place in found:
+        if often[place.name] > 1:
+            plain = f"{place.name}.{Path(place.marker).stem}"
+            names = (plain, *(f"{plain}.{number}" for number in range(2, len(found) + 2)))
+            place = replace(place, own_name=next(name for name in names if name not in taken))
+            taken.add(place.own_name)
+        named.append(place)
+    return tuple(named)
+
+
+def _timeline(path: Path) -> tuple[tuple[Span, ...], tuple[Finding, ...]]:
+    try:
+        with path.open(newline="", encoding="utf-8", errors="replace") as stream:
+            rows = list(csv.DictReader(stream))
+    except OSError:
+        return (), (Finding("note", "timeline.csv", "the file is missing: the timeline shows commands only"),)
+    return tuple(_span(row) for row in rows if row.get("kind")), ()
+
+
+def _span(row: dict[str, str]) -> Span:
+    return Span(
+        kind=row["kind"],
+        name=row.get("name") or "",
+        lane=row.get("lane") or None,
+        status=row.get("status") or "unknown",
+        started_s=parse_time(row.get("start")),
+        ended_s=parse_time(row.get("end")),
+    )

@@ -1,0 +1,186 @@
+"""The files of one recording, as a parser reads them: only declared ones, and what is damaged becomes a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from perfanalysis.errors import UsageError
+from perfanalysis.files.documents import Document, listing, load_json, read_document
+from perfanalysis.files.findings import Finding, Severity
+from perfanalysis.files.json_lines import accept, read_json_lines
+from perfanalysis.files.watching import unwatched
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from perfanalysis.files.discovery import Place
+    from perfanalysis.files.tables import TableSpec
+
+PATTERN = frozenset("*?[")
+
+
+def matches(name: str, files: tuple[str, ...]) -> bool:
+    """Whether a name below a recording's directory is one of the declared names, or matches a declared pattern."""
+    path = PurePosixPath(name)
+    return any(name == one or (_is_pattern(one) and _full_match(path, PurePosixPath(one))) for one in files)
+
+
+def _full_match(path: PurePosixPath, pattern: PurePosixPath) -> bool:
+    """Whether every part matches; `**` stands for any number of folders."""
+    return _parts_match(path.parts, pattern.parts)
+
+
+def _parts_match(parts: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
+    if not patterns:
+        return not parts
+    if patterns[0] == "**":
+        return any(_parts_match(parts[skipped:], patterns[1:]) for skipped in range(len(parts) + 1))
+    return bool(parts) and PurePosixPath(parts[0]).match(patterns[0]) and _parts_match(parts[1:], patterns[1:])
+
+
+def _is_pattern(name: str) -> bool:
+    return bool(PATTERN & set(name))
+
+
+def named_files(files: tuple[str, ...], directory: Path) -> tuple[str, ...]:
+    """The declared files, each once and sorted: plain names as they are, patterns as every file that matches."""
+    found: set[str] = set()
+    for name in files:
+        if _is_pattern(name):
+            found.update(path.relative_to(directory).as_posix() for path in directory.glob(name) if path.is_file())
+        else:
+            found.add(name)
+    return tuple(sorted(found))
+
+
+class Source:
+    """The files of one recording. With `files`, only those may be read: the cache knows of no others."""
+
+    def __init__(self, place: Place, files: tuple[str, ...] | None = None) -> None:
+        self.place = place
+        self.files = files
+        self.findings: tuple[Finding, ...] = ()
+
+    def _where(self, name: str) -> str:
+        return f"{self.place.relative}/{name}"
+
+    def find(self, severity: Severity, name: str, text: str) -> None:
+        """Add a finding about a file."""
+        self.findings += (Finding(severity, self._where(name), text),)
+
+    def path(self, name: str) -> Path:
+        """Where a declared file is, whether it is there or not. Raises UsageError when it is not declared."""
+        if not self.declares(name):
+            raise self.not_declared(name)
+        return self.place.directory / name
+
+    def declares(self, name: str) -> bool:
+        """Whether a name is one of the declared ones; a name that the data gives must be asked about."""
+        return self.files is None or matches(name, self.files)
+
+    def not_declared(self, name: str) -> UsageError:
+        """The error of a parser that reads what its cache knows nothing of."""
+        declared = ", ".join(self.files or ())
+        return UsageError(f"{self._where(name)}: the parser reads it, but its files are {declared}; add it to these")
+
+    def exists(self, name: str) -> bool:
+        """Whether a declared file is there."""
+        return self.path(name).is_file()
+
+    def names(self, pattern: str) -> tuple[str, ...]:
+        """The files that match a declared pattern, sorted by name. Raises UsageError when it is not declared."""
+        if self.files is not None and pattern not in self.files:
+            raise self.not_declared(pattern)
+        with unwatched():
+            return named_files((pattern,), self.place.directory)
+
+    def text(self, name: str, *, optional: bool = False) -> str | None:
+        """A file's text, bytes that are not UTF-8 replaced; None with a finding when it cannot be read."""
+        read: str | None = self._read(
+            name, lambda path: path.read_text(encoding="utf-8", errors="replace"), optional=optional
+        )
+        return read
+
+    def lines(self, name: str, *, optional: bool = False) -> Iterator[str]:
+        """A file's lines without their ends; none when it cannot be read."""
+        yield from (self.text(name, optional=optional) or "").splitlines()
+
+    def json(self, name: str, *, optional: bool = False) -> Any:
+        """A JSON file's value; None with a finding when it cannot be read. `optional`: none when it is missing."""
+        return self._read(name, lambda path: load_json(path.read_bytes()), optional=optional)
+
+    def _read(self, name: str, read: Callable[[Path], Any], *, optional: bool) -> Any:
+        try:
+            return read(self.path(name))
+        except FileNotFoundError:
+            if not optional:
+                self.find("warning", name, "the file is missing")
+        except (OSError, ValueError) as error:
+            self.find("error", name, f"the file cannot be read: {error}")
+        return None
+
+    def records(self, name: str, *, optional: bool = False) -> Iterator[dict[str, Any]]:
+        """The mappings in a JSON file, or in all files that match a declared pattern.
+
+        A file is a list, a mapping with the list `items`, or one mapping a line. Entries that are no mappings, and
+        lines that are no JSON, are counted in a finding.
+        """
+        for one in self.names(name) if _is_pattern(name) else (name,):
+            bad = 0
+            for item in self._items(one, optional=optional):
+                if isinstance(item, dict):
+                    yield item
+                else:
+                    bad += 1
+            if bad:
+                self.find("error", one, f"{bad} entries are no JSON objects and were left out")
+
+    def _items(self, name: str, *, optional: bool) -> Iterator[object]:
+        if name.endswith((".jsonl", ".ndjson")):
+            yield from (_line(line) for line in self.lines(name, optional=optional) if line.strip())
+            return
+        given = self.json(name, optional=optional)
+        if isinstance(given, dict) and isinstance(given.get("items"), list):
+            given = given["items"]
+        if isinstance(given, list):
+            yield from given
+        elif given is not None:
+            yield given
+
+    def json_lines(self, name: str, spec: TableSpec, *, optional: bool = False) -> pd.DataFrame:
+        """A JSON-lines file as the declared table; an `optional` one may be missing."""
+        path = self.path(name)
+        if optional and not path.exists():
+            return spec.empty()
+        frame, findings = read_json_lines(path, spec, self._where(name))
+        self.findings += findings
+        return frame
+
+    def document(self, name: str, kind: str) -> Document:
+        """A document; empty when it cannot be read."""
+        document, findings = read_document(self.path(name), kind, self._where(name))
+        self.findings += findings
+        return document or {}
+
+    def rows(self, name: str, kind: str, key: str, spec: TableSpec) -> pd.DataFrame:
+        """The list under one key of a document, as the declared table; records of other types are counted."""
+        return self.table(listing(self.document(name, kind).get(key)), spec, name, f"entries of {key}")
+
+    def table(self, given: list[Any], spec: TableSpec, name: str, what: str) -> pd.DataFrame:
+        """Records as the declared table; those of other types are left out and counted in a finding."""
+        import pandas as pd
+
+        records = [record for record in (accept(item, spec) for item in given) if record is not None]
+        if len(records) < len(given):
+            count = len(given) - len(records)
+            self.find("error", name, f"{count} {what} are not of the declared types and were left out")
+        return spec.conform(pd.DataFrame(records, columns=[column.name for column in spec.columns]))
+
+
+def _line(line: str) -> object:
+    try:
+        return load_json(line.encode())
+    except ValueError:
+        return None

@@ -1,0 +1,165 @@
+"""Documents of a history, of results that have no run directory."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from perfanalysis.drawing.wording import counted, value_text
+from perfanalysis.errors import UsageError
+from perfanalysis.files.documents import Document, listing, mapping
+from perfanalysis.files.findings import Finding
+from perfanalysis.imports.run_directory import iso
+from perfanalysis.results.history.folder import add, load
+from perfanalysis.workloads.kpis import Direction
+
+
+@dataclass(frozen=True)
+class ForeignKpi:
+    """A number of a file, as a KPI of ours. It is finite: a file's NaN is no value."""
+
+    name: str
+    help: str
+    unit: str
+    direction: Direction
+    number: float
+    count: int | None = None
+
+
+@dataclass(frozen=True)
+class ForeignRun:
+    """One recording of one run. `keys` decide what it is compared with, `facts` are what else is known of it."""
+
+    run: str
+    tool: str
+    recording: str
+    started_s: float | None
+    kpis: tuple[ForeignKpi, ...]
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    simulated: tuple[str, ...] = ()
+    emulated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Added:
+    """How many runs came into a history, and how many were there already, or could not come in."""
+
+    new: int
+    known: int
+    findings: tuple[Finding, ...] = ()
+
+    def told(self, source: str, of: str = "") -> str:
+        """What an import says of a source at its end; *of* names what the runs are of, where a source has several."""
+        runs = f"{counted(self.new, 'run')} of {of}" if of else counted(self.new, "run")
+        return f"{source}: {runs} added, {self.known} there already"
+
+
+def origin(path: Path, content: bytes) -> Document:
+    """What a document says of the file that it was made from."""
+    return {"file": path.name, "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def documents(runs: Iterable[ForeignRun], imported: Document) -> tuple[Document, ...]:
+    """A document psap.perf/history/1 for each run, with all its recordings. Raises UsageError for one named twice."""
+    found: dict[str, Document] = {}
+    for run in runs:
+        document = found.setdefault(run.run, _document(run, imported))
+        if any(each["recording"] == run.recording for each in document["recordings"]):
+            raise UsageError(f"{imported['file']}: {run.recording} of the run {run.run} is there twice; remove one")
+        document["recordings"].append(_recording(run))
+        document["facts"] = dict(sorted({**document["facts"], **run.facts}.items()))
+    return tuple(found.values())
+
+
+def keep(folder: Path, made: Iterable[Document]) -> Added:
+    """Add documents to a history, each together with what the history has of the same run.
+
+    A file often repeats runs of an older one: what says nothing new is not added again. Nor is what contradicts the
+    history, which is only ever added to; a finding says so.
+    """
+    known = {str(document["run"]): document for document in load(folder).documents} if folder.is_dir() else {}
+    new, seen = 0, 0
+    findings: list[Finding] = []
+    for document in made:
+        seen += 1
+        there = known.get(document["run"])
+        joined = document if there is None else _joined(there, document)
+        changed = [] if there is None else _contradictions(there, joined)
+        if changed:
+            text = f"the history has other numbers or units of {', '.join(changed)}; they stay as they are"
+            findings.append(Finding("warning", str(document["run"]), text))
+        elif there is None or _numbers(there) != _numbers(joined):
+            new += add(folder, joined)[1]
+    return Added(new, seen - new, tuple(findings))
+
+
+def _numbers(document: Document) -> dict[tuple[str, str], tuple[object, object]]:
+    """Unit and value of each KPI, by recording and name."""
+    return {
+        (str(recording.get("recording")), str(kpi.get("name"))): (kpi.get("unit"), kpi.get("value"))
+        for recording in map(mapping, listing(document.get("recordings")))
+        for kpi in map(mapping, listing(recording.get("kpis")))
+    }
+
+
+def _contradictions(known: Document, joined: Document) -> list[str]:
+    after = _numbers(joined)
+    return [place[1] for place, value in _numbers(known).items() if after[place] != value]
+
+
+def _joined(known: Document, document: Document) -> Document:
+    """The newer one, with the recordings and KPIs that only the older one has."""
+    recordings = {str(each.get("recording")): each for each in map(mapping, listing(known.get("recordings")))}
+    for each in document["recordings"]:
+        name = str(each["recording"])
+        names = {kpi["name"] for kpi in each["kpis"]}
+        others = [kpi for kpi in listing(recordings.get(name, {}).get("kpis")) if mapping(kpi).get("name") not in names]
+        recordings[name] = {**each, "kpis": [*others, *each["kpis"]]}
+    facts = {**mapping(known.get("facts")), **document["facts"]}
+    return {**document, "facts": facts, "recordings": [recordings[name] for name in sorted(recordings)]}
+
+
+def _document(run: ForeignRun, imported: Document) -> Document:
+    return {
+        "schema": "psap.perf/history/1",
+        "run": run.run,
+        "flow": run.tool,
+        "status": "ok",
+        "started": iso(run.started_s),
+        "simulated": list(run.simulated),
+        "emulated": list(run.emulated),
+        "analysis": version("psap-perf"),
+        "imported": {"from": run.tool, **imported},
+        "facts": {},
+        "recordings": [],
+    }
+
+
+def _recording(run: ForeignRun) -> Document:
+    return {
+        "kind": run.tool,
+        "recording": run.recording,
+        "labels": {"recording": run.recording, **{name: value_text(value) for name, value in run.keys.items()}},
+        "keys": dict(run.keys),
+        "kpis": [_kpi(kpi) for kpi in run.kpis if math.isfinite(kpi.number)],
+    }
+
+
+def _kpi(kpi: ForeignKpi) -> Document:
+    return {
+        "name": kpi.name,
+        "help": kpi.help,
+        "unit": kpi.unit,
+        "direction": kpi.direction,
+        "value": kpi.number,
+        "reason": "the file tells no interval",
+        "low": None,
+        "high": None,
+        "count": kpi.count,
+    }

@@ -1,0 +1,151 @@
+"""Read LTS payloads: metadata, settings and KPIs of a test, as runs of a history."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from perfanalysis.errors import UsageError
+from perfanalysis.files.documents import Document, load_json, mapping, parse_time, text_or_none
+from perfanalysis.files.findings import Finding
+from perfanalysis.imports.entries import ForeignKpi, ForeignRun
+from perfanalysis.imports.lts.values import measured, name_of, scale_of
+from perfanalysis.imports.matrixbenchmarking.values import plain
+from perfanalysis.workloads.fine_tuning.job import leaves
+from perfanalysis.workloads.kpis import Direction
+
+TOOL = "lts"
+FACTS = ("ocp_version", "run_id", "ci_engine", "test_path", "presets", "urls", "lts_schema_version")
+"""What the metadata tells beside the settings, and that decides nothing."""
+
+
+@dataclass(frozen=True)
+class Payload:
+    """A payload as a run of a history; `missing` are its KPIs without a value, with the reasons."""
+
+    run: ForeignRun
+    status: str
+    missing: Mapping[str, str]
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class File:
+    """The payloads of a file, and what was left out of it."""
+
+    path: Path
+    content: bytes
+    payloads: tuple[Payload, ...]
+    findings: tuple[Finding, ...] = field(default=())
+
+
+def files_of(path: Path) -> tuple[Path, ...]:
+    """A file, or every JSON file of a directory. Raises UsageError when there is none."""
+    found = tuple(sorted(path.glob("*.json"))) if path.is_dir() else (path,)
+    if not found:
+        raise UsageError(f"{path} holds no *.json; give LTS payloads, or the directory they were downloaded to")
+    return found
+
+
+def read_file(path: Path) -> File:
+    """One payload, or a list of them. What is none is a finding. Raises UsageError when the file cannot be read."""
+    try:
+        content = path.read_bytes()
+        found = load_json(content)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    payloads: dict[str, Payload] = {}
+    findings = []
+    for number, document in enumerate(found if isinstance(found, list) else [found]):
+        where = path.name if not isinstance(found, list) else f"{path.name}[{number}]"
+        payload = _payload(document, where)
+        if payload is None:
+            findings.append(Finding("error", where, "it is no LTS payload (metadata and kpis) and was left out"))
+        elif payload.run.run in payloads:
+            findings.append(Finding("warning", where, f"the test {payload.run.run} is there twice; the first counts"))
+        else:
+            payloads[payload.run.run] = payload
+    return File(path, content, tuple(payloads.values()), tuple(findings))
+
+
+def _payload(document: object, where: str) -> Payload | None:
+    given = mapping(document)
+    try:
+        metadata, kpis = plain(given.get("metadata")), plain(given.get("kpis"))
+    except ValueError:
+        return None
+    if not isinstance(metadata, dict) or not isinstance(kpis, dict):
+        return None
+    keys, facts = _told_apart(metadata)
+    made, missing, findings = _kpis(kpis, where)
+    run = ForeignRun(
+        run=text_or_none(metadata.get("test_uuid")) or hashlib.sha256(repr((metadata, kpis)).encode()).hexdigest()[:32],
+        tool=TOOL,
+        recording=TOOL,
+        started_s=parse_time(metadata.get("start")),
+        kpis=made,
+        keys=keys,
+        facts=facts,
+    )
+    return Payload(run, _status(metadata), missing, findings)
+
+
+def _status(metadata: Document) -> str:
+    """Only tests that went well are compared with."""
+    good = metadata.get("status") in (None, "Valid") and metadata.get("exit_code") in (None, 0, "0")
+    return "ok" if good else "failed"
+
+
+def _told_apart(metadata: Document) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings that decide what a test is compared with, and what is only known of it: versions foremost."""
+    settings = {name: value for name, value in leaves(mapping(metadata.get("settings"))) if value is not None}
+    facts = {name: metadata[name] for name in FACTS if metadata.get(name) is not None}
+    facts |= {name: value for name, value in settings.items() if name.endswith("version")}
+    return {name: value for name, value in settings.items() if name not in facts}, facts
+
+
+def _kpis(given: Document, where: str) -> tuple[tuple[ForeignKpi, ...], dict[str, str], tuple[Finding, ...]]:
+    made: dict[str, ForeignKpi] = {}
+    missing: dict[str, str] = {}
+    texts = 0
+    for name, kpi in given.items():
+        value = measured(mapping(kpi).get("value"))
+        texts += value.was_text
+        if value.number is None:
+            missing[name_of(name)] = value.reason or ""
+        else:
+            made[name_of(name)] = _kpi(name_of(name), mapping(kpi), value.number, value.count)
+    return tuple(made.values()), missing, tuple(_findings(where, missing, texts))
+
+
+def _kpi(name: str, kpi: Document, number: float, count: int | None) -> ForeignKpi:
+    scale = scale_of(kpi.get("unit"))
+    text = text_or_none(kpi.get("help")) or name
+    return ForeignKpi(
+        name=name,
+        help=text if count is None else f"{text} (the median of its values)",
+        unit=scale.unit,
+        direction=_direction(kpi),
+        number=number * scale.factor,
+        count=count,
+    )
+
+
+def _direction(kpi: Document) -> Direction:
+    """Which way is better; neither when the payload says nothing, or that it is of no interest to a regression."""
+    lower = kpi.get("lower_better")
+    if kpi.get("ignored_for_regression") or not isinstance(lower, bool):
+        return "neither"
+    return "lower" if lower else "higher"
+
+
+def _findings(where: str, missing: Mapping[str, str], texts: int) -> Iterator[Finding]:
+    for reason, count in Counter(missing.values()).items():
+        names = ", ".join(name for name, each in missing.items() if each == reason)
+        yield Finding("warning", where, f"{count} KPIs have no value ({reason}): {names}")
+    if texts:
+        yield Finding("note", where, f"{texts} KPIs have their number as a text; it is read as a number")

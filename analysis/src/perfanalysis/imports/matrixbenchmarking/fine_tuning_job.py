@@ -1,0 +1,170 @@
+"""Test directories of TOPSAIL's fine-tuning commands, as fine_tuning.json and the trainer's log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from perfanalysis.files.documents import Document, load_json, mapping, parse_time, text_or_none
+from perfanalysis.files.findings import Finding
+from perfanalysis.imports.matrixbenchmarking.environment import Environment
+from perfanalysis.imports.matrixbenchmarking.recording import Recording, present
+from perfanalysis.imports.matrixbenchmarking.values import read_yaml
+from perfanalysis.workloads.fine_tuning.job import KIND, MARKER
+
+CONFIGURATION, PLAY = "src/config_final.json", "_ansible.play.yaml"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of TOPSAIL: how its directories end, how its arguments begin, where its pod and the log of it are."""
+
+    directory: str
+    argument: str
+    pod: str
+    log: str
+    workload: str | None
+    """What it runs; None when an argument says it."""
+
+
+COMMANDS = (
+    Command(
+        "__fine_tuning__run_fine_tuning_job",
+        "fine_tuning_run_fine_tuning_job_",
+        "artifacts/pod.json",
+        "artifacts/pod.log",
+        None,
+    ),
+    Command(
+        "__fine_tuning__ray_fine_tuning_job",
+        "fine_tuning_ray_fine_tuning_job_",
+        "artifacts/job_pod.json",
+        "artifacts/job_pod.log",
+        "ray",
+    ),
+)
+LOG = "logs/trainer.log"
+MOST_OF_A_MESSAGE = 500
+MODES = {"fms": "sft", "ilab": "train", "ray": "ray-job"}
+
+
+def fine_tuning_job(folder: Path, _: Environment) -> Recording | None:
+    """The recording in one directory of a test; None where it is of another command."""
+    command = next((each for each in COMMANDS if folder.name.endswith(each.directory)), None)
+    if command is None:
+        return None
+    files = present(folder, (CONFIGURATION, PLAY, command.pod, command.log))
+    reader = _Reader(files)
+    pod = reader.json(command.pod)
+    arguments = reader.arguments(command.argument)
+    document = _document(command, arguments, reader.json(CONFIGURATION), pod)
+    document["logs"] = [LOG] if command.log in files else []
+    contents: dict[str, Path | bytes] = {MARKER: json.dumps(document, indent=1).encode() + b"\n"}
+    if command.log in files:
+        contents[LOG] = files[command.log]
+    return Recording(
+        folder.name, contents, document["started_s"], document["ended_s"], tuple(reader.findings), document["reason"]
+    )
+
+
+class _Reader:
+    def __init__(self, files: Mapping[str, Path]) -> None:
+        self.files = files
+        self.findings: list[Finding] = []
+
+    def json(self, name: str) -> Document:
+        """A JSON file as a mapping; empty, with a finding, when it cannot be read."""
+        try:
+            return mapping(load_json(self.files[name].read_bytes()))
+        except KeyError:
+            self.findings.append(Finding("warning", name, "the file is missing"))
+        except (OSError, ValueError) as error:
+            self.findings.append(Finding("warning", name, f"the file cannot be read: {error}"))
+        return {}
+
+    def arguments(self, prefix: str) -> dict[str, Any]:
+        """The arguments of the command, from the play that TOPSAIL wrote for it."""
+        try:
+            plays = read_yaml(self.files[PLAY])
+        except KeyError:
+            return {}
+        except (OSError, ValueError) as error:
+            self.findings.append(Finding("warning", PLAY, f"the file cannot be read: {error}"))
+            return {}
+        given = mapping(mapping(plays[0] if isinstance(plays, list) and plays else plays).get("vars"))
+        return {name.removeprefix(prefix): value for name, value in given.items() if name.startswith(prefix)}
+
+
+def _document(command: Command, given: Mapping[str, Any], configuration: Document, pod: Document) -> dict[str, Any]:
+    metadata = mapping(pod.get("metadata"))
+    container = _first(mapping(pod.get("spec")).get("containers"))
+    end = _end(pod)
+    asked = given.get("workload")
+    workload = command.workload or str(asked or "fms")
+    return {
+        "schema": f"psap.perf/{KIND}/1",
+        "job": str(given.get("name") or metadata.get("name") or "unknown"),
+        "namespace": str(given.get("namespace") or metadata.get("namespace") or "unknown"),
+        "workload": workload,
+        "mode": str(
+            given.get("workload") if command.workload and given.get("workload") else MODES.get(workload, "train")
+        ),
+        "phase": "",
+        "container_image": str(given.get("container_image") or container.get("image") or "unknown"),
+        "model": text_or_none(given.get("model_name")),
+        "dataset": text_or_none(given.get("dataset_name")),
+        "dataset_replication": _number(given.get("dataset_replication")),
+        "pods": _whole(given.get("pod_count")) or 1,
+        "gpus_per_pod": _gpus(given, container),
+        "gpu_product": None,
+        "hyper_parameters": mapping(given.get("hyper_parameters")),
+        "configuration": configuration,
+        "created_s": parse_time(metadata.get("creationTimestamp")),
+        **end,
+        "simulated": [],
+        "emulated": [],
+    }
+
+
+def _end(pod: Document) -> dict[str, Any]:
+    """When the main container began and ended, and how; a pod that was not done was interrupted."""
+    state = mapping(_first(mapping(pod.get("status")).get("containerStatuses")).get("state"))
+    ended, running = mapping(state.get("terminated")), mapping(state.get("running"))
+    code = _whole(ended.get("exitCode"))
+    outcome = "interrupted" if code is None else "failed" if code else "completed"
+    message = text_or_none(ended.get("message"))
+    failed = f"exit code {code}" + (f": {message[:MOST_OF_A_MESSAGE]}" if message else "")
+    reasons = {"completed": None, "failed": failed, "interrupted": "the pod was not done when it was captured"}
+    return {
+        "started_s": parse_time(ended.get("startedAt") or running.get("startedAt")),
+        "ended_s": parse_time(ended.get("finishedAt")),
+        "outcome": outcome,
+        "reason": reasons[outcome],
+        "exit_code": code,
+    }
+
+
+def _gpus(given: Mapping[str, Any], container: Document) -> int:
+    asked = _whole(given.get("gpu"))
+    limits = mapping(mapping(container.get("resources")).get("limits"))
+    return asked if asked is not None else _whole(limits.get("nvidia.com/gpu")) or 0
+
+
+def _first(value: object) -> Document:
+    return mapping(value[0]) if isinstance(value, list) and value else {}
+
+
+def _number(value: object) -> float | None:
+    try:
+        number = float(str(value))
+    except ValueError:
+        return None
+    return number if 0 < number < 1e9 else None
+
+
+def _whole(value: object) -> int | None:
+    text = str(value)
+    return int(text) if text.isdecimal() and len(text) < 10 and not isinstance(value, bool) else None

@@ -1,0 +1,242 @@
+"""Samples of an OpenMetrics text as recordings of a run: one for each set of labels."""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from perfanalysis.errors import DataQualityError, UsageError
+from perfanalysis.files.documents import parse_time
+from perfanalysis.files.findings import Finding
+from perfanalysis.imports.entries import ForeignKpi, ForeignRun
+from perfanalysis.imports.openmetrics.model import Family, Sample
+from perfanalysis.imports.told import SCALED, UNKNOWN, Scale, Told
+from perfanalysis.units import BASE, TABLE, unit_of
+from perfanalysis.workloads.kpis import Direction
+
+TOOL = "openmetrics"
+OURS = "psap_perf_"
+STATISTICS: Mapping[str, Callable[[list[float]], float]] = {
+    "last": lambda values: values[-1],
+    "mean": statistics.fmean,
+    "min": min,
+    "max": max,
+}
+NO_KEYS = frozenset(("recording", "cell", "part"))
+"""Labels of ours that tell recordings apart and are no setting."""
+COUNTS = ("_count", "_gcount")
+_STAMP = re.compile(r"\b\d{8}T\d{6}Z\b")
+_BASE_UNITS = tuple(unit.name for unit in TABLE if unit.reason == BASE)
+
+Labels = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a text is read: which label names the run, which labels are only facts, what stands for several moments."""
+
+    told: Told
+    run: str | None = None
+    run_label: str = "run"
+    started: str | None = None
+    facts: frozenset[str] = frozenset()
+    statistic: str | None = None
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of a family with the labels that remain."""
+
+    name: str
+    help: str
+    scale: Scale
+    labels: Labels
+    value: float
+    at_s: float | None
+    counted: bool = False
+
+
+def foreign_runs(
+    families: tuple[Family, ...], path: Path, digest: str, reading: Reading
+) -> tuple[tuple[ForeignRun, ...], tuple[Finding, ...]]:
+    """The runs of a text, and what of it is no KPI.
+
+    Raises UsageError when it does not tell when it was, or a series has several moments and no statistic was chosen;
+    DataQualityError when it holds no number, or two that would be one KPI.
+    """
+    numbers = [number for family in families for number in _numbers(family)]
+    if not numbers:
+        raise DataQualityError(f"{path} holds no number that can be a KPI")
+    known = _declared() if any(family.name.startswith(OURS) for family in families) else {}
+    grouped: dict[tuple[str, Labels], dict[str, list[Number]]] = {}
+    for number in numbers:
+        labels = dict(number.labels)
+        run = reading.run or labels.get(reading.run_label) or f"{path.stem}-{digest[:6]}"
+        rest = tuple((name, text) for name, text in number.labels if name != reading.run_label)
+        grouped.setdefault((run, rest), {}).setdefault(number.name, []).append(number)
+    facts = _info(families)
+    runs = tuple(_run(run, labels, found, facts, reading, known, path) for (run, labels), found in grouped.items())
+    return runs, tuple(_left_out(families, path))
+
+
+def _numbers(family: Family) -> Iterator[Number]:
+    """What of a family can be a KPI; a mean stands for the sum of a histogram or a summary."""
+    scale = _scale(family)
+    sums: dict[tuple[Labels, float | None], float] = {}
+    for sample in family.samples:
+        labels = tuple(sorted((name, text) for name, text in sample.labels.items() if name not in ("le", "quantile")))
+        number = Number(family.name, family.help or family.name, scale, labels, sample.value, sample.at_s)
+        if not math.isfinite(sample.value):
+            continue
+        if sample.ending in ("_sum", "_gsum"):
+            sums[labels, sample.at_s] = sample.value
+        elif sample.ending in COUNTS:
+            yield replace(number, name=f"{family.name}_count", scale=Scale("count"), counted=True)
+        elif sample.ending == "" and family.type == "summary":
+            yield replace(number, name=f"{family.name}_{_percentile(sample)}")
+        elif family.type in ("gauge", "unknown") or sample.ending == "_total":
+            yield replace(number, name=family.name + sample.ending)
+    counts = {
+        (tuple(sorted(sample.labels.items())), sample.at_s): sample.value
+        for sample in family.samples
+        if sample.ending in COUNTS
+    }
+    for (labels, at_s), total in sums.items():
+        count = counts.get((labels, at_s))
+        if count:
+            mean = total / count
+            yield Number(f"{family.name}_mean", family.help or family.name, scale, labels, mean, at_s)
+
+
+def _percentile(sample: Sample) -> str:
+    return f"p{100 * float(sample.labels['quantile']):g}".replace(".", "_")
+
+
+def _scale(family: Family) -> Scale:
+    """The unit that the text tells, else the base unit that the name ends with."""
+    text = family.unit or next((unit for unit in _BASE_UNITS if family.name.endswith(f"_{unit}")), "")
+    if not text:
+        return UNKNOWN
+    unit, factor = SCALED.get(text, (text.replace("_per_second", "/s"), 1.0))
+    try:
+        return Scale(unit_of(unit).name, factor)
+    except ValueError:
+        return Scale(f"{{{text}}}")
+
+
+def _run(
+    run: str,
+    labels: Labels,
+    found: Mapping[str, list[Number]],
+    info: Mapping[str, str],
+    reading: Reading,
+    known: Mapping[str, tuple[str, str, Direction]],
+    path: Path,
+) -> ForeignRun:
+    shown = dict(labels)
+    flow = shown.pop("flow", None)
+    simulated, emulated = (
+        tuple(text for text in shown.pop(word, "").split(", ") if text) for word in ("simulated", "emulated")
+    )
+    recording = shown.get("recording") or ",".join(f"{name}={text}" for name, text in shown.items()) or "all"
+    no_keys = NO_KEYS | reading.facts
+    kpis = [_kpi(name, numbers, reading, known, path) for name, numbers in found.items()]
+    names = [kpi.name for kpi in kpis]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DataQualityError(f"{path}: several metrics would be the KPI {twice} of {recording}; rename one")
+    facts = {**info, **{name: text for name, text in shown.items() if name in reading.facts}}
+    return ForeignRun(
+        run=run,
+        tool=TOOL,
+        recording=recording,
+        started_s=_started(run, found, reading, path),
+        kpis=tuple(kpis),
+        keys={name: text for name, text in shown.items() if name not in no_keys},
+        facts=facts if flow is None else {**facts, "flow": flow},
+        simulated=simulated,
+        emulated=emulated,
+    )
+
+
+def _kpi(
+    name: str,
+    numbers: list[Number],
+    reading: Reading,
+    known: Mapping[str, tuple[str, str, Direction]],
+    path: Path,
+) -> ForeignKpi:
+    first, values = numbers[0], [number.value for number in numbers]
+    if len(values) > 1 and reading.statistic is None:
+        raise UsageError(
+            f"{path}: {name} has {len(values)} moments; say by --statistic which number stands for them: "
+            + ", ".join(STATISTICS)
+        )
+    value = STATISTICS[reading.statistic or "last"](values)
+    if name in known:
+        ours, unit, direction = known[name]
+        return ForeignKpi(ours, first.help, unit, reading.told.direction(ours, direction), value)
+    kpi = re.sub(r"[^a-z0-9]+", "_", name.removeprefix(OURS).lower()).strip("_")
+    kpi = f"m_{kpi}" if kpi[:1].isdigit() else kpi
+    scale = reading.told.scale(kpi, first.scale)
+    return ForeignKpi(kpi, first.help, scale.unit, reading.told.direction(kpi), value * scale.factor)
+
+
+def _declared() -> Mapping[str, tuple[str, str, Direction]]:
+    """Name of the metric → name, unit and direction of each KPI of ours."""
+    from perfanalysis.workloads.kinds import every_kind
+    from perfanalysis.workloads.kpis import KpiValue, metric_name
+
+    kpis = [kpi for kind in every_kind().values() for kpi in kind.kpis]
+    return {
+        metric_name(KpiValue(kpi.name, kpi.help, kpi.unit, kpi.direction, None, None, None, None, None, None)): (
+            kpi.name,
+            kpi.unit,
+            kpi.direction,
+        )
+        for kpi in kpis
+    }
+
+
+def _started(run: str, found: Mapping[str, list[Number]], reading: Reading, path: Path) -> float:
+    """As given, else the first timestamp, else the time in the id of a run of ours."""
+    if reading.started is not None:
+        given = parse_time(reading.started)
+        if given is None:
+            raise UsageError(f"--started {reading.started}: it must be such as 2026-11-22T10:00:00Z, with its zone")
+        return given
+    stamps = [number.at_s for numbers in found.values() for number in numbers if number.at_s is not None]
+    if stamps:
+        return min(stamps)
+    stamp = _STAMP.search(run)
+    if stamp is None:
+        raise UsageError(f"{path} does not tell when it was: it has no timestamps; give --started")
+    return datetime.strptime(stamp[0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp()
+
+
+def _info(families: tuple[Family, ...]) -> dict[str, str]:
+    return {
+        f"{family.name}.{name}": text
+        for family in families
+        if family.type == "info"
+        for sample in family.samples
+        for name, text in sample.labels.items()
+    }
+
+
+def _left_out(families: tuple[Family, ...], path: Path) -> Iterator[Finding]:
+    endless = sum(not math.isfinite(sample.value) for family in families for sample in family.samples)
+    if endless:
+        yield Finding("warning", path.name, f"{endless} samples are not finite: left out")
+    buckets = [family.name for family in families if family.type in ("histogram", "gaugehistogram")]
+    states = [family.name for family in families if family.type == "stateset"]
+    if buckets:
+        text = f"of {', '.join(buckets)} only count and mean are KPIs, no percentile: buckets do not tell it"
+        yield Finding("note", path.name, text)
+    if states:
+        yield Finding("note", path.name, f"{', '.join(states)}: states are no KPIs, left out")

@@ -1,0 +1,138 @@
+"""Read what orion saves as JSON: the runs it looked at, with the metrics of each and the changes it saw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from perfanalysis.errors import DataQualityError, UsageError
+from perfanalysis.files.documents import load_json
+from perfanalysis.files.findings import Finding
+
+KNOWN = frozenset(("uuid", "timestamp", "metrics", "is_changepoint", "github_context"))
+MILLISECONDS = 1e11
+"""A timestamp above it is no second of this millennium's first thirty centuries, so it is in milliseconds."""
+
+
+@dataclass(frozen=True)
+class OrionRun:
+    """A run. `changes` are percent, by column, of those metrics that orion saw change with it."""
+
+    uuid: str
+    started_s: float | None
+    values: Mapping[str, float]
+    changes: Mapping[str, float]
+    shown: Mapping[str, Any]
+    """Version, URL of the build and whatever else was asked to be shown."""
+    pull: str | None
+    """The pull request it is of; None for a periodic run."""
+
+
+@dataclass(frozen=True)
+class OrionOutput:
+    """A file of orion's: its runs, and what could not be taken from it."""
+
+    name: str
+    content: bytes
+    runs: tuple[OrionRun, ...]
+    findings: tuple[Finding, ...]
+
+
+def read_output(path: Path) -> OrionOutput:
+    """Read a file of `orion -o json`, of a test or of a comparison with pull requests.
+
+    Raises UsageError when it cannot be read, DataQualityError naming the entry when it is no such file.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    try:
+        loaded = load_json(content)
+    except ValueError as error:
+        raise DataQualityError(f"{path} is no JSON: {error}") from error
+    findings: list[Finding] = []
+    runs = [_run(entry, pull, f"{path}: {words}", findings, path.name) for entry, pull, words in _entries(loaded, path)]
+    if not runs:
+        raise DataQualityError(f"{path} holds no run; orion writes an empty list when it found no data")
+    return OrionOutput(path.name, content, tuple(runs), tuple(findings))
+
+
+def _entries(loaded: object, path: Path) -> Iterable[tuple[object, str | None, str]]:
+    if isinstance(loaded, list):
+        return _numbered(loaded, None, "entry")
+    if not isinstance(loaded, dict) or not isinstance(loaded.get("periodic"), list):
+        raise DataQualityError(f"{path} is no JSON of orion: neither a list of runs nor an object with periodic")
+    found = _numbered(loaded["periodic"], None, "periodic entry")
+    pulls = loaded.get("pulls", [])
+    if not isinstance(pulls, list) or not all(isinstance(pull, dict) for pull in pulls):
+        raise DataQualityError(f"{path}: pulls must be a list of objects with pr and data")
+    for pull in pulls:
+        data = pull.get("data")
+        if not isinstance(data, list):
+            raise DataQualityError(f"{path}: pull request {pull.get('pr')} has no list of runs under data")
+        found += _numbered(data, str(pull.get("pr")), f"entry of pull request {pull.get('pr')}")
+    return found
+
+
+def _numbered(entries: list[Any], pull: str | None, words: str) -> list[tuple[object, str | None, str]]:
+    return [(entry, pull, f"{words} {number}") for number, entry in enumerate(entries, start=1)]
+
+
+def _run(entry: object, pull: str | None, place: str, findings: list[Finding], name: str) -> OrionRun:
+    metrics = entry.get("metrics") if isinstance(entry, dict) else None
+    uuid = entry.get("uuid") if isinstance(entry, dict) else None
+    if not isinstance(entry, dict) or not isinstance(uuid, str) or not uuid:
+        raise DataQualityError(f"{place} has no uuid")
+    if not isinstance(metrics, dict) or not all(isinstance(one, dict) for one in metrics.values()):
+        raise DataQualityError(f"{place} ({uuid}): metrics must be an object of objects with a value")
+    numbers = {column: _number(one.get("value")) for column, one in metrics.items()}
+    missing = [column for column, number in numbers.items() if number is None]
+    if missing:
+        text = f"{uuid} has no number for {', '.join(missing)}: left out"
+        findings.append(Finding("warning", name, text))
+    changes = {column: _number(one.get("percentage_change")) for column, one in metrics.items()}
+    return OrionRun(
+        uuid=uuid,
+        started_s=_moment(entry.get("timestamp"), f"{place} ({uuid})"),
+        values={column: number for column, number in numbers.items() if number is not None},
+        changes={column: change for column, change in changes.items() if change},
+        shown={key: value for key, value in entry.items() if key not in KNOWN and isinstance(value, str | int | float)},
+        pull=pull,
+    )
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _moment(value: object, place: str) -> float | None:
+    """Seconds since the epoch, of seconds, milliseconds or an ISO 8601 time with zone; None for null."""
+    if value is None:
+        return None
+    number = _number(value)
+    if number is None and isinstance(value, str):
+        number = _of_text(value)
+    if number is not None and number > MILLISECONDS:
+        number /= 1000
+    if number is None or not 0 <= number < MILLISECONDS:
+        raise DataQualityError(f"{place}: timestamp {value!r} is no time")
+    return number
+
+
+def _of_text(text: str) -> float | None:
+    from perfanalysis.files.documents import parse_time
+
+    try:
+        return _number(float(text))
+    except ValueError:
+        return parse_time(text)

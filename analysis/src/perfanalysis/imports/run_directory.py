@@ -1,0 +1,234 @@
+"""Write what another tool recorded as a run directory, so that everything else works on it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from perfanalysis.errors import UsageError
+from perfanalysis.files.documents import Document, write_bytes, write_json, write_text
+
+END_OF_TIME_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+"""The last time that can be written."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the test was set to. Runs are compared only when a `key` is equal."""
+
+    value: Any
+    key: bool = True
+
+
+@dataclass(frozen=True)
+class Part:
+    """One recording: the files it is read from, each by its name with its contents or the file to copy.
+
+    With `cell`, its number and values, it is a cell of a matrix. Times are seconds since the epoch, None when unknown.
+    """
+
+    name: str
+    files: Mapping[str, Path | bytes]
+    cell: tuple[int, Mapping[str, Any]] | None = None
+    started_s: float | None = None
+    ended_s: float | None = None
+    error: str | None = None
+    """Why it failed; None when it did not."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Everything that a run directory is made of. `source` is the file or directory that was read."""
+
+    tool: str
+    source: Path
+    flow: str
+    parts: tuple[Part, ...]
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    cluster_version: str | None = None
+    simulated: tuple[str, ...] = ()
+
+    @property
+    def started_s(self) -> float | None:
+        """When its first part began."""
+        return min((part.started_s for part in self.parts if part.started_s is not None), default=None)
+
+    @property
+    def ended_s(self) -> float | None:
+        """When its last part ended."""
+        return max((part.ended_s for part in self.parts if part.ended_s is not None), default=None)
+
+    @property
+    def error(self) -> str | None:
+        """Why the first part that failed did."""
+        return next((part.error for part in self.parts if part.error is not None), None)
+
+
+def write_run_directory(imported: Imported, into: Path | None) -> Path:
+    """Write the run; returns its directory, which is `into` or a new one in PERF_RUNS_DIR.
+
+    Its id is the same for the same files. Raises UsageError when there is something already, or the place cannot be
+    written, or a file to copy cannot be read.
+    """
+    try:
+        files = {folder: dict(_contents(part)) for part, folder in _folders(imported)}
+    except OSError as error:
+        raise UsageError(f"{imported.source}: a file cannot be read: {error}") from error
+    hashes = {
+        f"{folder}/{name}": hashlib.sha256(content).hexdigest()
+        for folder, contents in files.items()
+        for name, content in contents.items()
+    }
+    name = run_id(imported.flow, imported.started_s, hashes)
+    run = new_place(into if into is not None else runs_directory() / name)
+    for folder, contents in files.items():
+        for file, content in contents.items():
+            write_bytes(run / folder / "artifacts" / file, content)
+    for part, folder in _folders(imported):
+        if part.cell is not None:
+            write_json(run / folder.split("/")[0] / "cell.json", _cell_document(part, part.cell))
+    write_json(run / "settings.yml", settings_document(imported.settings, imported.tool))
+    write_text(run / "timeline.csv", _timeline(imported))
+    origin = {"from": imported.tool, "directory": imported.source.name, "files": hashes}
+    write_json(
+        run / "run.json",
+        {**run_document(name, imported.flow, imported.started_s, imported.ended_s, origin), **_told(imported)},
+    )
+    return run
+
+
+def runs_directory() -> Path:
+    """Where runs are made unless another place is given."""
+    return Path(os.environ.get("PERF_RUNS_DIR", "runs"))
+
+
+def run_id(flow: str, started_s: float | None, hashes: Mapping[str, str]) -> str:
+    """The same for the same files: flow, begin (else `undated`), and a hash of their hashes."""
+    digest = hashlib.sha256("".join(f"{name} {text}\n" for name, text in sorted(hashes.items())).encode()).hexdigest()
+    stamp = iso(started_s)
+    began = "undated" if stamp is None else f"{re.sub(r'[-:]', '', stamp[:19])}Z"
+    return f"{flow}-{began}-{digest[:6]}"
+
+
+def new_place(run: Path) -> Path:
+    """Make an empty directory for a run. Raises UsageError when there is something already, or it cannot be made."""
+    if run.exists() and (not run.is_dir() or any(run.iterdir())):
+        raise UsageError(f"{run} is there already; give another place, or remove it")
+    try:
+        run.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{run} cannot be made ({error}); give another place") from error
+    return run
+
+
+def run_document(
+    name: str, flow: str, started_s: float | None, ended_s: float | None, origin: Mapping[str, Any]
+) -> Document:
+    """run.json of a run that another tool recorded, and that went well; `origin` tells which and of which files."""
+    return {
+        "schema": "psap.perf/run/1",
+        "id": name,
+        "parent": None,
+        "flow": flow,
+        "status": "ok",
+        "exit_code": 0,
+        "reason": None,
+        "started": iso(started_s),
+        "ended": iso(ended_s),
+        "attempts": [],
+        "tags": {"run": [], "skip": []},
+        "presets": [],
+        "site": None,
+        "cluster": None,
+        "versions": {},
+        "git": {"commit": None, "dirty": False},
+        "simulated": [],
+        "emulated": [],
+        "lab": None,
+        "imported": dict(origin),
+    }
+
+
+def settings_document(settings: Mapping[str, Setting], tool: str) -> Document:
+    """settings.yml with what the tool's files say of the test's settings. JSON is YAML, and needs no other writer."""
+    entries = {
+        name: {
+            "value": setting.value,
+            "origin": f"imported from {tool}",
+            "compare": "key" if setting.key else "ignore",
+        }
+        for name, setting in settings.items()
+    }
+    return {"schema": "psap.perf/settings/1", "all": entries, "hosts": {}}
+
+
+def iso(seconds: float | None) -> str | None:
+    """A time as run.json has it: UTC, to the millisecond. None for one before 1970 or after 9999: it is no time."""
+    if seconds is None or not 0 <= seconds < END_OF_TIME_S:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def file_name(text: str) -> str:
+    """A text as a part of a file's name."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "_", text).strip("._") or "unnamed"
+
+
+def _folders(imported: Imported) -> Iterator[tuple[Part, str]]:
+    for number, part in enumerate(imported.parts):
+        above = "" if part.cell is None else f"cell__{part.cell[0]:03d}/"
+        place = 0 if part.cell is not None else number
+        yield part, f"{above}{place:03d}__imported__{file_name(part.name)}"
+
+
+def _contents(part: Part) -> Iterator[tuple[str, bytes]]:
+    for name, given in part.files.items():
+        yield name, given if isinstance(given, bytes) else given.read_bytes()
+
+
+def _cell_document(part: Part, cell: tuple[int, Mapping[str, Any]]) -> Document:
+    index, values = cell
+    return {
+        "schema": "psap.perf/cell/1",
+        "index": index,
+        "name": part.name,
+        "values": dict(values),
+        "status": "ok" if part.error is None else "failed",
+        "attempt": 1,
+        "started": iso(part.started_s),
+        "ended": iso(part.ended_s),
+        "error": part.error,
+    }
+
+
+def _told(imported: Imported) -> Document:
+    """What differs from a run that went well and of which nothing more is known."""
+    version, error = imported.cluster_version, imported.error
+    told: Document = {"versions": dict(imported.versions), "simulated": list(imported.simulated)}
+    if version is not None:
+        told["cluster"] = {"uid": None, "version": version, "server": ""}
+    if error is not None:
+        reason = {"what": imported.tool, "where": imported.source.name, "directory": None, "why": error}
+        told |= {"status": "failed", "exit_code": 1, "reason": reason}
+    return told
+
+
+def _timeline(imported: Imported) -> str:
+    status = "ok" if imported.error is None else "failed"
+    rows = [("flow", imported.flow, "", imported.started_s, imported.ended_s, status)]
+    rows += [
+        ("command", part.name, folder, part.started_s, part.ended_s, "ok" if part.error is None else "failed")
+        for part, folder in _folders(imported)
+    ]
+    lines = [
+        f"{iso(started) or ''},{iso(ended) or ''},,,{kind},{file_name(name)},{folder},{end}"
+        for kind, name, folder, started, ended, end in rows
+    ]
+    return "\n".join(["start,end,host,lane,kind,name,directory,status", *lines]) + "\n"

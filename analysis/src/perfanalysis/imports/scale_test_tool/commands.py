@@ -1,0 +1,161 @@
+"""The commands `import scale-test-tool`, `plotter` and `times-csv`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from perfanalysis.imports.options import tell
+
+if TYPE_CHECKING:
+    from perfanalysis.imports.scale_test_tool.columns import Columns
+    from perfanalysis.workloads.percentiles import Method
+
+LAYOUT = click.option(
+    "--csv-layout",
+    type=click.Choice(["corrected", "scale-test"]),
+    default="corrected",
+    show_default=True,
+    help="Layout of times.csv; scale-test is the old one, byte for byte.",
+)
+
+
+@click.command("scale-test-tool", short_help="A directory of Run:ai's scale-test-tool, as a run.")
+@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "--into",
+    "--output",
+    "output",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="The run directory to make; by default one below PERF_RUNS_DIR, or ./runs.",
+)
+@click.option(
+    "--workload-kind",
+    type=click.Choice(["TrainingWorkload", "DistributedWorkload", "InteractiveWorkload"]),
+    default="TrainingWorkload",
+    show_default=True,
+    help="What was submitted: the files do not say it.",
+)
+@LAYOUT
+def import_scale_test_tool(directory: Path, output: Path | None, workload_kind: str, csv_layout: str) -> None:
+    """Make a run directory of DIRECTORY, the working directory of the scale-test-tool.
+
+    A times.csv is written beside its recording. Exit code 5 when a file is damaged.
+    """
+    from perfanalysis.imports.scale_test_tool.reading import read_working_directory
+    from perfanalysis.imports.scale_test_tool.run_directory import PLACE, run_id, write_run_directory
+
+    found = read_working_directory(directory)
+    target = output if output is not None else Path(os.environ.get("PERF_RUNS_DIR", "runs")) / run_id(found)
+    run = write_run_directory(found, target, workload_kind)
+    tell(found.findings)
+    lost = f", {len(found.lost)} lost ({found.lost_reason})" if found.lost else ""
+    click.echo(f"{len(found.submissions)} submitted, {len(found.sampled) - len(found.orphans)} of them sampled{lost}")
+    _write(found.columns, run / PLACE / "artifacts" / "times.csv", csv_layout)
+    click.echo(f"Run: {run}")
+
+
+@click.command()
+@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default DIRECTORY.")
+@click.option("--first", type=click.IntRange(min=1), metavar="N", help="Plot only the first N workloads by submission.")
+@click.option("--last", type=click.IntRange(min=1), metavar="N", help="Plot only the last N, of these with --first.")
+@click.option(
+    "--most-lost",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="Part of the submitted workloads that may be missing without exit code 5.",
+)
+@click.option(
+    "--percentiles",
+    "method",
+    type=click.Choice(["linear", "kube-burner"]),
+    default="linear",
+    show_default=True,
+    help="How percentiles are taken: as numpy's default, or as kube-burner's.",
+)
+@LAYOUT
+def plotter(
+    directory: Path,
+    output: Path | None,
+    first: int | None,
+    last: int | None,
+    most_lost: float,
+    method: Method,
+    csv_layout: str,
+) -> None:
+    """Plot DIRECTORY, the working directory of the scale-test-tool, as its plotter did, without making a run.
+
+    Writes general.png, detailed.png and times.csv, and prints what became of every workload. Exit code 5 when one was
+    never sampled, or a file is damaged.
+    """
+    from perfanalysis.drawing.png import draw
+    from perfanalysis.errors import DataQualityError
+    from perfanalysis.files.documents import write_bytes
+    from perfanalysis.imports.scale_test_tool.accounts import accounts_of, negative_counts
+    from perfanalysis.imports.scale_test_tool.plots import detailed_figure, general_figure, in_order, statistics_lines
+    from perfanalysis.imports.scale_test_tool.reading import read_working_directory
+    from perfanalysis.workloads.selection import Selection
+
+    found = read_working_directory(directory)
+    selection = Selection(first, last)
+    tell(found.findings)
+    for heading, (count, cause) in negative_counts(found).items():
+        text = f"{count} negative beyond the resolution of their stamps, kept as they are: {cause}"
+        click.echo(f"note: {heading}: {text}", err=True)
+    target = directory if output is None else output
+    plotted = in_order(found.samples, selection)
+    marks = (f"{selection.words} workloads",) if selection.words else ()
+    times = target / "times.csv"
+    if target.resolve() == directory.resolve() and times.is_file() and not (directory / "sampled.json").is_file():
+        click.echo(
+            "note: times.csv is all that there is to read: it is left as it is; --output makes another", err=True
+        )
+    else:
+        _write(found.columns, times, csv_layout)
+        click.echo(times)
+    for figure in (general_figure(plotted, marks, method), detailed_figure(plotted, marks, method)):
+        if figure.rows:
+            write_bytes(target / f"{figure.name}.png", draw(figure))
+            click.echo(target / f"{figure.name}.png")
+    for line in statistics_lines(plotted, method):
+        click.echo(line)
+    accounts = accounts_of(found)
+    click.echo(accounts.text)
+    if not accounts.analysed:
+        raise DataQualityError(f"{directory}: no workload was both submitted and sampled, so there is nothing to plot")
+    if accounts.lost_ratio > most_lost or not accounts.identity_holds:
+        raise DataQualityError(f"the data is not complete: {accounts.text}. --most-lost allows for some")
+
+
+@click.command("times-csv")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default RUN/report.")
+@LAYOUT
+def times_csv_command(run: Path, output: Path | None, csv_layout: str) -> None:
+    """Write the times.csv of the scale-test-tool for each recording of RUN."""
+    from perfanalysis.imports.scale_test_tool.columns import Columns
+    from perfanalysis.imports.scale_test_tool.from_run import records_by_recording
+    from perfanalysis.workloads.run_analysis import report_directory
+
+    target = report_directory(run, output)
+    found = records_by_recording(run, server_clock=csv_layout == "scale-test")
+    for name, records in found.items():
+        path = target / ("times.csv" if len(found) == 1 else f"{name}.times.csv")
+        _write(Columns.of(records), path, csv_layout)
+        click.echo(path)
+
+
+def _write(workloads: Columns, path: Path, layout: str) -> None:
+    from perfanalysis.files.documents import write_text
+    from perfanalysis.imports.scale_test_tool.times_csv import times_csv
+
+    made = times_csv(workloads, layout)
+    write_text(path, made.text)
+    for cause, count in made.left_out.items():
+        click.echo(f"note: {path.name}: {count} workloads left out: {cause}", err=True)

@@ -1,0 +1,207 @@
+"""Read a working directory of the scale-test-tool: submitted.json and sampled.json, or what of them is there."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from perfanalysis.errors import DataQualityError, UsageError
+from perfanalysis.files.findings import Finding
+from perfanalysis.imports.scale_test_tool.columns import TIME_NAMES, Columns
+from perfanalysis.imports.scale_test_tool.records import STAMPS, SUBMITTED, Record, parse_stamp
+from perfanalysis.imports.scale_test_tool.times_csv import read_times_csv
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SUBMITTED_FILE = "submitted.json"
+SAMPLED_FILE = "sampled.json"
+TIMES_FILE = "times.csv"
+SUBMIT_KEY = "submitTimestamp"
+TEXT_KEYS = ("jobName", "jobNamespace", "projectName")
+KEYS = (*TEXT_KEYS, *(stamp.key for stamp in STAMPS), SUBMIT_KEY)
+ALWAYS_WRITTEN = STAMPS[:6]
+"""Stamps that the old sampler had of every workload it kept."""
+
+
+@dataclass(frozen=True)
+class WorkingDirectory:
+    """What was found. `samples` is in the order of the file; those of nobody's submission have no time of it.
+
+    `lost` are the submitted workloads that were never sampled, with the reason they all share; `files` maps the name
+    of each file read to the SHA-256 of its contents.
+    """
+
+    directory: Path
+    submitted: Columns
+    samples: Columns
+    lost_reason: str
+    findings: tuple[Finding, ...]
+    files: Mapping[str, str]
+
+    @cached_property
+    def columns(self) -> Columns:
+        """Every workload: the sampled in the order of the file, then the lost."""
+        return self.samples.followed_by(self.lost_columns)
+
+    @cached_property
+    def lost_columns(self) -> Columns:
+        """Submitted workloads that were never sampled."""
+        seen = set(self.samples.keys)
+        return self.submitted.take([place for place, key in enumerate(self.submitted.keys) if key not in seen])
+
+    @cached_property
+    def submissions(self) -> tuple[Record, ...]:
+        """Submitted workloads in their order."""
+        return self.submitted.records()
+
+    @cached_property
+    def sampled(self) -> tuple[Record, ...]:
+        """Sampled workloads in the order of the file."""
+        return self.samples.records()
+
+    @property
+    def lost(self) -> tuple[Record, ...]:
+        """Submitted workloads that were never sampled."""
+        return self.lost_columns.records()
+
+    @property
+    def orphans(self) -> tuple[Record, ...]:
+        """Sampled workloads that somebody else submitted; none when nothing is known of any submission."""
+        nobodys = np.isnan(self.samples.time(SUBMITTED)) & (len(self.submitted) > 0)
+        return self.samples.take(np.flatnonzero(nobodys)).records()
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """Every workload, as `columns`."""
+        return self.columns.records()
+
+
+def read_working_directory(directory: Path) -> WorkingDirectory:
+    """Read what is there. Without sampled.json the rows of times.csv stand in for it.
+
+    Raises UsageError when the directory holds nothing of the scale-test-tool, and DataQualityError naming file,
+    record and key where a file is not what the tool writes.
+    """
+    paths = {name: directory / name for name in (SUBMITTED_FILE, SAMPLED_FILE, TIMES_FILE)}
+    there = {name for name, path in paths.items() if path.is_file()}
+    if not there:
+        raise UsageError(
+            f"{directory} holds neither {SUBMITTED_FILE} nor {SAMPLED_FILE} nor {TIMES_FILE}; give the output "
+            "directory of the scale-test-tool"
+        )
+    findings: list[Finding] = []
+    sampled, reason = _sampled(paths, there, findings)
+    submissions, twice = _submissions(paths, there, sampled)
+    if twice:
+        findings.append(Finding("warning", SUBMITTED_FILE, f"{twice} names were submitted twice: the last one counts"))
+    if SUBMITTED_FILE not in there:
+        text = "the file is missing: the submissions are those known from the samples"
+        findings.append(Finding("warning", SUBMITTED_FILE, text))
+    samples = sampled.sent_as(submissions)
+    orphans = int(np.isnan(samples.time(SUBMITTED)).sum()) if len(submissions) else 0
+    if orphans:
+        text = f"{orphans} workloads were sampled but not submitted here, and are not counted"
+        findings.append(Finding("note", SAMPLED_FILE, text))
+    files = {name: _digest(paths[name]) for name in sorted(there)}
+    return WorkingDirectory(directory, submissions, samples, reason, tuple(findings), files)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _sampled(paths: Mapping[str, Path], there: set[str], findings: list[Finding]) -> tuple[Columns, str]:
+    """The sampled workloads, and why others that were submitted are not among them."""
+    if SAMPLED_FILE in there:
+        found = _columns(paths[SAMPLED_FILE], tuple(stamp.key for stamp in STAMPS))
+        for stamp in ALWAYS_WRITTEN:
+            missing = int(np.isnan(found.time(stamp.name)).sum())
+            if missing:
+                findings.append(Finding("warning", SAMPLED_FILE, f"{missing} records have no {stamp.key}"))
+        reason = "never sampled: the sampler skips a workload of which it misses a piece"
+        return found.without_stand_ins().last_of_each(), reason
+    if TIMES_FILE in there:
+        text = f"the file is missing: the rows of {TIMES_FILE} stand in for it"
+        findings.append(Finding("warning", SAMPLED_FILE, text))
+        return read_times_csv(paths[TIMES_FILE]), f"not in {TIMES_FILE}: the plotter leaves out what looks wrong"
+    findings.append(Finding("warning", SAMPLED_FILE, "the file is missing: nothing is known but the submissions"))
+    return Columns.of(()), f"there is no {SAMPLED_FILE}"
+
+
+def _submissions(paths: Mapping[str, Path], there: set[str], sampled: Columns) -> tuple[Columns, int]:
+    """Submitted workloads in their order, and how many more there were under a name used before."""
+    if SUBMITTED_FILE not in there:
+        known = read_times_csv(paths[TIMES_FILE]) if TIMES_FILE in there else sampled
+        return known.take(np.flatnonzero(np.isfinite(known.time(SUBMITTED)))), 0
+    path = paths[SUBMITTED_FILE]
+    found = _columns(path, (SUBMIT_KEY,))
+    nameless = np.flatnonzero(np.isnan(found.time(SUBMITTED)))
+    if len(nameless):
+        first = int(nameless[0])
+        raise DataQualityError(f"{path}: record {first + 1} ({found.names[first]}) has no {SUBMIT_KEY}")
+    once = found.last_of_each()
+    return once, len(found) - len(once)
+
+
+def _columns(path: Path, stamps: tuple[str, ...]) -> Columns:
+    """The records of a file, with the times of these keys; other keys are not looked at."""
+    rows = _rows(path)
+    texts = [_texts(path, rows, place) for place in range(len(TEXT_KEYS))]
+    known: dict[Any, float] = {None: np.nan}
+    missing = np.full(len(rows), np.nan)
+    times = [
+        _times(path, rows, KEYS.index(key), known) if key in stamps else missing
+        for key in (*(stamp.key for stamp in STAMPS), SUBMIT_KEY)
+    ]
+    return Columns(texts[0], texts[1], texts[2], np.array(times).reshape(len(TIME_NAMES), len(rows)))
+
+
+def _rows(path: Path) -> list[tuple[Any, ...]]:
+    """The records of a file, each as the values of KEYS. Made while the file is read: mappings take thrice the room."""
+    try:
+        loaded = json.loads(path.read_text(encoding="utf-8"), object_hook=lambda item: tuple(map(item.get, KEYS)))
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataQualityError(f"{path} cannot be read: {error}") from error
+    if not isinstance(loaded, list):
+        raise DataQualityError(f"{path} holds no list of workloads")
+    wrong = next((number for number, item in enumerate(loaded, 1) if not isinstance(item, tuple)), None)
+    if wrong is not None:
+        raise DataQualityError(f"{path}: record {wrong} is not an object")
+    return loaded
+
+
+def _texts(path: Path, rows: list[tuple[Any, ...]], place: int) -> list[str]:
+    found = [row[place] for row in rows]
+    wrong = next((number for number, text in enumerate(found, 1) if not isinstance(text, str)), None)
+    if wrong is not None:
+        raise DataQualityError(f"{path}: record {wrong} has no {KEYS[place]}")
+    return found
+
+
+def _times(path: Path, rows: list[tuple[Any, ...]], place: int, known: dict[Any, float]) -> NDArray[np.float64]:
+    """The times of one key, NaN where there is none. `known` are those met before: whole seconds come again."""
+    stamps = [row[place] for row in rows]
+    try:
+        known |= {stamp: parse_stamp(stamp) for stamp in set(stamps) - known.keys()}
+    except (ValueError, TypeError):
+        _name_the_wrong_one(path, rows, place)
+    return np.array([known[stamp] for stamp in stamps], dtype=float)
+
+
+def _name_the_wrong_one(path: Path, rows: list[tuple[Any, ...]], place: int) -> None:
+    """Raise the error of the first record of which the stamp cannot be read."""
+    for number, row in enumerate(rows, 1):
+        try:
+            if row[place] is not None:
+                parse_stamp(row[place])
+        except ValueError as error:
+            raise DataQualityError(f"{path}: record {number} ({row[0]}): {KEYS[place]}: {error}") from error

@@ -1,1 +1,0 @@
-"""Parse a run: its tables, and nothing else."""

@@ -1,0 +1,77 @@
+"""The command `report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from perfanalysis.workloads.options import OUTPUT, PERCENTILES, RUN, WORKLOADS
+
+if TYPE_CHECKING:
+    from perfanalysis.workloads.selection import Selection
+
+
+@click.command("report")
+@RUN
+@OUTPUT
+@WORKLOADS
+@PERCENTILES
+@click.option("--first", type=click.IntRange(min=1), metavar="N", help="Only the first N workloads by submission.")
+@click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N, of these where both are given.")
+@click.option(
+    "--layout", type=click.Path(path_type=Path), metavar="FILE", help="A report.yml: which sections and plots to show."
+)
+@click.option("--list-plots", is_flag=True, help="Name what a report of RUN can show, and write none.")
+@click.option("--svg", is_flag=True, help="An SVG file of each figure beside its PNG file.")
+def report_command(
+    run: Path,
+    output: Path | None,
+    first: int | None,
+    last: int | None,
+    layout: Path | None,
+    list_plots: bool,
+    svg: bool,
+) -> None:
+    """Write the whole report of RUN: index.html, report.md, plots, KPIs and tables.
+
+    Works for runs that failed or still go on. Exit code 5 when workloads were lost or cannot be accounted for; the
+    report is written all the same. With --first or --last everything in the report, each number too, is of those
+    workloads only; it is written to RUN/report/first-N, and every plot says so.
+    """
+    from perfanalysis.reports import Wanted, make_report
+    from perfanalysis.workloads.selection import Selection
+
+    selection = Selection(first, last) if first or last else None
+    if list_plots:
+        _list(run, output, selection)
+        return
+    paths = make_report(run, output, selection, Wanted(layout, svg))
+    for finding in paths.findings:
+        click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
+    for page, _twin in paths.pages:
+        click.echo(f"Report: {page}")
+    _refuse_bad_data(tuple(finding.text for finding in paths.findings if finding.severity == "error"))
+
+
+def _list(run: Path, output: Path | None, selection: Selection | None) -> None:
+    from perfanalysis.reports.catalogue import listed
+    from perfanalysis.reports.content import content_of
+    from perfanalysis.workloads.run_analysis import analyse_run, report_directory
+
+    target = report_directory(run, output)
+    rows = [
+        ("SECTION", "NAME", "WHAT", "TITLE"),
+        *listed(content_of(analyse_run(run, target, selection), target)),
+    ]
+    widths = [max(len(row[place]) for row in rows) for place in range(3)]
+    for row in rows:
+        click.echo("  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[3]]).rstrip())
+
+
+def _refuse_bad_data(errors: tuple[str, ...]) -> None:
+    from perfanalysis.errors import DataQualityError
+
+    if errors:
+        raise DataQualityError(f"the data is not complete: {'; '.join(errors)}. The report says where")

@@ -1,0 +1,143 @@
+"""Everything that a report of a run can show, as sections with names; a layout chooses from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from perfanalysis.drawing.blocks import Block, Note, Remark, Remarks, Section, Tile, Tiles
+from perfanalysis.drawing.charts import Figure
+from perfanalysis.files.discovery import Run
+from perfanalysis.files.documents import listing
+from perfanalysis.files.findings import Finding
+from perfanalysis.reports.errors import error_section
+from perfanalysis.reports.run_sections import (
+    command_table,
+    comparison_figures,
+    comparison_tables,
+    file_table,
+    kpi_cell,
+    kpi_table,
+    recording_label,
+    settings_table,
+    versions_table,
+)
+from perfanalysis.reports.timeline import timeline_figure
+from perfanalysis.verdicts.thresholds.section import verdict_tables
+from perfanalysis.workloads.run_analysis import RunAnalysis, labels_of
+
+MOST_DETAILED = 8
+"""Recordings whose charts are in the page; those of further ones are PNG files beside it, to keep the page small."""
+COMPARISON, TIMELINE = "comparison", "timeline"
+
+
+@dataclass(frozen=True)
+class Group:
+    """One recording: its name, what readers call it, what a filter can ask for, its directory, and its sections."""
+
+    name: str
+    label: str
+    labels: Mapping[str, str]
+    directory: str
+    sections: tuple[Section, ...]
+    detailed: bool
+
+
+@dataclass(frozen=True)
+class Content:
+    """The sections of the run, in reading order, and those of each recording."""
+
+    sections: tuple[Section, ...]
+    groups: tuple[Group, ...]
+
+    def figures(self) -> Iterator[tuple[Section, Group | None, Figure]]:
+        """Every figure with where it stands, those of the run first."""
+        for section in self.sections:
+            yield from ((section, None, block) for block in section.blocks if isinstance(block, Figure))
+        for group in self.groups:
+            for section in group.sections:
+                yield from ((section, group, block) for block in section.blocks if isinstance(block, Figure))
+
+
+def content_of(result: RunAnalysis, target: Path) -> Content:
+    """What there is to show of a run whose report is written to `target`."""
+    run = result.run
+    timeline = timeline_figure(run)
+    kpis = (kpi_table(result),) if result.analyses else ()
+    found = (
+        error_section(run, timeline),
+        Section("headlines", "Results", "", _headlines(result)),
+        Section("data", "About the data", "", _remarks(run, result.findings)),
+        Section("verdicts", "Verdicts", "", verdict_tables(run.directory, target)),
+        Section(COMPARISON, "Comparison", "", _comparison(result)),
+        *result.sections,
+        Section("kpis", "KPIs", "", kpis),
+        Section(TIMELINE, "Timeline", _attempts(run), _timeline(run, timeline)),
+        Section("settings", "Settings", "", _settings(run)),
+        Section("versions", "Versions", "", _versions(run)),
+        Section("files", "Files", "", (file_table(run),)),
+    )
+    return Content(tuple(section for section in found if section is not None and section.blocks), _groups(result))
+
+
+def _headlines(result: RunAnalysis) -> tuple[Block, ...]:
+    """Headline KPIs of a run with one recording; several are compared instead."""
+    if len(result.analyses) != 1:
+        return ()
+    values = (value for value in result.analyses[0].kpis if value.headline)
+    tiles = tuple(Tile(value.headline or value.name, kpi_cell(value), value.help) for value in values)
+    return (Tiles(tiles),) if tiles else ()
+
+
+def _remarks(run: Run, findings: tuple[Finding, ...]) -> tuple[Block, ...]:
+    remarks = tuple(Remark(one.severity, one.where, one.text, _link(run, one.where)) for one in findings)
+    return (Remarks(remarks),) if remarks else ()
+
+
+def _link(run: Run, where: str) -> str:
+    """Where a finding points to, when that is a file or folder of the run."""
+    inside = bool(where) and not Path(where).is_absolute() and ".." not in Path(where).parts
+    return where if inside and where != "." and (run.directory / where).exists() else ""
+
+
+def _comparison(result: RunAnalysis) -> tuple[Block, ...]:
+    if max(len(result.analyses), len(result.run.cells)) < 2:
+        return ()
+    return (*comparison_tables(result), *comparison_figures(result))
+
+
+def _attempts(run: Run) -> str:
+    attempts = listing(run.document.get("attempts"))
+    return f"The run took {len(attempts)} attempts." if len(attempts) > 1 else ""
+
+
+def _timeline(run: Run, figure: Figure | None) -> tuple[Block, ...]:
+    table = command_table(run)
+    nothing = (Note("No command of this run recorded when it began."),) if table is None else (table,)
+    return (*((figure,) if figure is not None else ()), *nothing)
+
+
+def _settings(run: Run) -> tuple[Block, ...]:
+    table = settings_table(run)
+    missing = Note("settings.yml is missing or empty: the run ended before its settings were written.")
+    return (missing,) if table is None else (table,)
+
+
+def _versions(run: Run) -> tuple[Block, ...]:
+    table = versions_table(run)
+    return (table,) if table.rows else (Note("run.json names no versions."),)
+
+
+def _groups(result: RunAnalysis) -> tuple[Group, ...]:
+    return tuple(
+        Group(
+            name=analysis.place.name,
+            label=recording_label(analysis, result.run),
+            labels=labels_of(analysis),
+            directory=analysis.place.relative,
+            sections=tuple(section for section in analysis.sections if section.blocks),
+            detailed=place < MOST_DETAILED,
+        )
+        for place, analysis in enumerate(result.analyses)
+    )

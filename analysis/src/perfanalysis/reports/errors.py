@@ -1,0 +1,208 @@
+"""What failed, before anything else: which task first, what it said, the end of its log, and what was captured."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from perfanalysis.drawing.blocks import Block, Failure, Link, Log, Note, Section, data_size
+from perfanalysis.drawing.charts import Figure
+from perfanalysis.files.discovery import Command, Run
+from perfanalysis.files.documents import load_json, mapping
+
+GOOD = ("ok", "running", "unknown")
+FAILURES_FILE, LOG_FILE = "failures.jsonl", "ansible.log"
+MOST_SHOWN = 8
+"""Failures with all they left; of further ones the number is said."""
+MOST_LINES, MOST_LETTERS, MOST_LOGS, MOST_LINKS = 30, 300, 2, 40
+TAIL_BYTES = 40_000
+"""Read from the end of a log."""
+CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
+"""Colours of a terminal, and what no page can show."""
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """A failed task as it was recorded; every text is empty where it is not known."""
+
+    what: str
+    where: str
+    why: str
+    directory: str
+    interrupted: bool
+    finalizing: bool
+
+
+def error_section(run: Run, timeline: Figure | None) -> Section | None:
+    """The error report; None for a run in which nothing failed and that was not interrupted."""
+    found = tuple(_found(run))
+    if not found and run.status in GOOD:
+        return None
+    shown = tuple(_shown(run, failed, place) for place, failed in enumerate(found[:MOST_SHOWN]))
+    if not shown:
+        shown = (_without_cause(run),)
+    blocks: tuple[Block, ...] = (shown[0], *((timeline,) if timeline is not None else ()), *shown[1:])
+    if len(found) > MOST_SHOWN:
+        blocks += (Note(f"{len(found) - MOST_SHOWN} more tasks failed: {FAILURES_FILE} in the run directory has all."),)
+    return Section("errors", "What failed", _sentence(run, found), blocks)
+
+
+def _sentence(run: Run, found: tuple[_Failed, ...]) -> str:
+    failed = sum(command.status == "failed" for command in run.commands)
+    parts = [f"The run is {run.status}."]
+    if failed:
+        parts.append(f"{failed} of {len(run.commands)} commands failed.")
+    if len(found) > 1:
+        parts.append("The first failure comes first; those after it may follow from it.")
+    return " ".join(parts)
+
+
+def _found(run: Run) -> Iterator[_Failed]:
+    """Every failure once, the first in time first: as recorded by task, then commands that left only their own word."""
+    told: set[str] = set()
+    for failed in _recorded(run):
+        told.add(_place(run, failed))
+        yield failed
+    reason = mapping(run.document.get("reason"))
+    if reason and not told:
+        failed = _of_record(reason)
+        told.add(_place(run, failed))
+        command = next((one for one in run.commands if one.directory == _place(run, failed)), None)
+        yield failed if failed.why or command is None else replace(failed, why=_of_command(command).why)
+    for command in run.commands:
+        inside = any(directory.startswith(f"{command.directory}/") for directory in told)
+        if (command.failure or command.status == "failed") and command.directory not in told and not inside:
+            yield _of_command(command)
+
+
+def _place(run: Run, failed: _Failed) -> str:
+    """Its directory as commands have theirs: flows record the whole path, of the place where the run then stood."""
+    return _inside(run, failed.directory) or failed.directory
+
+
+def _recorded(run: Run) -> list[_Failed]:
+    """The failed tasks of the last attempt; what asked the run to stop stands behind what failed by itself."""
+    try:
+        lines = (run.directory / FAILURES_FILE).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    records = [record for record in (_parsed(line) for line in lines) if record]
+    last = max((record["attempt"] for record in records if isinstance(record.get("attempt"), int)), default=None)
+    found = [_of_record(record) for record in records if last is None or record.get("attempt") == last]
+    known = [failed for failed in dict.fromkeys(found) if not _repeats(failed, found[:1])]
+    return sorted(known, key=lambda failed: failed.interrupted)
+
+
+def _repeats(failed: _Failed, first: list[_Failed]) -> bool:
+    """Whether it only says again how the run went: the flow's last task does, in the words of the first failure."""
+    return not failed.directory and any(one != failed and one.what and failed.why.startswith(one.what) for one in first)
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    """A line as a mapping; empty for one that was cut off by a kill."""
+    try:
+        return mapping(load_json(line.encode()))
+    except ValueError:
+        return {}
+
+
+def _of_record(record: dict[str, Any]) -> _Failed:
+    def text(name: str) -> str:
+        value = record.get(name)
+        return value if isinstance(value, str) else ""
+
+    interrupted = record.get("kind") == "Interrupted"
+    return _Failed(
+        text("what"), text("where"), text("why"), text("directory"), interrupted, record.get("finalizing") is True
+    )
+
+
+def _of_command(command: Command) -> _Failed:
+    """By its file FAILURE (what, where, an empty line, why), else by its status."""
+    lines = (command.failure or "").strip().splitlines()
+    what, where = (lines[0], lines[1]) if len(lines) > 1 else (command.role, "")
+    why = "\n".join(lines[2:]).strip() if len(lines) > 1 else "\n".join(lines)
+    return _Failed(what, where, why or command.error or "no reason was recorded", command.directory, False, False)
+
+
+def _without_cause(run: Run) -> Failure:
+    why = "No failed task was recorded: the run was killed, or its files are not all here."
+    return Failure(run.id, run.status, f"the run is {run.status}", "", why, None, _logs(run, None, ""))
+
+
+def _shown(run: Run, failed: _Failed, place: int) -> Failure:
+    relative = _inside(run, failed.directory)
+    folder = None if relative is None else run.directory / relative
+    command = next((one for one in run.commands if one.directory == relative), None)
+    word = "interrupted" if failed.interrupted else "while cleaning up" if failed.finalizing else "failed"
+    return Failure(
+        title=command.role if command else failed.what or run.id,
+        word="failed first" if place == 0 and not failed.interrupted else word,
+        what=failed.what,
+        where=_shortened(run, failed.where),
+        why=CONTROL.sub("", _shortened(run, failed.why)),
+        directory=Link(relative) if relative else None,
+        logs=_logs(run, folder, failed.why, failed.what),
+        captured=tuple(_captured(run, folder)) if folder is not None else (),
+    )
+
+
+def _inside(run: Run, directory: str) -> str | None:
+    """A recorded directory as a path in the run, wherever the run stood when it failed; None when it is not there."""
+    parts = Path(directory).parts
+    tails = (Path(*parts[place:]) for place in range(len(parts)))
+    found = next((tail for tail in tails if not tail.is_absolute() and (run.directory / tail).is_dir()), None)
+    return None if found is None or ".." in found.parts else found.as_posix()
+
+
+def _shortened(run: Run, text: str) -> str:
+    """Paths of the run without the directory that it stood in."""
+    return re.sub(rf"[^\s'\"(]*/(?:{re.escape(run.id)}|{re.escape(run.directory.name)})/", "", text)
+
+
+def _logs(run: Run, folder: Path | None, why: str, what: str = "") -> tuple[Log, ...]:
+    """The ends of the logs that the command left, those first that the message names; else of what Ansible said."""
+    if folder is not None:
+        own = sorted(path for path in folder.rglob("*.log") if path.is_file() and path.stat().st_size)
+        own.sort(key=lambda path: (path.name not in why, -path.stat().st_size))
+        if own:
+            return tuple(_log(run, path) for path in own[:MOST_LOGS])
+    said = run.directory / LOG_FILE
+    return (_log(run, said, what),) if said.is_file() else ()
+
+
+def _log(run: Run, path: Path, what: str = "") -> Log:
+    lines = _tail(path)
+    task = what.split(":")[-1].strip()
+    # what Ansible said of the task itself, where the end of its log is of other tasks
+    heading = re.compile(rf"TASK \[(?:[^\]]* : )?{re.escape(task)}\]")
+    begins = [place for place, line in enumerate(lines) if task and heading.search(line)]
+    kept = lines[begins[-1] :][:MOST_LINES] if begins else lines[-MOST_LINES:]
+    relative = path.relative_to(run.directory).as_posix()
+    return Log(Link(relative, detail=data_size(path.stat().st_size)), tuple(kept))
+
+
+def _tail(path: Path) -> list[str]:
+    with path.open("rb") as stream:
+        size = stream.seek(0, 2)
+        stream.seek(max(size - TAIL_BYTES, 0))
+        text = stream.read().decode("utf-8", errors="replace")
+    lines = [CONTROL.sub("", line.rstrip()) for line in text.splitlines()[1 if size > TAIL_BYTES else 0 :]]
+    return [line if len(line) <= MOST_LETTERS else f"{line[:MOST_LETTERS]}\u2026" for line in lines]
+
+
+def _captured(run: Run, folder: Path) -> Iterable[Link]:
+    """Files of the command, what it captured first; directories of commands inside of it are theirs."""
+    files = sorted(
+        (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")),
+        key=lambda path: ("artifacts" not in path.parts, path.relative_to(folder).as_posix()),
+    )
+    for path in files[:MOST_LINKS]:
+        name = path.relative_to(folder).as_posix()
+        yield Link(path.relative_to(run.directory).as_posix(), name, data_size(path.stat().st_size))
+    if len(files) > MOST_LINKS:
+        relative = folder.relative_to(run.directory).as_posix()
+        yield Link(relative, f"{len(files) - MOST_LINKS} more files")

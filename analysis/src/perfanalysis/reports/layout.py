@@ -1,0 +1,92 @@
+"""report.yml: which sections and plots a report shows, in which order, of which recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Annotated, Literal
+
+from perfanalysis.errors import UsageError
+from perfanalysis.files.typed_yaml import load_typed
+
+SCHEMA = "psap.perf/report/1"
+EVERYTHING = "*"
+MAIN = "index"
+"""The report that is called index.html and report.md; others are called by their id."""
+TAKEN = ("report", "comparison", "regression")
+"""Files of these names are written by others."""
+Asked = str | int | float | bool | tuple[str | int | float | bool, ...]
+Where = Mapping[str, Asked]
+WHERE_HELP = (
+    "only recordings of which each named thing has this value, or one of these values: recording, cell, a setting that "
+    "the cells vary, a fact such as model; * and ? stand for any letters"
+)
+NAMES_HELP = (
+    "names of sections, or of single plots and tables; section.name where a name stands in several; * and ? stand for "
+    "any letters, and * alone for every section that is not named"
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Sections, plots and tables under a heading of the team's own, or of some recordings only."""
+
+    generate: Annotated[tuple[str, ...], NAMES_HELP]
+    section: Annotated[str, "a heading above all of them in place of their own"] = ""
+    text: Annotated[str, "a sentence below that heading"] = ""
+    where: Annotated[Where, WHERE_HELP] = field(default_factory=dict)
+    at: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """One report."""
+
+    id: Annotated[str, "the report's files: index is index.html and report.md, any other ID is ID.html and ID.md"]
+    generate: Annotated[tuple[str | Part, ...], f"what it shows, in this order: {NAMES_HELP}; or parts"]
+    title: Annotated[str, "what it is called; by default the run's id"] = ""
+    where: Annotated[Where, WHERE_HELP] = field(default_factory=dict)
+    at: str = ""
+
+    @property
+    def stem(self) -> tuple[str, str]:
+        """The names of the page and of its Markdown twin."""
+        return (f"{MAIN}.html", "report.md") if self.id == MAIN else (f"{self.id}.html", f"{self.id}.md")
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What it shows, each entry as a part."""
+        return tuple(Part((entry,), at=self.at) if isinstance(entry, str) else entry for entry in self.generate)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """report.yml: the reports of a run. Readers refuse what they do not know."""
+
+    schema: Annotated[Literal["psap.perf/report/1"], "always this"]
+    visualize: Annotated[tuple[Page, ...], "the reports"]
+
+
+def read_layout(path: Path) -> Layout:
+    """Read a report.yml. Raises UsageError with file and line."""
+    layout = load_typed(path, Layout)
+    seen: set[str] = set()
+    for page in layout.visualize:
+        if page.id in TAKEN or not page.id.replace("-", "_").isidentifier():
+            raise UsageError(f"{page.at}: a report cannot have the id {page.id!r}; use letters, digits, - and _")
+        if page.id in seen:
+            raise UsageError(f"{page.at}: two reports have the id {page.id}; each needs its own")
+        seen.add(page.id)
+    if not layout.visualize:
+        raise UsageError(f"{path}: visualize is empty: it needs one report at least")
+    return layout
+
+
+@cache
+def default_layout() -> Layout:
+    """The layout that ships with the package: everything, in reading order."""
+    with as_file(files("perfanalysis.reports") / "default_layout.yml") as path:
+        return read_layout(path)

@@ -1,0 +1,93 @@
+"""The report's page, and its head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from perfanalysis.drawing.blocks import duration
+from perfanalysis.drawing.page import Drawn, page_assets, page_environment
+from perfanalysis.files.discovery import Run
+from perfanalysis.files.documents import listing, mapping, parse_time
+from perfanalysis.reports.arrange import Passage
+from perfanalysis.workloads.run_analysis import RunAnalysis
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A line of the page's head."""
+
+    label: str
+    text: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a report is about, above its sections; `reason` has what, why and where."""
+
+    title: str
+    flow: str
+    status: str
+    marks: tuple[str, ...]
+    reason: dict[str, str]
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A report ready to be written: its head, what it shows, and the way from its folder to the run directory."""
+
+    head: Head
+    passages: tuple[Passage, ...]
+    base: str
+    twin: str
+    """The file of the other form: the Markdown's for the page."""
+
+
+def render_page(sheet: Sheet, drawn: tuple[Drawn, ...]) -> str:
+    """The page's text; the same run gives the same text."""
+    template = page_environment(drawn, sheet.base).get_template("index.html.j2")
+    return template.render(head=sheet.head, passages=sheet.passages, twin=sheet.twin, assets=page_assets())
+
+
+def head_of(result: RunAnalysis, title: str = "") -> Head:
+    """The head of a run's report."""
+    run = result.run
+    return Head(
+        title=title or run.id,
+        flow=str(run.document.get("flow") or "run"),
+        status=run.status,
+        marks=result.marks,
+        reason=_reason(run.document.get("reason")),
+        facts=_facts(run, run.id if title else ""),
+    )
+
+
+def _reason(reason: object) -> dict[str, str]:
+    known = reason if isinstance(reason, dict) else {"what": reason}
+    return {name: str(known.get(name) or "") for name in ("what", "why", "where")}
+
+
+def _facts(run: Run, identifier: str) -> tuple[Fact, ...]:
+    document = run.document
+    started, ended = parse_time(document.get("started")), parse_time(document.get("ended"))
+    length = duration(ended - started) if started is not None and ended is not None else ""
+    cluster = mapping(document.get("cluster"))
+    version = str(cluster.get("version") or "")
+    facts = (
+        Fact("Run", identifier),
+        Fact("Started", _moment(started)),
+        Fact("Took", length, "" if length else f"status: {run.status}"),
+        Fact("Presets", ", ".join(str(name) for name in listing(document.get("presets"))) or "none"),
+        Fact("Site", str(document.get("site") or "unknown")),
+        Fact("Cluster", version or "unknown", "lab" if document.get("lab") else ""),
+        Fact("Commands", str(len(run.commands))),
+    )
+    return tuple(fact for fact in facts if fact.text or fact.detail)
+
+
+def _moment(seconds: float | None) -> str:
+    if seconds is None:
+        return "unknown"
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

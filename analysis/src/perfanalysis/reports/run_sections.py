@@ -1,0 +1,288 @@
+"""The report's sections that concern the run as a whole: comparison of cells, timeline, settings, versions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, data_size, duration, quantity
+from perfanalysis.drawing.charts import Axis, Chart, Figure, cumulative
+from perfanalysis.drawing.coinciding import told_together
+from perfanalysis.drawing.wording import value_text
+from perfanalysis.files.discovery import Cell as MatrixCell
+from perfanalysis.files.discovery import Command, Run
+from perfanalysis.files.documents import mapping
+from perfanalysis.workloads.kpis import KpiValue
+from perfanalysis.workloads.percentiles import stated
+from perfanalysis.workloads.run_analysis import RunAnalysis
+from perfanalysis.workloads.workload_type import Analysis
+
+PERCENTILE = re.compile(r"_p\d\d$")
+MOST_CURVES = 12
+MOST_WITHOUT_SEARCH = 12
+
+
+def recording_label(analysis: Analysis, run: Run) -> str:
+    """A recording's name for readers: the cell with the values that tell it from others, else its directory."""
+    cell = analysis.place.cell
+    if cell is None:
+        return analysis.place.name
+    known = (cell.values.get(name) for name in varying_settings(run))
+    values = ", ".join(value_text(value) for value in known if value is not None)
+    return f"cell {cell.index}: {values}" if values else f"cell {cell.index}"
+
+
+def varying_settings(run: Run) -> tuple[str, ...]:
+    """The settings that differ between the cells of a run, in their order."""
+    found: dict[str, set[str]] = {}
+    for cell in run.cells:
+        for name, value in cell.values.items():
+            found.setdefault(name, set()).add(value_text(value))
+    return tuple(name for name, values in found.items() if len(values) > 1)
+
+
+def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
+    """What kinds of workloads declare, and the distributions of all recordings over each other, one chart a sample.
+
+    Nothing for a single recording.
+    """
+    if len(result.analyses) < 2:
+        return ()
+    declared = tuple(replace(figure, marks=result.marks) for figure in result.figures)
+    samples = (sample for analysis in result.analyses for sample in analysis.samples)
+    names = dict.fromkeys(sample.name for sample in samples if len(sample.values))
+    charts = tuple(_overlay(result, name) for name in names)
+    caption = "The share that took no longer, for each recording."
+    if len(result.analyses) > MOST_CURVES:
+        caption += f" Only the first {MOST_CURVES} recordings are drawn; the table has all."
+    if not charts:
+        return declared
+    return (*declared, Figure("distributions", "Recordings compared", caption, (charts,), result.marks))
+
+
+def _overlay(result: RunAnalysis, name: str) -> Chart:
+    found = [
+        (recording_label(analysis, result.run), sample)
+        for analysis in result.analyses[:MOST_CURVES]
+        for sample in analysis.samples
+        if sample.name == name and len(sample.values)
+    ]
+    labels = told_together([label for label, _ in found], [sample.values for _, sample in found])
+    layers = tuple(cumulative(sample.values, labels[place], place) for place, (_, sample) in enumerate(found))
+    title = found[0][1].label if found else name
+    share = Axis(found[0][1].of if found else "", "%", low=0.0, high=100.0)
+    return Chart(title, Axis(title, "s", low=0.0), share, layers, height=320)
+
+
+def comparison_tables(result: RunAnalysis) -> tuple[Table, ...]:
+    """A table for each kind of recordings; cells without any stand in the first."""
+    kinds: dict[str, tuple[Analysis, ...]] = {}
+    for analysis in result.analyses:
+        kinds[analysis.title] = (*kinds.get(analysis.title, ()), analysis)
+    recorded = {analysis.place.cell.directory for analysis in result.analyses if analysis.place.cell}
+    missing = tuple(cell for cell in result.run.cells if cell.directory not in recorded)
+    if len(kinds) < 2:
+        return (_comparison_table(result.run, "Results of every cell", result.analyses, missing),)
+    return tuple(
+        _comparison_table(result.run, f"{title}: results", analyses, () if place else missing)
+        for place, (title, analyses) in enumerate(kinds.items())
+    )
+
+
+def _comparison_table(
+    run: Run, title: str, analyses: tuple[Analysis, ...], missing_cells: tuple[MatrixCell, ...]
+) -> Table:
+    """One row a recording: the cell's values, its headline KPIs; cells without a recording say so."""
+    headed = (value for analysis in analyses for value in analysis.kpis if value.headline)
+    headlines = list({value.name: value for value in headed}.values())
+    settings = varying_settings(run)
+    facts = _further_facts(analyses, settings)
+    prefix = f"{run.document.get('flow')}_"
+    fields = (
+        Field("Recording"),
+        *(Field(name.removeprefix(prefix).rsplit(".", 1)[-1], help=name) for name in settings),
+        *(Field(name) for name in facts),
+        *(Field(value.headline or value.name, "number", help=value.help) for value in headlines),
+    )
+    rows = [_comparison_row(analysis, settings, facts, headlines) for analysis in analyses]
+    for cell in missing_cells:
+        values = tuple(_value_cell(cell.values.get(name)) for name in settings)
+        missing = tuple(Cell("", reason="no recording") for _ in (*facts, *headlines))
+        rows.append((Cell(f"cell {cell.index}", f"{cell.status}, no recording"), *values, *missing))
+    return Table(title, fields, tuple(rows), sort=True, search=len(rows) > MOST_WITHOUT_SEARCH)
+
+
+def _further_facts(analyses: tuple[Analysis, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
+    """The facts that differ between recordings, but for those that a setting's column tells already."""
+
+    def told(values: list[str]) -> bool:
+        cells = [analysis.place.cell.values if analysis.place.cell else {} for analysis in analyses]
+        return any([value_text(cell.get(setting)) for cell in cells] == values for setting in settings)
+
+    names = dict.fromkeys(name for analysis in analyses for name in analysis.facts)
+    columns = {name: [analysis.facts.get(name, "") for analysis in analyses] for name in names}
+    return tuple(name for name, values in columns.items() if len(set(values)) > 1 and not told(values))
+
+
+def _comparison_row(
+    analysis: Analysis, settings: tuple[str, ...], facts: tuple[str, ...], headlines: list[KpiValue]
+) -> tuple[Cell, ...]:
+    cell = analysis.place.cell
+    values = {} if cell is None else cell.values
+    kpis = {value.name: value for value in analysis.kpis}
+    name = Cell(f"cell {cell.index}", cell.status) if cell else Cell(analysis.place.name)
+    return (
+        name,
+        *(_value_cell(values.get(setting)) for setting in settings),
+        *(Cell(analysis.facts.get(fact, "")) for fact in facts),
+        *(kpi_cell(kpis[value.name]) if value.name in kpis else Cell("", reason="not measured") for value in headlines),
+    )
+
+
+def _value_cell(value: Any) -> Cell:
+    return Cell("", reason="not set in this cell") if value is None else Cell(value_text(value))
+
+
+def kpi_cell(value: KpiValue) -> Cell:
+    """A KPI as a table's cell: its number with the interval below, or the reason why there is none."""
+    if value.number is None:
+        return Cell("", reason=value.reason or "")
+    detail = ""
+    if value.low is not None and value.high is not None:
+        detail = f"{quantity(value.low, value.unit)} {DASH} {quantity(value.high, value.unit)}"
+    return Cell(quantity(value.number, value.unit), detail, "" if detail else value.reason or "", sort=value.number)
+
+
+def kpi_table(result: RunAnalysis) -> Table:
+    """Every KPI of every recording, with its declaration."""
+    several = len(result.analyses) > 1
+    recording = (Field("Recording"),) if several else ()
+    fields = (
+        *recording,
+        Field("KPI", "code"),
+        Field("Value", "number"),
+        Field("Better"),
+        Field("What it is"),
+    )
+    rows = tuple(
+        (
+            *((Cell(recording_label(analysis, result.run)),) if several else ()),
+            Cell(value.name),
+            kpi_cell(value),
+            Cell({"higher": "higher", "lower": "lower", "neither": DASH}[value.direction]),
+            Cell(value.help),
+        )
+        for analysis in result.analyses
+        for value in analysis.kpis
+    )
+    percentiles = any(PERCENTILE.search(value.name) for analysis in result.analyses for value in analysis.kpis)
+    return Table("KPIs", fields, rows, stated() if percentiles else "", search=True)
+
+
+def settings_table(run: Run) -> Table | None:
+    """Every setting with its value and origin, defaults last; hosts that differ have rows of their own.
+
+    None without settings.
+    """
+    rows = [_setting_row(name, entry) for name, entry in _entries(run.settings.get("all"))]
+    rows.sort(key=lambda row: row[2].text.startswith("default"))
+    fields = [Field("Setting", "code"), Field("Value", "code"), Field("Set by")]
+    hosts = [(host, _entries(entries)) for host, entries in _entries(run.settings.get("hosts"))]
+    if any(entries for _, entries in hosts):
+        fields.append(Field("Host"))
+        of_hosts = ((*_setting_row(*entry), Cell(host)) for host, entries in hosts for entry in entries)
+        rows = [*of_hosts, *((*row, Cell("")) for row in rows)]
+    return Table("Settings", tuple(fields), tuple(rows), search=True) if rows else None
+
+
+def _entries(mapping: Any) -> list[tuple[str, Any]]:
+    return sorted((str(key), value) for key, value in mapping.items()) if isinstance(mapping, dict) else []
+
+
+def _setting_row(name: str, entry: Any) -> tuple[Cell, ...]:
+    known = entry if isinstance(entry, dict) else {"value": entry}
+    return Cell(name), Cell(value_text(known.get("value"))), Cell(str(known.get("origin") or "unknown"))
+
+
+def versions_table(run: Run) -> Table:
+    """Versions of what ran, the cluster's and the repository's."""
+    document = run.document
+    pairs = dict(mapping(document.get("versions")))
+    cluster = mapping(document.get("cluster"))
+    pairs |= {f"cluster {name}": text for name, text in cluster.items() if text}
+    git = mapping(document.get("git"))
+    if git.get("commit"):
+        pairs["repository commit"] = f"{git['commit']}{' with changes not committed' if git.get('dirty') else ''}"
+    rows = tuple((Cell(str(name)), Cell(str(text))) for name, text in pairs.items())
+    return Table("Versions", (Field("Component"), Field("Version", "code")), rows)
+
+
+def command_table(run: Run) -> Table | None:
+    """Commands in the order they began, each with its part of the run; one without end reaches to the last moment.
+
+    None where no command recorded when it began.
+    """
+    begins = [command.started_s for command in run.commands if command.started_s is not None]
+    ends = [command.ended_s for command in run.commands if command.ended_s is not None]
+    ends += [span.ended_s for span in run.timeline if span.ended_s is not None]
+    if not begins:
+        return None
+    start, end = min(begins), max([*ends, *begins])
+    rows = tuple(_command_row(command, start, end) for command in run.commands if command.started_s is not None)
+    fields = (
+        Field("Command"),
+        Field("Began", "number", help="since the first command"),
+        Field("Took", "number"),
+        Field("Status", "badge"),
+        Field("Over the run", "span"),
+    )
+    return Table("Commands", fields, rows, search=len(rows) > MOST_WITHOUT_SEARCH)
+
+
+def _command_row(command: Command, start: float, end: float) -> tuple[Cell, ...]:
+    span = (end - start) or 1.0
+    began = command.started_s if command.started_s is not None else start
+    stop = command.ended_s if command.ended_s is not None else end
+    place = round(100 * (began - start) / span, 3), round(max(100 * (stop - began) / span, 0.3), 3)
+    took = Cell(duration(stop - began), sort=stop - began) if command.ended_s is not None else Cell("", reason="no end")
+    return (
+        Cell(
+            command.role, " · ".join(part for part in (command.lane, command.directory) if part), link=command.directory
+        ),
+        Cell(f"+{duration(began - start)}", sort=began - start),
+        took,
+        Cell(command.status),
+        Cell("", command.status, sort=began - start, span=place),
+    )
+
+
+FILES = {
+    "run.json": "how the run went, and why it ended as it did",
+    "settings.yml": "every setting with its origin",
+    "ansible.log": "what Ansible said",
+    "failures.jsonl": "every failed task",
+    "timeline.csv": "plays, commands and tasks with begin and end",
+}
+
+
+def file_table(run: Run) -> Table:
+    """The run's own files that are there, and the directory of each command."""
+    own = [(name, text) for name, text in FILES.items() if (run.directory / name).is_file()]
+    rows = [(Cell(name, link=name), Cell(text), _size_cell(run.directory / name)) for name, text in own]
+    rows += [
+        (
+            Cell(command.directory, link=command.directory),
+            Cell(f"of the command {command.role}"),
+            Cell("", reason="folder"),
+        )
+        for command in run.commands
+    ]
+    fields = (Field("File", "code"), Field("What it is"), Field("Size", "number"))
+    return Table("Files of the run", fields, tuple(rows), search=len(rows) > MOST_WITHOUT_SEARCH)
+
+
+def _size_cell(path: Path) -> Cell:
+    size = path.stat().st_size
+    return Cell(data_size(size), sort=size)

@@ -1,0 +1,147 @@
+"""Write a report's files: KPIs, tables, plots, and last the page that speaks of them."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from perfanalysis.drawing.blocks import Section
+from perfanalysis.drawing.charts import Figure
+from perfanalysis.drawing.page import Drawn
+from perfanalysis.files.discovery import Place
+from perfanalysis.files.documents import write_bytes, write_text
+from perfanalysis.files.findings import Finding
+from perfanalysis.reports import ReportPaths, Wanted
+from perfanalysis.reports.arrange import Passage, arranged, check_filters, figures_of, matches
+from perfanalysis.reports.content import COMPARISON, TIMELINE, Content, Group, content_of
+from perfanalysis.reports.layout import Page, default_layout, read_layout
+from perfanalysis.reports.markdown import render_markdown
+from perfanalysis.reports.page import Sheet, head_of, render_page
+from perfanalysis.results.output import write_kpis, write_tables
+from perfanalysis.workloads.kinds import known, workload_type
+from perfanalysis.workloads.run_analysis import RunAnalysis
+from perfanalysis.workloads.workload_type import Analysis
+
+
+def write_report(result: RunAnalysis, target: Path, wanted: Wanted | None = None) -> ReportPaths:
+    """Write everything below `target`. Raises UsageError for a layout that asks for what nothing has."""
+    wanted = wanted or Wanted()
+    planned, findings = plan(result, target, wanted)
+    kpis, metrics = write_kpis(result, target)
+    write_tables(result, target)
+    drawn = {item.file: item for one in planned for item in one.drawn}
+    plots = _draw(tuple(drawn.values()), target)
+    base = Path(os.path.relpath(result.run.directory, target)).as_posix()
+    pages = tuple(_write_page(one, target, base, result) for one in planned)
+    findings = tuple(dict.fromkeys((*result.findings, *findings)))
+    return ReportPaths(pages[0][0], kpis, metrics, target / "tables", plots, findings, pages)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A report before it is written: what it shows, and the figures of it with the names of their files."""
+
+    page: Page
+    result: RunAnalysis
+    passages: tuple[Passage, ...]
+    drawn: tuple[Drawn, ...]
+
+
+def plan(result: RunAnalysis, target: Path, wanted: Wanted) -> tuple[tuple[Planned, ...], tuple[Finding, ...]]:
+    """What each report of the layout shows. Raises UsageError for a layout that asks for what nothing has."""
+    layout = default_layout() if wanted.layout is None else read_layout(wanted.layout)
+    whole = content_of(result, target)
+    planned, findings = [], list[Finding]()
+    for page in layout.visualize:
+        findings += check_filters(page, whole.groups, wanted.layout)
+        part = _part(result, whole.groups, page)
+        content = whole if part is result else content_of(part, target)
+        passages, notes = arranged(page, content, wanted.layout)
+        findings += notes
+        names = short_names(result)
+        shown = {id(figure) for figure in figures_of(passages)}
+        prefix = f"{page.id}." if part is not result else ""
+        drawn = (item for item in _named_figures(content, names, prefix, svg=wanted.svg) if id(item.figure) in shown)
+        planned.append(Planned(page, part, passages, tuple(drawn)))
+    return tuple(planned), tuple(dict.fromkeys(findings))
+
+
+def _part(result: RunAnalysis, groups: tuple[Group, ...], page: Page) -> RunAnalysis:
+    """The run with those recordings only that a page asks for."""
+    if not page.where:
+        return result
+    kept = {group.name for group in groups if matches(page.where, group)}
+    analyses = tuple(one for one in result.analyses if one.place.name in kept)
+    cells = {one.place.cell.directory for one in analyses if one.place.cell}
+    run = replace(result.run, cells=tuple(cell for cell in result.run.cells if cell.directory in cells))
+    return replace(
+        result,
+        run=run,
+        analyses=analyses,
+        make_figures=lambda: tuple(_figures_across(analyses)),
+        make_sections=lambda: result.sections,
+    )
+
+
+def _figures_across(analyses: tuple[Analysis, ...]) -> Iterator[Figure]:
+    """What kinds of workloads draw of several recordings, of these alone."""
+    markers = dict.fromkeys(one.place.marker for one in analyses)
+    for marker in (marker for marker in markers if marker in known().markers):
+        across = workload_type(marker).across
+        if across is not None:
+            yield from across(tuple(one for one in analyses if one.place.marker == marker)).make_figures()
+
+
+def _write_page(planned: Planned, target: Path, base: str, result: RunAnalysis) -> tuple[Path, Path]:
+    """Write a page and its Markdown twin."""
+    page, twin = (target / name for name in planned.page.stem)
+    head = head_of(result, planned.page.title)
+    write_text(twin, render_markdown(Sheet(head, planned.passages, base, page.name), planned.drawn))
+    write_text(page, render_page(Sheet(head, planned.passages, base, twin.name), planned.drawn))
+    return page, twin
+
+
+def _named_figures(content: Content, names: Mapping[str, str], prefix: str, *, svg: bool) -> Iterator[Drawn]:
+    """Every figure that could be shown, each once, with the names of its files."""
+    seen: set[int] = set()
+    for section, group, figure in content.figures():
+        if id(figure) not in seen:
+            seen.add(id(figure))
+            stem = _stem(section, group, figure, names, prefix)
+            yield Drawn("" if group is None else group.name, figure, f"{stem}.png", f"{stem}.svg" if svg else "")
+
+
+def _stem(section: Section, group: Group | None, figure: Figure, names: Mapping[str, str], prefix: str) -> str:
+    if group is not None:
+        return f"{names[group.name]}.{figure.name}" if len(names) > 1 else figure.name
+    if section.name == COMPARISON:
+        return f"{prefix}compared.{figure.name}"
+    return figure.name if figure.name == TIMELINE else f"run.{figure.name}"
+
+
+def short_names(result: RunAnalysis) -> dict[str, str]:
+    """Names for files, by recording: `cell_3` where a cell has one recording, else the recording's own name."""
+    cells = Counter(analysis.place.cell.directory for analysis in result.analyses if analysis.place.cell)
+    return {analysis.place.name: _short_name(analysis.place, cells) for analysis in result.analyses}
+
+
+def _short_name(place: Place, recordings: Counter[str]) -> str:
+    alone = place.cell is not None and recordings[place.cell.directory] == 1
+    return f"cell_{place.cell.index}" if place.cell is not None and alone else place.name
+
+
+def _draw(drawn: tuple[Drawn, ...], target: Path) -> tuple[Path, ...]:
+    from perfanalysis.drawing.png import draw
+    from perfanalysis.drawing.svg import draw_svg
+
+    paths = []
+    for item in drawn:
+        paths.append(target / item.file)
+        write_bytes(paths[-1], draw(item.figure))
+        if item.svg:
+            paths.append(target / item.svg)
+            write_bytes(paths[-1], draw_svg(item.figure))
+    return tuple(paths)

@@ -1,0 +1,1 @@
+"""What came of runs, kept and given away: payload, history, OpenSearch."""

@@ -1,0 +1,158 @@
+"""What is taken out of a document before it leaves: names of machines and people, addresses, secrets.
+
+The rules are data, so that a team adds its own with `--rules FILE`. Every export goes through `scrub`: `payload`,
+`history export`, `history push`.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from perfanalysis.errors import UsageError
+from perfanalysis.files.documents import Document, listing, load_yaml, mapping
+
+REPLACED = "(scrubbed)"
+DROPPED = (
+    "cluster.server",
+    "site",
+    "lab",
+    *("*kubeconfig*", "*proxy*", "*hostname*", "*endpoint*"),
+    *("*password*", "*passwd*", "*token", "*secret*", "*credential*", "*api_key*"),
+)
+"""Names of facts, keys and labels, and of what is nested in them, that go whole."""
+REPLACEMENTS = {
+    "references to secrets, of which even the name is nobody's business": r"\b(?:file|env|vault):[\w./-]+",
+    "tokens of OpenShift": r"sha256~[\w-]{20,}",
+    "JSON Web Tokens": r"\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}",
+    "keys of AWS": r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
+    "words of an authorization": r"(?i)\b(?:bearer|basic) +[\w.~+/=-]{8,}",
+    "passwords and tokens as NAME=VALUE": r"(?i)\b[\w-]*(?:password|passwd|token|secret|api[_-]?key)=[^\s&,;]+",
+    "credentials in a URL": r"(?<=://)[^/@\s]+@",
+    "addresses of mail": r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b",
+    "people's directories": r"(?<=/home/)[^/\s:]+|(?<=/Users/)[^/\s:]+",
+    "IPv4 addresses, with a port": r"\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b",
+    "IPv6 and hardware addresses": r"(?i)(?<![\w:])(?:[0-9a-f]{1,4}::?){3,7}[0-9a-f]{1,4}(?![\w:])",
+    "hosts of a URL": r"(?<=://)[^/\s\"']+",
+    "hosts by their full name; not registries of images and groups of an API, which a / follows": (
+        r"(?i)(?<![\w./-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.){2,}"
+        r"(?:com|net|org|io|dev|cloud|local|internal|lan|corp|home|test)\b(?![\w./-]*/)(?::\d+)?"
+    ),
+    "hosts of AWS by their address": r"\bip(?:-\d{1,3}){4}\b",
+}
+"""What goes from any text: why, and the regular expression."""
+KEPT = frozenset({"schema", "analysis", "status", "started", "ended", "severity", "direction", "unit", "name", "kind"})
+"""Parts of a document that no rule changes: a reader must understand them."""
+OPEN = frozenset({"facts", "keys", "labels"})
+"""Parts of a document that hold names which others chose."""
+TELLING = re.compile(r"(?=[\w.-]*[A-Za-z])(?=[\w.-]*[\d.-])[\w.-]{6,}")
+"""A dropped value that tells of something by itself, wherever else it stands; `default` or `true` do not."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """`drop` are patterns of names of facts, keys and labels that go whole; `replace` patterns that go from texts."""
+
+    drop: tuple[str, ...]
+    replace: tuple[re.Pattern[str], ...]
+
+
+STANDARD = Rules(DROPPED, tuple(re.compile(pattern) for pattern in REPLACEMENTS.values()))
+
+
+def read_rules(path: Path | None) -> Rules:
+    """The standard rules with those of a YAML file: `drop` (names, `*` allowed) and `replace` (regular expressions).
+
+    Raises UsageError naming what is wrong with it.
+    """
+    if path is None:
+        return STANDARD
+    try:
+        loaded = load_yaml(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    unknown = ", ".join(map(str, mapping(loaded).keys() - {"drop", "replace"}))
+    if not isinstance(loaded, dict) or unknown:
+        raise UsageError(
+            f"{path} must have the keys drop and replace, each a list" + (f", not {unknown}" * bool(unknown))
+        )
+    try:
+        replace = tuple(re.compile(str(text)) for text in listing(loaded.get("replace")))
+    except re.error as error:
+        raise UsageError(f"{path}: {error.pattern!r} is no regular expression: {error}") from error
+    own = tuple(str(name) for name in listing(loaded.get("drop")))
+    return Rules((*STANDARD.drop, *own), (*STANDARD.replace, *replace))
+
+
+def scrub(document: Document, rules: Rules) -> Document:
+    """The document (payload or history) without what the rules name; numbers and names of KPIs stay.
+
+    What a dropped fact told, such as the name of a site or the host of a server, goes from every other text too.
+    """
+    told = sorted(set(_told(document, rules)), key=len, reverse=True)
+    literal = tuple(re.compile(rf"(?<![\w-]){re.escape(text)}(?![\w-])") for text in told)
+    scrubbed: Document = _typed(document, Rules(rules.drop, (*literal, *rules.replace)))
+    return scrubbed
+
+
+def _typed(value: Any, rules: Rules) -> Any:
+    """A part whose keys this project chose: they all stay."""
+    if isinstance(value, dict):
+        return {
+            name: part if name in KEPT else _open(part, rules) if name in OPEN else _typed(part, rules)
+            for name, part in value.items()
+        }
+    if isinstance(value, list):
+        return [_typed(part, rules) for part in value]
+    return _text(value, rules) if isinstance(value, str) else value
+
+
+def _open(value: Any, rules: Rules) -> Any:
+    """A part whose keys others chose."""
+    if isinstance(value, dict):
+        kept = {str(name): part for name, part in value.items() if not _is_dropped(str(name), rules)}
+        return {_text(name, rules): _open(part, rules) for name, part in kept.items()}
+    if isinstance(value, list):
+        return [_open(part, rules) for part in value]
+    return _text(value, rules) if isinstance(value, str) else value
+
+
+def _text(text: str, rules: Rules) -> str:
+    for pattern in rules.replace:
+        text = pattern.sub(REPLACED, text)
+    return text
+
+
+def _is_dropped(name: str, rules: Rules) -> bool:
+    return any(fnmatch.fnmatchcase(name.removeprefix("setting.").lower(), pattern) for pattern in rules.drop)
+
+
+def _told(value: Any, rules: Rules, *, is_open: bool = False) -> Iterator[str]:
+    """The telling words of everything that is dropped."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            if is_open and _is_dropped(str(name), rules):
+                yield from _words(part)
+            else:
+                yield from _told(part, rules, is_open=is_open or name in OPEN)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _told(part, rules, is_open=is_open)
+
+
+def _words(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for part in value.values():
+            yield from _words(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _words(part)
+    elif isinstance(value, str):
+        host = re.match(r"\w+://(?:[^/@\s]*@)?([^/:\s]+)", value)
+        word = host[1] if host else value
+        if TELLING.fullmatch(word):
+            yield word

@@ -1,0 +1,1 @@
+"""Thresholds, comparison, regression."""

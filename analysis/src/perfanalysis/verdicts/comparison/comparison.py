@@ -1,0 +1,232 @@
+"""The comparison of several sides with the first: each measure's distribution and each KPI, for alike recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from perfanalysis.errors import AnalysisError, DataQualityError, ThresholdError, UsageError
+from perfanalysis.verdicts.comparison.differences import FactDifference, fact_differences
+from perfanalysis.verdicts.comparison.pairs import Differing, Matched, Row, match
+from perfanalysis.verdicts.comparison.sides import Recording, Sampled, Side, headings
+from perfanalysis.verdicts.comparison.statistics import (
+    Difference,
+    Word,
+    cliffs_delta,
+    difference_of,
+    difference_of_intervals,
+)
+from perfanalysis.workloads.kpis import Direction, KpiValue
+
+STATISTICS = ("p50", "p99")
+MARGIN = 0.05
+MOST_SIDES = 12
+
+
+@dataclass(frozen=True)
+class StepComparison:
+    """One measure's values in A and B: of a scale test, a step's latencies."""
+
+    name: str
+    help: str
+    unit: str
+    direction: Direction
+    counts: tuple[int, int]
+    delta: float | None
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True)
+class KpiComparison:
+    """A KPI of both; `judged` is None where either has no interval, so that nobody can say how sure it is."""
+
+    name: str
+    help: str
+    unit: str
+    direction: Direction
+    first: float | None
+    second: float | None
+    reason: str | None
+    headline: bool
+    """Whether it stands on top of reports."""
+    judged: Difference | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """B minus A."""
+        return None if self.first is None or self.second is None else self.second - self.first
+
+    @property
+    def relative(self) -> float | None:
+        """The difference as a share of A; None when A is 0 or missing."""
+        return self.difference / abs(self.first) if self.difference is not None and self.first else None
+
+
+@dataclass(frozen=True)
+class PairComparison:
+    """All of one recording of the baseline and one of another side, whose place is `run`."""
+
+    run: int
+    label: str
+    labels: tuple[Mapping[str, str], Mapping[str, str]]
+    settings: Mapping[str, Any]
+    differing: Differing
+    steps: tuple[StepComparison, ...]
+    kpis: tuple[KpiComparison, ...]
+
+    def verdicts(self) -> Iterator[tuple[str, Word]]:
+        """Whatever has a verdict, by name: `scheduling p99`, `makespan`."""
+        for step in self.steps:
+            yield from ((f"{step.name} {difference.statistic}", difference.word) for difference in step.differences)
+        yield from ((kpi.name, kpi.judged.word) for kpi in self.kpis if kpi.judged is not None)
+
+
+@dataclass(frozen=True)
+class Group:
+    """One recording of the baseline with all that it is compared with; `recordings` are by the sides' places."""
+
+    label: str
+    recordings: Mapping[int, Recording]
+    pairs: tuple[PairComparison, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Sides beside the first of them. `only` are the labels of each side's recordings without a counterpart."""
+
+    sides: tuple[Side, ...]
+    headings: tuple[str, ...]
+    margin: float
+    groups: tuple[Group, ...]
+    only: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+    differences: tuple[FactDifference, ...]
+
+    @property
+    def pairs(self) -> tuple[PairComparison, ...]:
+        """All pairs of recordings."""
+        return tuple(pair for group in self.groups for pair in group.pairs)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What was simulated or emulated anywhere."""
+        return tuple(dict.fromkeys(mark for side in self.sides for mark in side.marks))
+
+    def of(self, word: Word) -> tuple[str, ...]:
+        """What has a verdict, as `cell 0: scheduling p99`, with the run's heading behind it when there are several."""
+        several = len(self.sides) > 2
+        return tuple(
+            f"{pair.label}: {name}{f' ({self.headings[pair.run]})' if several else ''}"
+            for pair in self.pairs
+            for name, found in pair.verdicts()
+            if found == word
+        )
+
+    @property
+    def data_errors(self) -> tuple[str, ...]:
+        """What makes the numbers of any side incomplete."""
+        return tuple(dict.fromkeys(error for side in self.sides for error in side.data_errors))
+
+    def error(self, *, fail_on_worse: bool = False) -> AnalysisError | None:
+        """The error that a program must end with: incomplete data before, where that is asked for, what got worse."""
+        if self.data_errors:
+            told = "; ".join(self.data_errors)
+            return DataQualityError(f"the data is not complete: {told}. The comparison was written all the same")
+        worse = self.of("worse") if fail_on_worse else ()
+        return ThresholdError(f"{len(worse)} worse than in {self.sides[0].name}: {', '.join(worse)}") if worse else None
+
+
+def compare(
+    sides: Sequence[Side], *, force: bool = False, margin: float = MARGIN, ignored: frozenset[str] = frozenset()
+) -> Comparison:
+    """Compare every side with the first; keys in *ignored* may differ.
+
+    Raises UsageError when there are too few or many, or their settings differ.
+    """
+    if not 2 <= len(sides) <= MOST_SIDES:
+        raise UsageError(f"between 2 and {MOST_SIDES} can be compared at a time, not {len(sides)}")
+    matched = match(sides, force=force, ignored=ignored)
+    told = dict.fromkeys(note for side in sides for note in (*side.data_errors, *side.notes))
+    return Comparison(
+        sides=tuple(sides),
+        headings=headings(sides),
+        margin=margin,
+        groups=tuple(_group(row, margin) for row in matched.rows),
+        only=tuple(tuple(recording.label for recording in recordings) for recordings in matched.only),
+        notes=(*matched.notes, *told, *_forced(matched)),
+        differences=fact_differences(sides),
+    )
+
+
+def _forced(matched: Matched) -> tuple[str, ...]:
+    if not any(differing for row in matched.rows for differing in row.differing.values()):
+        return ()
+    return ("Settings that must be equal differ; the comparison was forced and says nothing of what caused a change",)
+
+
+def _group(row: Row, margin: float) -> Group:
+    pairs = tuple(_compare_pair(place, row, margin) for place in row.others)
+    return Group(row.baseline.label, {0: row.baseline, **row.others}, pairs)
+
+
+def _compare_pair(place: int, row: Row, margin: float) -> PairComparison:
+    first, second = row.baseline, row.others[place]
+    names = [name for name, sampled in first.samples.items() if name in second.samples and len(sampled.values)]
+    names = [name for name in names if len(second.samples[name].values)]
+    of_steps = {f"{name}_{statistic}" for name in names for statistic in STATISTICS}
+    others = {value.series: value for value in second.kpis}
+    kpis = [_compare_kpi(value, others.get(value.series), margin) for value in first.kpis if value.name not in of_steps]
+    return PairComparison(
+        run=place,
+        label=first.label,
+        labels=(first.labels, second.labels),
+        settings=first.keys,
+        differing=row.differing[place],
+        steps=tuple(_compare_step(first.samples[name], second.samples[name], margin) for name in names),
+        kpis=tuple(kpi for kpi in kpis if kpi.first is not None or kpi.second is not None),
+    )
+
+
+def _compare_step(first: Sampled, second: Sampled, margin: float) -> StepComparison:
+    return StepComparison(
+        name=first.name,
+        help=first.help,
+        unit=first.unit,
+        direction=first.direction,
+        counts=(len(first.values), len(second.values)),
+        delta=cliffs_delta(first.values, second.values),
+        differences=tuple(
+            difference_of(first.values, second.values, statistic, first.direction, margin, first.unit)
+            for statistic in STATISTICS
+        ),
+    )
+
+
+def _compare_kpi(first: KpiValue, second: KpiValue | None, margin: float) -> KpiComparison:
+    if second is not None and second.unit != first.unit:
+        second = None
+    number = second.number if second is not None else None
+    reasons = [value.reason for value in (first, second) if value is not None and value.number is None]
+    reason = reasons[0] if reasons else None if second is not None else "not measured in the other, or in another unit"
+    one, other = _interval(first), _interval(second)
+    judged = None
+    if one is not None and other is not None:
+        judged = difference_of_intervals(one, other, first.direction, margin, first.unit)
+    return KpiComparison(
+        first.series,
+        first.help,
+        first.unit,
+        first.direction,
+        first.number,
+        number,
+        reason,
+        first.headline is not None,
+        judged,
+    )
+
+
+def _interval(value: KpiValue | None) -> tuple[float, float, float] | None:
+    if value is None or value.number is None or value.low is None or value.high is None:
+        return None
+    return value.number, value.low, value.high

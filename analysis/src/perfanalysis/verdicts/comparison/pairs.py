@@ -1,0 +1,175 @@
+"""Which recordings of several sides may be compared: those whose settings marked `compare: key` are equal."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from perfanalysis.drawing.wording import value_text
+from perfanalysis.errors import UsageError
+from perfanalysis.files.discovery import Run
+from perfanalysis.files.documents import mapping
+from perfanalysis.workloads.workload_type import Analysis
+
+if TYPE_CHECKING:
+    from perfanalysis.verdicts.comparison.sides import Recording, Side
+
+Differing = Mapping[str, tuple[Any, Any]]
+"""Keys with their value in A and in B."""
+MOST_TOLD = 8
+UNKNOWN = object()
+"""In place of a value that only the other side knows."""
+
+
+def key_settings(run: Run) -> dict[str, Any]:
+    """The settings of a run that decide whether its results can be compared with others'."""
+    entries = ((name, mapping(entry)) for name, entry in mapping(run.settings.get("all")).items())
+    return {name: entry.get("value") for name, entry in entries if entry.get("compare") == "key"}
+
+
+def settings_of(analysis: Analysis, run: Run) -> dict[str, Any]:
+    """The same for one recording: a cell's values stand above those of the run, and its own facts beside them.
+
+    A value whose name begins with @ only counts repetitions of one test: it decides nothing.
+    """
+    cell = analysis.place.cell
+    values = {} if cell is None else {name: value for name, value in cell.values.items() if not name.startswith("@")}
+    return {**key_settings(run), **values, **analysis.facts}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A recording of the baseline, and the one of each side that it is compared with, by the side's place."""
+
+    baseline: Recording
+    others: Mapping[int, Recording]
+    differing: Mapping[int, Differing]
+    """Of each of the others the keys that differ all the same: some only where the comparison was forced."""
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The rows, and of each side the recordings without any counterpart."""
+
+    rows: tuple[Row, ...]
+    only: tuple[tuple[Recording, ...], ...]
+    notes: tuple[str, ...]
+
+
+def match(sides: Sequence[Side], *, force: bool, ignored: frozenset[str] = frozenset()) -> Matched:
+    """Find for each recording of the first side the first free one of every other that has equal settings.
+
+    Names in *ignored* decide nothing. Raises UsageError for one that no side has, and naming what differs when a side
+    has no counterpart for any; with `force` its recordings are then taken in their order.
+    """
+    _check_names(ignored, sides)
+    for side in sides:
+        if not side.recordings:
+            raise UsageError(f"{side.name} holds no recording: there is nothing to compare")
+    baseline = sides[0]
+    rules = [Rule(ignored, both_only=baseline.keyless or side.keyless) for side in sides]
+    found: list[dict[int, Recording]] = [{} for _ in baseline.recordings]
+    only: list[tuple[Recording, ...]] = [()]
+    for place, side in enumerate(sides[1:], start=1):
+        paired, free = _paired(baseline.recordings, side.recordings, rules[place])
+        if not any(paired):
+            if not force or not _of_one_kind(baseline, side):
+                raise UsageError(_refusal(baseline, side, rules[place]))
+            paired = [*side.recordings[: len(found)], *[None] * (len(found) - len(side.recordings))]
+            free = list(side.recordings[len(found) :])
+        only.append(tuple(free))
+        for others, other in zip(found, paired, strict=True):
+            if other is not None:
+                others[place] = other
+    both = list(zip(baseline.recordings, found, strict=True))
+    only[0] = tuple(recording for recording, others in both if not others)
+    rows = tuple(_row(recording, others, rules) for recording, others in both if others)
+    return Matched(rows, tuple(only), _notes(sides))
+
+
+def _row(baseline: Recording, others: Mapping[int, Recording], rules: Sequence[Rule]) -> Row:
+    found = {place: differing(baseline.keys, other.keys, rules[place]) for place, other in others.items()}
+    return Row(baseline, others, found)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which keys may differ."""
+
+    free: frozenset[str] = frozenset()
+    both_only: bool = False
+    """Whether only keys that both know count: where one of them does not say which settings are keys."""
+
+
+def _check_names(names: frozenset[str], sides: Sequence[Side]) -> None:
+    known = {name for side in sides for recording in side.recordings for name in recording.keys}
+    for name in sorted(names - known):
+        near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise UsageError(f"--ignore {name}: none of these runs has such a key{hint}")
+
+
+def _paired(
+    baseline: Sequence[Recording], recordings: Sequence[Recording], rule: Rule
+) -> tuple[list[Recording | None], list[Recording]]:
+    """The counterpart of each recording of the baseline, and those left over."""
+    free = list(recordings)
+    paired: list[Recording | None] = []
+    for recording in baseline:
+        alike = (place for place, other in enumerate(free) if _may_be_compared(recording, other, rule))
+        place = next(alike, None)
+        paired.append(None if place is None else free.pop(place))
+    return paired, free
+
+
+def _may_be_compared(first: Recording, second: Recording, rule: Rule) -> bool:
+    return first.kind == second.kind and not differing(first.keys, second.keys, rule)
+
+
+def _notes(sides: Sequence[Side]) -> tuple[str, ...]:
+    told = (
+        f"{side.name} does not say which of its settings must be equal: only keys that both runs know were looked at"
+        for side in sides
+        if side.keyless
+    )
+    return tuple(dict.fromkeys(told))
+
+
+def differing(first: Mapping[str, Any], second: Mapping[str, Any], rule: Rule) -> Differing:
+    """Keys with other values in B than in A, in their order; one that only one of them knows is a different one."""
+    names = dict.fromkeys(name for name in (*first, *second) if name not in rule.free)
+    values = {name: (first.get(name, UNKNOWN), second.get(name, UNKNOWN)) for name in names}
+    return {
+        name: both for name, both in values.items() if both[0] != both[1] and not (rule.both_only and UNKNOWN in both)
+    }
+
+
+def differences_text(values: Differing) -> tuple[str, ...]:
+    """`NAME (4 and 8)` each, `NAME (not known and 8)` where only one knows it."""
+    return tuple(f"{name} ({_told(first)} and {_told(second)})" for name, (first, second) in values.items())
+
+
+def _told(value: Any) -> str:
+    return "not known" if value is UNKNOWN else value_text(value) or '""'
+
+
+def _of_one_kind(baseline: Side, side: Side) -> bool:
+    return any(recording.kind == other.kind for recording in baseline.recordings for other in side.recordings)
+
+
+def _refusal(baseline: Side, side: Side, rule: Rule) -> str:
+    """Why no recordings can be compared, by the first of each."""
+    first, second = baseline.recordings[0], side.recordings[0]
+    if not _of_one_kind(baseline, side):
+        other = f"{first.kind} the one, {second.kind} the other"
+        return f"{baseline.name} and {side.name} cannot be compared: they hold recordings of other kinds, {other}"
+    told = differences_text(differing(first.keys, second.keys, rule))
+    if not told:
+        return f"{baseline.name} and {side.name} cannot be compared: they hold recordings of other kinds"
+    more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
+    return (
+        f"{baseline.name} and {side.name} cannot be compared: settings that must be equal differ: "
+        f"{', '.join(told[:MOST_TOLD])}{more}; --ignore KEY leaves one out, --force compares them all the same"
+    )

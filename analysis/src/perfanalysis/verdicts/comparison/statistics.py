@@ -1,0 +1,140 @@
+"""Differences of percentiles with intervals, an effect size by ranks, and the word for what they mean.
+
+Interval: the percentile bootstrap of B's percentile minus A's, from independent resamples of both. Effect size: Cliff's
+delta, the chance that a value of B is larger than one of A minus the chance that it is smaller. docs/judging.md has
+formulas and sources.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from perfanalysis.drawing.blocks import quantity
+from perfanalysis.workloads.kpis import Direction
+from perfanalysis.workloads.percentiles import (
+    SHARES,
+    bootstrap_draws,
+    interval_of,
+    method_in_use,
+    percentile,
+    smallest_interval_sample,
+    smallest_sample,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Word = Literal["better", "worse", "same", "different", "too little data"]
+SEED = 20_260_301
+SMALLEST_MARGIN_S = 0.001
+"""A millisecond: what the recorder's stamps can carry, whatever the margin is a share of."""
+SECONDS = "seconds"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """B minus A of one statistic; `reason` says why it, its interval or the verdict is missing."""
+
+    statistic: str
+    first: float | None
+    second: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    word: Word
+    reason: str | None
+
+    @property
+    def relative(self) -> float | None:
+        """The difference as a share of A; None when A is 0 or missing."""
+        return self.difference / abs(self.first) if self.difference is not None and self.first else None
+
+
+def difference_of(
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    statistic: str,
+    direction: Direction,
+    margin: float,
+    unit: str = SECONDS,
+) -> Difference:
+    """Compare a percentile of two samples of finite values. `margin` is the share of A below which nothing matters."""
+    share = SHARES[statistic]
+    needed = smallest_interval_sample(share)
+    smaller = min(len(first), len(second))
+    if smaller < smallest_sample(share):
+        reason = f"it needs {smallest_sample(share)} values of each, has {len(first)} and {len(second)}"
+        return Difference(statistic, None, None, None, None, None, "too little data", reason)
+    samples, method = (np.sort(first), np.sort(second)), method_in_use()
+    values = percentile(samples[0], share, method), percentile(samples[1], share, method)
+    if smaller < needed:
+        reason = f"an interval needs {needed} values of each, has {len(first)} and {len(second)}"
+        return Difference(statistic, *values, values[1] - values[0], None, None, "too little data", reason)
+    draws = [
+        bootstrap_draws(sample, share, np.random.default_rng([SEED, place]), method)
+        for place, sample in enumerate(samples)
+    ]
+    low, high = interval_of(draws[1] - draws[0])
+    return _judged(statistic, values, (low, high), direction, margin, unit)
+
+
+def difference_of_intervals(
+    first: tuple[float, float, float],
+    second: tuple[float, float, float],
+    direction: Direction,
+    margin: float,
+    unit: str,
+) -> Difference:
+    """Compare two values of which only their own 95 % intervals are known, each given as value, low, high.
+
+    The interval of the difference is that of variance estimates recovered from both (MOVER): from the difference d to
+    d - √((b - b_low)² + (a_high - a)²) and d + √((b_high - b)² + (a - a_low)²). G. Y. Zou, A. Donner: Statistics in
+    Medicine 27, 2008.
+    """
+    (a, a_low, a_high), (b, b_low, b_high) = first, second
+    ends = b - a - math.hypot(b - b_low, a_high - a), b - a + math.hypot(b_high - b, a - a_low)
+    return _judged("value", (a, b), ends, direction, margin, unit)
+
+
+def _judged(
+    statistic: str,
+    values: tuple[float, float],
+    ends: tuple[float, float],
+    direction: Direction,
+    margin: float,
+    unit: str,
+) -> Difference:
+    limit = max(margin * abs(values[0]), SMALLEST_MARGIN_S if unit == SECONDS else 0.0)
+    difference = values[1] - values[0]
+    word = word_of(difference, *ends, limit, direction)
+    told = f"the interval reaches beyond the margin of {quantity(limit, unit)}" if word == "too little data" else None
+    return Difference(statistic, *values, difference, *ends, word, told)
+
+
+def word_of(difference: float, low: float, high: float, limit: float, direction: Direction) -> Word:
+    """What a difference with its interval means, when differences within `limit` do not matter.
+
+    A change is one whose interval excludes 0 and that is no smaller than the limit; `same` needs an interval within the
+    limit on both sides. All between is too little data to tell.
+    """
+    if (low > 0 or high < 0) and abs(difference) >= limit:
+        if direction == "neither":
+            return "different"
+        return "better" if (difference < 0) == (direction == "lower") else "worse"
+    if -limit <= low and high <= limit:
+        return "same"
+    return "too little data"
+
+
+def cliffs_delta(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
+    """From -1 (all of B below all of A) to 1 (all above); None when a sample is empty. n log n."""
+    if not len(first) or not len(second):
+        return None
+    ordered = np.sort(first)
+    below = np.searchsorted(ordered, second, side="left").sum()
+    above = (len(ordered) - np.searchsorted(ordered, second, side="right")).sum()
+    return float((int(below) - int(above)) / (len(first) * len(second)))

@@ -1,0 +1,295 @@
+"""A comparison as tables, for the terminal, the page and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, number, quantity
+from perfanalysis.drawing.wording import value_text
+from perfanalysis.verdicts.comparison.comparison import Comparison, Group, KpiComparison, PairComparison, StepComparison
+from perfanalysis.verdicts.comparison.pairs import differences_text
+from perfanalysis.verdicts.comparison.statistics import Difference, Word
+from perfanalysis.workloads.percentiles import stated
+
+WORDS: tuple[Word, ...] = ("better", "worse", "different", "same", "too little data")
+GRAVITY = ("worse", "different", "better")
+BETTER = {"higher": "higher", "lower": "lower", "neither": DASH}
+MOST_WITHOUT_SEARCH = 20
+MOST_TEXT = 160
+"""Letters of a setting's value that are shown."""
+NO_INTERVAL = "one number of each, without an interval: more runs would tell how sure the difference is"
+Row = tuple[Cell, ...]
+
+
+def compared_with(comparison: Comparison, pair: PairComparison) -> str:
+    """What the numbers of B are called: B for one other side, else its heading."""
+    return comparison.headings[pair.run]
+
+
+def _fields(comparison: Comparison, first: str, last: tuple[Field, ...]) -> tuple[Field, ...]:
+    several = len(comparison.sides) > 2
+    baseline = comparison.headings[0]
+    other = "compared" if several else comparison.headings[1]
+    return (
+        Field(first),
+        *((Field("With"),) if several else ()),
+        Field(baseline, "number"),
+        Field(other, "number"),
+        Field("difference", "number", help=f"{other} minus {baseline}; below it its 95 % interval"),
+        Field("change", "number", help=f"the difference as a share of {baseline}"),
+        *last,
+    )
+
+
+def _several(comparison: Comparison, pair: PairComparison) -> Row:
+    return (Cell(comparison.headings[pair.run]),) if len(comparison.sides) > 2 else ()
+
+
+def latency_table(comparison: Comparison, group: Group) -> Table | None:
+    """A row for each measure, percentile and compared side; None where there are no samples on both sides."""
+    last = (
+        Field("Cliff's delta", "number", help="from -1, all values below all of the baseline, to 1"),
+        Field("verdict", "badge"),
+    )
+    steps = list(dict.fromkeys(step.name for pair in group.pairs for step in pair.steps))
+    rows = tuple(
+        _latency_row(comparison, pair, step, difference)
+        for name in steps
+        for place in range(2)
+        for pair in group.pairs
+        for step in pair.steps
+        if step.name == name
+        for difference in step.differences[place : place + 1]
+    )
+    fields = _fields(comparison, "measure", last)
+    note = " ".join(filter(None, (stated(), *map(differing_note, group.pairs))))
+    search = len(rows) > MOST_WITHOUT_SEARCH
+    return Table(f"Distributions: {group.label}", fields, rows, note, search=search, sort=True) if rows else None
+
+
+def differing_note(pair: PairComparison) -> str:
+    """With --force: which settings differ all the same."""
+    told = ", ".join(differences_text(pair.differing))
+    return f"Compared although settings differ: {told}." if told else ""
+
+
+def _latency_row(comparison: Comparison, pair: PairComparison, step: StepComparison, difference: Difference) -> Row:
+    delta = Cell("", reason="no values") if step.delta is None else Cell(f"{step.delta:+.2f}".replace("-", "\u2212"))
+    counts = f"{number(step.counts[0])} and {number(step.counts[1])} values"
+    return (
+        Cell(f"{step.name.replace('_', ' ')} {difference.statistic}", counts),
+        *_several(comparison, pair),
+        *_numbers(difference, step.unit),
+        delta,
+        Cell(difference.word, (difference.reason or "") if difference.word == "too little data" else ""),
+    )
+
+
+def _numbers(difference: Difference, unit: str) -> Row:
+    reason = difference.reason or ""
+    interval = ""
+    if difference.low is not None and difference.high is not None:
+        interval = f"{signed(difference.low, unit)} {DASH} {signed(difference.high, unit)}"
+    moved = difference.difference
+    return (
+        _value(difference.first, unit, reason),
+        _value(difference.second, unit, reason),
+        Cell("", reason=reason) if moved is None else Cell(signed(moved, unit), interval, sort=moved),
+        change_cell(difference.relative, reason),
+    )
+
+
+def change_cell(share: float | None, reason: str = "") -> Cell:
+    """A relative change; what more than doubles is told as a multiple."""
+    if share is None:
+        return Cell("", reason=reason or "no share of 0")
+    text = f"\u00d7\u202f{number(1 + share)}" if share > 1 else f"{100 * share:+.1f}\u202f%".replace("-", "\u2212")
+    return Cell(text, sort=share)
+
+
+def _value(value: float | None, unit: str, reason: str) -> Cell:
+    return Cell("", reason=reason) if value is None else Cell(quantity(value, unit), sort=value)
+
+
+def signed(value: float, unit: str) -> str:
+    """A difference with its sign; of two shares in points, since 5 % more of 50 % is 2.5 points."""
+    text = quantity(value, unit)
+    if unit == "ratio":
+        text = f"{text.removesuffix('%')}points"
+    return f"+{text}" if value > 0 else text.replace("-", "\u2212")
+
+
+def kpi_table(comparison: Comparison, group: Group, *, headlines: bool = False) -> Table:
+    """A row for each further KPI and compared side; with *headlines* only of those that stand on top of reports."""
+    names = list(dict.fromkeys(kpi.name for pair in group.pairs for kpi in pair.kpis if kpi.headline or not headlines))
+    rows = tuple(
+        _kpi_row(comparison, pair, kpi)
+        for name in names
+        for pair in group.pairs
+        for kpi in pair.kpis
+        if kpi.name == name
+    )
+    fields = _fields(comparison, "KPI", (Field("better"), Field("verdict", "badge")))
+    note = (
+        "A verdict needs an interval on both sides. One number for each run has none: without more runs nobody can say "
+        "how sure its difference is."
+    )
+    return Table(f"KPIs: {group.label}", fields, rows, note, search=len(rows) > MOST_WITHOUT_SEARCH, sort=True)
+
+
+def _kpi_row(comparison: Comparison, pair: PairComparison, kpi: KpiComparison) -> Row:
+    reason, moved = kpi.reason or "", kpi.difference
+    plain = (
+        _value(kpi.first, kpi.unit, reason),
+        _value(kpi.second, kpi.unit, reason),
+        Cell("", reason=reason) if moved is None else Cell(signed(moved, kpi.unit), sort=moved),
+        change_cell(kpi.relative, reason),
+    )
+    verdict = Cell("", reason=reason or NO_INTERVAL) if kpi.judged is None else Cell(kpi.judged.word)
+    return (
+        Cell(kpi.name, kpi.help),
+        *_several(comparison, pair),
+        *(plain if kpi.judged is None else _numbers(kpi.judged, kpi.unit)),
+        Cell(BETTER[kpi.direction]),
+        verdict,
+    )
+
+
+def overview_table(comparison: Comparison) -> Table | None:
+    """Every verdict in one place: a row for each measure, a column for each side; None for two with one recording."""
+    if len(comparison.sides) < 3 and len(comparison.groups) < 2:
+        return None
+    several = len(comparison.groups) > 1
+    fields = (
+        *((Field("recording"),) if several else ()),
+        Field("measure"),
+        *(Field(heading, "number") for heading in comparison.headings),
+    )
+    rows = tuple(
+        (*((Cell(group.label),) if several else ()), *row)
+        for group in comparison.groups
+        for row in _overview(group, comparison)
+    )
+    rows = tuple(sorted(rows, key=_gravest))
+    note = (
+        f"Below each value its change from {comparison.headings[0]}, and the verdict where there is one; what changed "
+        f"stands first. {stated()}"
+    )
+    return Table("At a glance", fields, rows, note, search=len(rows) > MOST_WITHOUT_SEARCH, sort=True)
+
+
+def verdict_of(cell: Cell) -> str:
+    """The verdict in the small print of a cell of the overview."""
+    return cell.detail.rpartition(", ")[2]
+
+
+def _gravest(row: Row) -> int:
+    return min((GRAVITY.index(word) for word in map(verdict_of, row) if word in GRAVITY), default=len(GRAVITY))
+
+
+def _overview(group: Group, comparison: Comparison) -> list[Row]:
+    told: dict[str, tuple[str, dict[int, tuple[float | None, float | None, float | None, str]]]] = {}
+    for pair in group.pairs:
+        for name, unit, first, second, relative, word in _told(pair):
+            told.setdefault(name, (unit, {}))[1][pair.run] = (first, second, relative, word)
+    return [
+        (Cell(name), *_glances(unit, values, len(comparison.sides))) for name, (unit, values) in told.items() if values
+    ]
+
+
+def _told(pair: PairComparison) -> list[tuple[str, str, float | None, float | None, float | None, str]]:
+    rows = [
+        (
+            f"{step.name.replace('_', ' ')} {each.statistic}",
+            step.unit,
+            each.first,
+            each.second,
+            each.relative,
+            each.word,
+        )
+        for step in pair.steps
+        for each in step.differences
+        if each.first is not None
+    ]
+    return rows + [
+        (kpi.name, kpi.unit, kpi.first, kpi.second, kpi.relative, kpi.judged.word if kpi.judged is not None else "")
+        for kpi in pair.kpis
+        if kpi.headline or kpi.judged is not None
+    ]
+
+
+def _glances(
+    unit: str, values: Mapping[int, tuple[float | None, float | None, float | None, str]], sides: int
+) -> list[Cell]:
+    baseline = next(iter(values.values()))[0]
+    cells = [_value(baseline, unit, "not measured")]
+    for place in range(1, sides):
+        if place not in values or values[place][1] is None:
+            cells.append(Cell("", reason="not measured"))
+            continue
+        _, second, relative, word = values[place]
+        change = change_cell(relative).text if relative is not None else ""
+        cells.append(Cell(quantity(second or 0.0, unit), ", ".join(filter(None, (change, word))), sort=second))
+    return cells
+
+
+def sides_table(comparison: Comparison) -> Table:
+    """What is compared: a row a side."""
+    fields = (Field("as"), Field("run", "code"), Field("started"), Field("status"), Field("simulated"))
+    rows = tuple(
+        (
+            Cell(heading, "baseline" if place == 0 else ""),
+            Cell(side.name),
+            _known((side.started or "").replace("T", " ").removesuffix("Z")[:19]),
+            _known(side.status),
+            Cell("; ".join(mark.removeprefix("simulated: ") for mark in side.marks) or "nothing"),
+        )
+        for place, (heading, side) in enumerate(zip(comparison.headings, comparison.sides, strict=True))
+    )
+    return Table("What is compared", fields, rows)
+
+
+def _known(text: str) -> Cell:
+    return Cell(text) if text else Cell("", reason="not known")
+
+
+def differences_table(comparison: Comparison) -> Table | None:
+    """Settings, versions and facts that are not the same everywhere; None when all are."""
+    if not comparison.differences:
+        return None
+    fields = (Field("setting or version", "code"), *(Field(heading, "code") for heading in comparison.headings))
+    rows = tuple(
+        (
+            Cell(each.name),
+            *(
+                Cell(_cut(value_text(value)) or '""') if known else Cell("", reason="this run does not say")
+                for value, known in zip(each.values, each.known, strict=True)
+            ),
+        )
+        for each in comparison.differences
+    )
+    return Table("What else differs", fields, rows, search=len(rows) > MOST_WITHOUT_SEARCH)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}\u2026"
+
+
+def counts(comparison: Comparison) -> dict[Word, int]:
+    """How many have each verdict that any has."""
+    found = {word: len(comparison.of(word)) for word in WORDS}
+    return {word: count for word, count in found.items() if count}
+
+
+def summary(comparison: Comparison) -> str:
+    """The outcome in one sentence."""
+    return ", ".join(f"{count} {word}" for word, count in counts(comparison).items()) or "nothing has a verdict"
+
+
+def unmatched(comparison: Comparison) -> tuple[str, ...]:
+    """Sentences about recordings that have no counterpart."""
+    return tuple(
+        f"only {side.name} has {', '.join(labels)}"
+        for side, labels in zip(comparison.sides, comparison.only, strict=True)
+        if labels
+    )

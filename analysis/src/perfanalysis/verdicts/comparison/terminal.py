@@ -1,0 +1,102 @@
+"""A comparison in the terminal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as Shown
+from rich.text import Text
+
+from perfanalysis.drawing.blocks import DASH, Cell, Field, Table
+from perfanalysis.drawing.wording import counted
+from perfanalysis.verdicts.comparison.comparison import Comparison
+from perfanalysis.verdicts.comparison.tables import (
+    GRAVITY,
+    differences_table,
+    kpi_table,
+    latency_table,
+    overview_table,
+    summary,
+    unmatched,
+    verdict_of,
+)
+
+COLOURS = {"better": "green", "worse": "red", "different": "yellow", "same": "", "too little data": "dim"}
+WIDTH_OF_FILES = 120
+MOST_DIFFERENCES = 12
+
+
+def console_for_output() -> Console:
+    """A console as wide as the terminal, or wide enough for the tables where there is none."""
+    console = Console()
+    return console if console.is_terminal else Console(width=WIDTH_OF_FILES)
+
+
+def print_comparison(comparison: Comparison, console: Console) -> None:
+    """Print what differs, each group's measures and headline KPIs, what there is to know, and the outcome."""
+    for heading, side in zip(comparison.headings, comparison.sides, strict=True):
+        console.print(Text(f"{heading}: {side.name}"))
+    others = differences_table(comparison)
+    if others is not None:
+        more = len(others.rows) - MOST_DIFFERENCES
+        note = f"and {more} more in the page" if more > 0 else ""
+        console.print(_shown(Table(others.title, others.fields, others.rows[:MOST_DIFFERENCES], note)))
+    overview = overview_table(comparison)
+    if overview is not None:
+        console.print(_shown(_what_changed(overview)))
+    for group in comparison.groups if overview is None else ():
+        latencies = latency_table(comparison, group)
+        if latencies is not None:
+            console.print(_shown(latencies, details=("difference",)))
+        kpis = kpi_table(comparison, group, headlines=True)
+        if kpis.rows:
+            console.print(_shown(kpis, details=("difference",)))
+    for note in () if overview is not None else refused(comparison):
+        console.print(Text(f"note: {note}"))
+    for note in (*comparison.notes, *unmatched(comparison)):
+        grave = note in comparison.data_errors
+        console.print(Text(f"{'error' if grave else 'note'}: {note}", style="red" if grave else ""))
+    console.print(Text(summary(comparison)))
+
+
+def refused(comparison: Comparison) -> tuple[str, ...]:
+    """Why statistics have no interval, and so no verdict, however far they moved: one sentence a reason."""
+    found: dict[str, list[str]] = {}
+    for pair in comparison.pairs:
+        for step in pair.steps:
+            for each in step.differences:
+                if each.low is None and each.reason:
+                    found.setdefault(f"{each.statistic}: {each.reason}", []).append(step.name)
+    return tuple(f"{counted(len(names), 'measure')} without a verdict at {why}" for why, names in found.items())
+
+
+def _what_changed(overview: Table) -> Table:
+    """The rows with a change; the page has all."""
+    rows = tuple(row for row in overview.rows if any(verdict_of(cell) in GRAVITY for cell in row))
+    left_out = f"{len(overview.rows) - len(rows)} rows without a sure change stand in the page only."
+    return replace(overview, title="What changed", rows=rows, note=f"{overview.note} {left_out}")
+
+
+def _shown(table: Table, details: tuple[str, ...] | None = None) -> Shown:
+    """A table; the small print of *details* columns has a column of its own, None: stands below every value."""
+    shown = Shown(title=table.title, caption=table.note or None, title_justify="left", box=box.SIMPLE_HEAD)
+    for field in table.fields:
+        shown.add_column(field.name, justify="right" if field.kind == "number" else "left")
+        if details and field.name in details:
+            shown.add_column("95 % interval", justify="right")
+    for row in table.rows:
+        texts: list[Text] = []
+        for cell, field in zip(row, table.fields, strict=True):
+            below = f"\n{cell.detail}" if details is None and cell.detail else ""
+            texts.append(Text(f"{cell.text or DASH}{below}", style=_style(cell, field)))
+            if details and field.name in details:
+                texts.append(Text(cell.detail or DASH))
+        shown.add_row(*texts)
+    return shown
+
+
+def _style(cell: Cell, field: Field) -> str:
+    word = cell.text if field.kind == "badge" else verdict_of(cell)
+    return COLOURS.get(word, "")

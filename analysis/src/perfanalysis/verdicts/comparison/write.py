@@ -1,0 +1,109 @@
+"""Write a comparison: comparison.json, comparison.md, and comparison.html with its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from perfanalysis.drawing.blocks import Table
+from perfanalysis.drawing.charts import Figure
+from perfanalysis.drawing.page import Drawn, page_assets, page_environment
+from perfanalysis.files.documents import write_bytes, write_json, write_text
+from perfanalysis.verdicts.comparison.comparison import Comparison, Group
+from perfanalysis.verdicts.comparison.document import comparison_document
+from perfanalysis.verdicts.comparison.figures import change_figure, distribution_figure
+from perfanalysis.verdicts.comparison.markdown import comparison_markdown
+from perfanalysis.verdicts.comparison.tables import (
+    counts,
+    differences_table,
+    kpi_table,
+    latency_table,
+    overview_table,
+    sides_table,
+    unmatched,
+)
+from perfanalysis.workloads.percentiles import stated
+
+DOCUMENT_FILE = "comparison.json"
+MARKDOWN_FILE = "comparison.md"
+PAGE_FILE = "comparison.html"
+
+
+@dataclass(frozen=True)
+class Written:
+    """Where a comparison's files are."""
+
+    document: Path
+    markdown: Path
+    page: Path
+    plots: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class ShownGroup:
+    """A group as the page shows it."""
+
+    label: str
+    blocks: tuple[Figure | Table, ...]
+
+
+def write_comparison(comparison: Comparison, target: Path, *, svg: bool = False) -> Written:
+    """Write all files below *target*, with *svg* each figure as SVG too; the same comparison gives the same bytes."""
+    shown = tuple(_shown(group, place, comparison) for place, group in enumerate(comparison.groups))
+    figures = [block for group in shown for block in group.blocks if isinstance(block, Figure)]
+    drawn = named_figures(figures, "comparison", svg=svg)
+    plots = write_figures(drawn, target)
+    write_json(target / DOCUMENT_FILE, comparison_document(comparison))
+    write_text(target / MARKDOWN_FILE, comparison_markdown(comparison))
+    write_text(target / PAGE_FILE, _page(comparison, shown, drawn))
+    return Written(target / DOCUMENT_FILE, target / MARKDOWN_FILE, target / PAGE_FILE, plots)
+
+
+def named_figures(figures: Iterable[Figure], prefix: str, *, svg: bool) -> tuple[Drawn, ...]:
+    """Figures with the names of their files."""
+    named = ((figure, f"{prefix}.{figure.name}") for figure in figures)
+    return tuple(Drawn("", figure, f"{stem}.png", f"{stem}.svg" if svg else "") for figure, stem in named)
+
+
+def write_figures(drawn: Iterable[Drawn], target: Path) -> tuple[Path, ...]:
+    """Draw each figure into its files."""
+    from perfanalysis.drawing.png import draw
+    from perfanalysis.drawing.svg import draw_svg
+
+    paths = []
+    for item in drawn:
+        for file, drawing in ((item.file, draw), (item.svg, draw_svg)):
+            if file:
+                paths.append(target / file)
+                write_bytes(paths[-1], drawing(item.figure))
+    return tuple(paths)
+
+
+def _shown(group: Group, place: int, comparison: Comparison) -> ShownGroup:
+    blocks = (
+        change_figure(comparison, group, place),
+        latency_table(comparison, group),
+        distribution_figure(comparison, group, place),
+        kpi_table(comparison, group),
+    )
+    return ShownGroup(group.label, tuple(block for block in blocks if block is not None))
+
+
+def _page(comparison: Comparison, shown: tuple[ShownGroup, ...], drawn: Iterable[Drawn]) -> str:
+    template = page_environment(drawn).get_template("comparison.html.j2")
+    return template.render(
+        title=", ".join(side.name for side in comparison.sides[1:]),
+        baseline=comparison.sides[0].name,
+        counts=counts(comparison),
+        percentiles=stated(),
+        margin=f"{100 * comparison.margin:g} %",
+        marks=comparison.marks,
+        data_errors=comparison.data_errors,
+        notes=(*comparison.notes, *unmatched(comparison)),
+        sides=sides_table(comparison),
+        differences=differences_table(comparison),
+        overview=overview_table(comparison),
+        groups=shown,
+        assets=page_assets(),
+    )

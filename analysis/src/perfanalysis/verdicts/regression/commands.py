@@ -1,0 +1,119 @@
+"""The command `regress`."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from perfanalysis.errors import UsageError
+from perfanalysis.imports.orion.commands import judged_options
+from perfanalysis.verdicts.comparison.commands import share, target_of
+from perfanalysis.verdicts.regression.methods import Method
+from perfanalysis.workloads.options import WORKLOADS
+
+
+def pair(text: str) -> tuple[str, str]:
+    """The parts of NAME=VALUE; raises UsageError for anything else."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise UsageError(f"--skip {text}: write NAME=VALUE")
+    return name, value
+
+
+@click.command("regress")
+@click.argument("run")
+@click.option("--history", "folder", required=True, type=click.Path(path_type=Path), help="The history's folder.")
+@click.option(
+    "--method",
+    type=click.Choice(get_args(Method)),
+    default="change-point",
+    show_default=True,
+    help="Changes of level; or whether this run alone is unlike those before it.",
+)
+@click.option("--margin", default="5%", show_default=True, help="Changes smaller than this share do not matter.")
+@click.option(
+    "--recent",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="A change is this run's when it began at most so many runs ago.",
+)
+@click.option(
+    "--compare", "compared", multiple=True, metavar="KEY", help="A key whose value may differ, and is told; repeatable."
+)
+@click.option("--ignore", "ignored", multiple=True, metavar="KEY", help="The same, of what is not of interest.")
+@click.option(
+    "--same", multiple=True, metavar="FACT", help="A fact that must be equal though it is no key; repeatable."
+)
+@click.option("--skip", "skipped", multiple=True, metavar="NAME=VALUE", help="Leave out runs with this; repeatable.")
+@click.option(
+    "--sort-by",
+    "sorted_by",
+    multiple=True,
+    metavar="KEY",
+    help="Order runs by this key or fact, as versions, then by the next, then by time.",
+)
+@click.option(
+    "--watch", "watch", type=click.Path(path_type=Path), metavar="FILE", help="YAML of the KPIs to judge, and how."
+)
+@click.option("--acknowledged", type=click.Path(path_type=Path), metavar="FILE", help="YAML of accepted changes.")
+@judged_options
+@click.option("--json", "as_json", is_flag=True, help="Print the JSON document instead of the summary.")
+@click.option("--svg", is_flag=True, help="Write each plot as SVG, too.")
+@click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default RUN/report.")
+@WORKLOADS
+def regress_command(
+    run: str,
+    folder: Path,
+    method: Method,
+    margin: str,
+    recent: int,
+    compared: tuple[str, ...],
+    ignored: tuple[str, ...],
+    same: tuple[str, ...],
+    skipped: tuple[str, ...],
+    sorted_by: tuple[str, ...],
+    watch: Path | None,
+    acknowledged: Path | None,
+    orion_config: Path | None,
+    orion_test: str | None,
+    orion_vars: str | None,
+    orion_ack: tuple[Path, ...],
+    as_json: bool,
+    svg: bool,
+    output: Path | None,
+) -> None:
+    """Judge RUN by the runs of a history: is any KPI worse than before, since when, by how much, how surely?
+
+    RUN is a run directory, or the id of a run in the history. Compared are recordings of the same kind whose settings
+    marked as keys are equal. regression.json, .md, .html (trends), .xml (JUnit) and .sarif are written, and the outcome
+    into verdict.json. Exit code 4: a KPI is worse. 5: the data of the run is not complete, before 4. 6: no KPI has
+    enough history.
+    """
+    from perfanalysis.verdicts.regression.acknowledged import Acknowledged, read_acknowledged
+    from perfanalysis.verdicts.regression.orion import judged_by, read_orion_acknowledged
+    from perfanalysis.verdicts.regression.series import Selection
+    from perfanalysis.verdicts.regression.verdict import Options
+    from perfanalysis.verdicts.regression.watched import read_watched
+    from perfanalysis.verdicts.regression.write import regress_run
+
+    today = datetime.datetime.now(datetime.UTC).date()
+    accepted = Acknowledged() if acknowledged is None else read_acknowledged(acknowledged, today)
+    accepted = sum((read_orion_acknowledged(path) for path in orion_ack), accepted)
+    orion = judged_by(orion_config, orion_test, orion_vars, folder)
+    watched = (*(() if watch is None else read_watched(watch)), *orion.watched)
+    selection = Selection(
+        frozenset(compared), frozenset(ignored), sorted_by, frozenset(same), tuple(map(pair, skipped))
+    )
+    options = Options(method, share(margin), recent, selection, watched, orion.notes)
+    written = regress_run(run, folder, options, accepted, target_of(run, output), svg=svg)
+    for finding in written.findings:
+        click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
+    click.echo((written.json if as_json else written.markdown).read_text(), nl=False)
+    if not as_json:
+        click.echo(f"Page: {written.page}")
+    if written.error is not None:
+        raise written.error

@@ -1,0 +1,152 @@
+"""The verdict on a run as documents: psap.perf/regression/1, JUnit and Markdown."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from perfanalysis.drawing.blocks import Cell, Field, quantity
+from perfanalysis.drawing.markdown import plain, table_lines
+from perfanalysis.files.documents import Document
+from perfanalysis.verdicts.regression.levels import levels_of
+from perfanalysis.verdicts.regression.tables import changed_with
+from perfanalysis.verdicts.regression.trends import CHANGED, places_of
+from perfanalysis.verdicts.regression.verdict import Change, KpiVerdict, RecordingVerdict, Regression
+from perfanalysis.verdicts.thresholds.junit import counted, printable
+
+CHANGES = (Field("verdict"), Field("recording"), Field("KPI"), Field("what changed"))
+
+
+def regression_document(regression: Regression) -> Document:
+    """The document psap.perf/regression/1."""
+    error, options = regression.error(), regression.options
+    return {
+        "schema": "psap.perf/regression/1",
+        "run": regression.run,
+        "method": options.method,
+        "margin": options.margin,
+        "recent": options.recent,
+        "compared": sorted(options.selection.compared),
+        "ignored": sorted(options.selection.ignored),
+        "sorted_by": list(options.selection.sorted_by),
+        "same": sorted(options.selection.same),
+        "skipped": [f"{name}={value}" for name, value in options.selection.skipped],
+        "exit_code": 0 if error is None else error.exit_code,
+        "reason": None if error is None else str(error),
+        "counts": {word.replace(" ", "_"): number for word, number in regression.counts().items()},
+        "notes": list(regression.notes),
+        "recordings": [
+            {
+                "recording": each.entry.recording,
+                "keys": dict(each.entry.keys),
+                "earlier_runs": len(each.earlier),
+                "kpis": [_kpi(kpi) for kpi in each.kpis],
+            }
+            for each in regression.recordings
+        ],
+    }
+
+
+def _kpi(verdict: KpiVerdict) -> Document:
+    return {
+        "name": verdict.kpi.name,
+        "unit": verdict.kpi.unit,
+        "direction": verdict.direction,
+        "value": verdict.kpi.number,
+        "earlier_values": verdict.count,
+        "verdict": verdict.word,
+        "reason": verdict.reason or None,
+        "older_changes": list(verdict.older),
+        "levels": _levels(verdict),
+        "change": None if verdict.change is None else _change(verdict, verdict.change),
+    }
+
+
+def _levels(verdict: KpiVerdict) -> list[Document]:
+    if verdict.series is None or verdict.word == "too little history":
+        return []
+    entries = verdict.series.entries
+    return [
+        {
+            "since": entries[level.begin].run,
+            "runs": level.end - level.begin,
+            "value": level.value,
+            "low": level.low,
+            "high": level.high,
+        }
+        for level in levels_of(verdict.series.values, places_of(verdict))
+    ]
+
+
+def _change(verdict: KpiVerdict, change: Change) -> Document:
+    return {
+        "since": change.first.run,
+        "runs": change.runs,
+        "before": change.effect.before,
+        "after": change.effect.after,
+        "change": change.effect.change,
+        "low": change.effect.low,
+        "high": change.effect.high,
+        "hedges_g": change.effect.g,
+        "p": change.p,
+        "q": change.q,
+        "statistic": _statistic(change),
+        "changed_with": {name: list(values) for name, values in changed_with(verdict).items()}
+        if verdict.word in CHANGED
+        else {},
+    }
+
+
+def _statistic(change: Change) -> Document | None:
+    """By the methods that look at one run alone: its score, or the share of earlier values below it."""
+    return None if change.statistic is None else {"name": change.statistic[0], "value": change.statistic[1]}
+
+
+def sentence(verdict: KpiVerdict) -> str:
+    """`from 4.10 s to 5.30 s (+29 %, 95 % interval +20 % to +38 %) since RUN`; why there is no verdict, else."""
+    if verdict.change is None:
+        return verdict.reason or "no change"
+    effect = verdict.change.effect
+    moved = "" if effect.change is None else f"{effect.change:+.1%}"
+    sure = "" if effect.low is None or effect.high is None else f"95 % interval {effect.low:+.1%} to {effect.high:+.1%}"
+    told = ", ".join(filter(None, (moved, sure, f"q = {verdict.change.q:.2g}")))
+    before, after = (quantity(value, verdict.kpi.unit) for value in (effect.before, effect.after))
+    text = f"from {before} to {after} ({told}) since {verdict.change.first.run}"
+    return f"{text}; {verdict.reason}" if verdict.reason else text
+
+
+def junit_text(regression: Regression) -> str:
+    """JUnit XML: a suite a recording, a test case a KPI; worse fails, too little history is skipped."""
+    root = ElementTree.Element("testsuites", {"name": regression.run})
+    for recording in regression.recordings:
+        root.append(_suite(recording))
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _suite(recording: RecordingVerdict) -> ElementTree.Element:
+    suite = ElementTree.Element("testsuite", {"name": printable(recording.entry.recording)})
+    for kpi in recording.kpis:
+        place = f"{recording.entry.flow or 'run'}.{recording.entry.recording}"
+        case = ElementTree.SubElement(suite, "testcase", {"classname": printable(place), "name": kpi.kpi.name})
+        kind = {"worse": "failure", "too little history": "skipped"}.get(kpi.word)
+        if kind is not None:
+            ElementTree.SubElement(case, kind, {"message": printable(sentence(kpi))})
+    return counted(suite)
+
+
+def markdown_text(regression: Regression) -> str:
+    """A summary for a pull request: the counts, then a table of all that changed."""
+    counts = ", ".join(f"{number} {word}" for word, number in regression.counts().items() if number)
+    lines = [f"# {plain(regression.run)} against its history", "", f"{counts or 'nothing to judge'}.", ""]
+    changed = [
+        (word, each, kpi)
+        for word in ("worse", "different", "better", "acknowledged")
+        for each, kpi in regression.of(word)
+    ]
+    if changed:
+        rows = (
+            tuple(map(Cell, (word, each.entry.recording, kpi.kpi.name, sentence(kpi)))) for word, each, kpi in changed
+        )
+        lines += [*table_lines(CHANGES, rows, lambda cell: plain(cell.text)), ""]
+    lines += [f"* {plain(note)}" for note in regression.notes]
+    return "\n".join(lines).rstrip("\n") + "\n"

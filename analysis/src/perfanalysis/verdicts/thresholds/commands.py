@@ -1,0 +1,61 @@
+"""The commands `judge` and `measures`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from perfanalysis.workloads.options import WORKLOADS
+
+
+@click.command("judge")
+@click.argument("run", type=click.Path(path_type=Path))
+@WORKLOADS
+@click.option(
+    "--threshold",
+    "words",
+    multiple=True,
+    metavar="NAME=LIMIT",
+    help="A limit on a measure, such as time_to_ready_p99=5s, 'submission_rate>=20/s' or lost=0; can be repeated.",
+)
+@click.option(
+    "--thresholds-from",
+    type=click.Choice(["settings"]),
+    help="Take the thresholds that the run itself was given; --threshold changes single ones.",
+)
+@click.option("--allow-unjudged", is_flag=True, help="A measure with too few values is no failure.")
+@click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default RUN/report.")
+def judge_command(
+    run: Path, words: tuple[str, ...], thresholds_from: str | None, allow_unjudged: bool, output: Path | None
+) -> None:
+    """Judge RUN by thresholds: verdict.json, junit.xml, and an exit code.
+
+    Exit code 4: a threshold was missed. 5: workloads were lost or cannot be accounted for. 6: a measure has too few
+    values. `perfanalysis measures` lists what can be judged; the next report shows the verdict.
+    """
+    from perfanalysis.verdicts.thresholds.threshold import parse_words
+    from perfanalysis.verdicts.thresholds.write import check_thresholds, judge_run, thresholds_of_settings
+    from perfanalysis.workloads.run_analysis import report_directory
+
+    given = thresholds_of_settings(run) if thresholds_from is not None else {}
+    thresholds = {**given, **parse_words(words)}
+    check_thresholds(thresholds)
+    made = judge_run(run, thresholds, report_directory(run, output), unjudged_allowed=allow_unjudged)
+    for outcome in ("met", "missed", "not judged"):
+        for sentence in made.verdict.of(outcome):
+            click.echo(f"{outcome}: {sentence}")
+    click.echo(f"Verdict: {made.json}")
+    error = made.verdict.error()
+    if error is not None:
+        raise error
+
+
+@click.command("measures")
+@WORKLOADS
+def measures_command() -> None:
+    """List what thresholds can be set on, with unit and the way that is better."""
+    from perfanalysis.verdicts.thresholds.measured import declared_measures
+
+    for name, measure in sorted(declared_measures().items()):
+        click.echo(f"{name:30} {measure.unit:12} {measure.direction:8} {measure.help}")

@@ -1,0 +1,165 @@
+"""Everything a threshold can be set on, with its unit and the way that is better: the declared KPIs of every kind.
+
+A KPI can be named as it is. A step that has a KPI `<step>_p50` can also be named with every other statistic: p90, p95,
+p99, max, mean. Beside them stand the counts of the recorder's accounts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from perfanalysis.files.documents import Document, read_document
+from perfanalysis.workloads.kinds import every_kind
+from perfanalysis.workloads.kpis import Direction, KpiValue
+from perfanalysis.workloads.percentiles import STATISTICS, estimates
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from perfanalysis.workloads.workload_type import Analysis
+
+MEDIAN = "_p50"
+LATENCIES = "latencies"
+ACCOUNTED = "recording.json"
+"""The kind of recording that has a recorder's accounts."""
+MEAN = "mean"
+COUNTS: Mapping[str, tuple[str, Direction]] = {
+    "submitted": ("workloads whose submission was tried", "higher"),
+    "completed": ("workloads that completed", "higher"),
+    "failed": ("workloads that failed, or that the API server refused", "lower"),
+    "lost": ("workloads that were lost", "lower"),
+    "running": ("workloads that had not ended when the recording did", "lower"),
+    "churned": ("workloads that the test deleted to put others in their place", "neither"),
+}
+"""Numbers of the recorder's accounting.json that can be judged."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A measure's name, help, unit and direction; `step` and `statistic` where it is a statistic of a step.
+
+    `markers` are the kinds of recordings that have it.
+    """
+
+    name: str
+    help: str
+    unit: str
+    direction: Direction
+    markers: frozenset[str]
+    step: str | None = None
+    statistic: str | None = None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measure of one recording: a number, or None with the reason."""
+
+    number: float | None
+    reason: str | None
+    low: float | None = None
+    high: float | None = None
+    count: int | None = None
+
+
+def declared_measures() -> dict[str, Declared]:
+    """Every measure by name."""
+    found = _of_kpis()
+    counted = frozenset({ACCOUNTED})
+    found |= {
+        name: Declared(name, words, "workloads", direction, counted) for name, (words, direction) in COUNTS.items()
+    }
+    for one in _of_steps():
+        found[one.name] = one
+    return found
+
+
+def _of_kpis() -> dict[str, Declared]:
+    """The KPIs of every kind; two kinds that share a name must mean the same by it."""
+    found: dict[str, Declared] = {}
+    for marker, kind in every_kind().items():
+        for kpi in kind.kpis:
+            made = Declared(kpi.name, kpi.help, kpi.unit, kpi.direction, frozenset({marker}))
+            before = found.get(kpi.name, made)
+            if (before.unit, before.direction) != (made.unit, made.direction):
+                raise ValueError(f"KPI {kpi.name} is declared twice, with other units or directions")
+            found[kpi.name] = replace(before, markers=before.markers | made.markers)
+    return found
+
+
+def steps_of_kpis() -> dict[str, Declared]:
+    """The steps that have a median among the KPIs, by name, as their medians are declared."""
+    return {name.removesuffix(MEDIAN): declared for name, declared in _of_kpis().items() if name.endswith(MEDIAN)}
+
+
+def without_statistic(text: str) -> str:
+    """A median's help without the median: what the step is."""
+    return re.sub(r"^p50 of ", "", text, flags=re.IGNORECASE)
+
+
+def _of_steps() -> Iterator[Declared]:
+    for step, median in steps_of_kpis().items():
+        words = without_statistic(median.help)
+        for statistic in (*STATISTICS, MEAN):
+            name = f"{step}_{statistic}"
+            help_text = f"{statistic} of {words}"
+            yield Declared(name, help_text, median.unit, median.direction, median.markers, step, statistic)
+
+
+def measure_of(analysis: Analysis, accounting: Document) -> Callable[[Declared], Measured]:
+    """A function that gives the value of each declared measure for one recording."""
+    kpis = {value.name: value for value in analysis.kpis}
+
+    def value_of(declared: Declared) -> Measured:
+        if declared.step is not None and declared.statistic is not None:
+            values = values_of_step(analysis, declared.step)
+            # that a step does not occur in a recording is what its KPI says
+            return _statistic(values, declared.statistic) if len(values) else _kpi(kpis.get(f"{declared.step}{MEDIAN}"))
+        if declared.name in COUNTS and analysis.place.marker == ACCOUNTED:
+            return _count(accounting, declared.name)
+        return _kpi(kpis.get(declared.name))
+
+    return value_of
+
+
+def accounting_of(analysis: Analysis) -> Document:
+    """The recorder's accounts beside a recording; empty while it has not ended."""
+    path = analysis.place.directory / "accounting.json"
+    return read_document(path, "accounting", path.name)[0] or {}
+
+
+def values_of_step(analysis: Analysis, step: str) -> NDArray[np.float64]:
+    """The finite times of a step, in seconds: of a scale test on the client's clock, in the order of submission."""
+    for sample in analysis.samples:
+        if sample.name == step:
+            return sample.values[np.isfinite(sample.values)]
+    frame = analysis.frames.get(LATENCIES)
+    column = f"{step}_s"
+    if frame is None or column not in frame.columns:
+        return np.empty(0)
+    values: NDArray[np.float64] = frame[column].to_numpy(dtype=float)
+    return values[np.isfinite(values)]
+
+
+def _statistic(values: NDArray[np.float64], statistic: str) -> Measured:
+    if statistic == MEAN:
+        return Measured(float(values.mean()), None, count=len(values)) if len(values) else Measured(None, "no values")
+    (found,) = (one for one in estimates(values) if one.statistic == statistic)
+    return Measured(found.value, found.reason, found.low, found.high, found.count)
+
+
+def _count(accounting: Document, name: str) -> Measured:
+    value = accounting.get(name)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Measured(float(value), None)
+    return Measured(None, "the recorder has not stated it: it has not ended, or was killed")
+
+
+def _kpi(value: KpiValue | None) -> Measured:
+    if value is None:
+        return Measured(None, "not measured in this recording")
+    return Measured(value.number, value.reason, value.low, value.high, value.count)

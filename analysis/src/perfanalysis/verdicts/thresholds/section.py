@@ -1,0 +1,88 @@
+"""The report's part about verdicts: every verdict.json below the run as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, quantity
+from perfanalysis.files.documents import Document, listing, mapping, read_document
+from perfanalysis.verdicts.thresholds.write import VERDICT_FILE
+
+FIELDS = (
+    Field("Verdict", "badge"),
+    Field("Threshold", "code"),
+    Field("Measured", "number"),
+    Field("Recording"),
+    Field("What it is"),
+)
+
+MOST_WITHOUT_SEARCH = 20
+
+
+def verdict_tables(run_directory: Path, target: Path) -> tuple[Table, ...]:
+    """What the flow judged, all cells in one table, and what `perfanalysis judge` wrote to `target`."""
+    places = {path.parent.resolve() for path in run_directory.rglob(VERDICT_FILE) if path.parent.name != "report"}
+    by_flow = _verdicts(sorted(places - {target.resolve()}), run_directory.resolve())
+    by_hand = _verdicts([target.resolve()], run_directory.resolve())
+    found = (("Thresholds of the run", by_flow), ("Thresholds given to perfanalysis judge", by_hand))
+    tables = [_table(title, verdicts) for title, verdicts in found if verdicts]
+    regressions = [mapping(document.get("regression")) for _, document in by_hand if document.get("regression")]
+    return (*(table for table in tables if table.rows), *map(_regression_table, regressions))
+
+
+def _regression_table(regression: Document) -> Table:
+    fields = (Field("Verdict", "badge"), Field("KPIs", "number"))
+    counts = mapping(regression.get("counts")).items()
+    rows = tuple((Cell(str(word).replace("_", " ")), Cell(str(count))) for word, count in counts if count)
+    reason = (
+        f"Exit code {regression.get('exit_code')}: {regression.get('reason')}. " if regression.get("reason") else ""
+    )
+    note = f"{reason}regression.html beside this report has the trends. Method: {regression.get('method')}."
+    return Table("Judged by its history", fields, rows, note)
+
+
+def _verdicts(places: list[Path], run_directory: Path) -> list[tuple[str, Document]]:
+    """The verdicts in these folders, each with the name of its place in the run."""
+    found = []
+    for place in places:
+        document, _findings = read_document(place / VERDICT_FILE, "verdict", VERDICT_FILE)
+        if document is not None:
+            inside = place.is_relative_to(run_directory)
+            found.append((str(place.relative_to(run_directory)) if inside else place.name, document))
+    return found
+
+
+def _table(title: str, verdicts: list[tuple[str, Document]]) -> Table:
+    rows = tuple(
+        _row(mapping(entry), mapping(mapping(recording).get("labels")), where)
+        for where, document in verdicts
+        for recording in listing(document.get("recordings"))
+        for entry in listing(mapping(recording).get("thresholds"))
+    )
+    bad = [f"Exit code {one.get('exit_code')}: {one.get('reason')}." for _, one in verdicts if one.get("reason")]
+    return Table(
+        title, FIELDS, rows, " ".join(bad) or "Every threshold was met.", search=len(rows) > MOST_WITHOUT_SEARCH
+    )
+
+
+def _row(entry: Document, labels: Document, where: str) -> tuple[Cell, ...]:
+    unit = str(entry.get("unit"))
+    text = str(entry.get("text")).lstrip("<>= ")
+    name = f"cell {labels['cell']}" if "cell" in labels else str(labels.get("recording", ""))
+    return (
+        Cell(str(entry.get("outcome"))),
+        Cell(f"{entry.get('measure')} {entry.get('operator')} {text}"),
+        _measured(entry, unit),
+        Cell(name, where),
+        Cell(str(entry.get("help"))),
+    )
+
+
+def _measured(entry: Document, unit: str) -> Cell:
+    value, low, high = entry.get("value"), entry.get("low"), entry.get("high")
+    if not isinstance(value, int | float):
+        return Cell("", reason=str(entry.get("reason") or "not measured"))
+    interval = ""
+    if isinstance(low, int | float) and isinstance(high, int | float):
+        interval = f"{quantity(low, unit)} {DASH} {quantity(high, unit)}"
+    return Cell(quantity(value, unit), interval)

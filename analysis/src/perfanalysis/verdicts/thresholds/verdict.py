@@ -1,0 +1,197 @@
+"""Verdicts: every threshold on every recording, and what follows for the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from perfanalysis.drawing.blocks import quantity
+from perfanalysis.drawing.wording import counted
+from perfanalysis.errors import AnalysisError, DataQualityError, HistoryError, ThresholdError
+from perfanalysis.files.discovery import Run
+from perfanalysis.files.documents import Document, listing, read_document, text_or_none
+from perfanalysis.verdicts.thresholds.measured import Measured, accounting_of, measure_of
+from perfanalysis.verdicts.thresholds.threshold import Threshold
+from perfanalysis.workloads.run_analysis import RunAnalysis, labels_of
+from perfanalysis.workloads.scale_test.outcomes import lost_text
+from perfanalysis.workloads.workload_type import Analysis
+
+Outcome = Literal["met", "missed", "not judged"]
+LOSSES = ("lost", "lost_ratio")
+"""Measures whose threshold takes the place of the rule that nothing may be lost."""
+MOST_TOLD = 5
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A threshold and what was measured."""
+
+    threshold: Threshold
+    measured: Measured
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether it was met; a measure that was refused or is missing cannot be judged."""
+        if self.measured.number is None:
+            return "not judged"
+        return "met" if self.threshold.holds(self.measured.number) else "missed"
+
+    @property
+    def sentence(self) -> str:
+        """`time_to_ready_p99 <= 5s: 6.02 s`."""
+        if self.measured.number is None:
+            return f"{self.threshold.name}: {self.measured.reason}"
+        return f"{self.threshold.name}: {quantity(self.measured.number, self.threshold.measure.unit)}"
+
+
+@dataclass(frozen=True)
+class RecordingVerdict:
+    """The verdicts on one recording; `labels` tell it from others."""
+
+    labels: Mapping[str, str]
+    judged: tuple[Judged, ...]
+
+    @property
+    def name(self) -> str:
+        """The cell, else the recording's directory."""
+        return f"cell {self.labels['cell']}" if "cell" in self.labels else self.labels["recording"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All verdicts on a run. `data_errors` are sentences about what is lost or does not add up."""
+
+    run: Mapping[str, object]
+    recordings: tuple[RecordingVerdict, ...]
+    data_errors: tuple[str, ...]
+    unjudged_allowed: bool
+
+    def of(self, outcome: Outcome) -> tuple[str, ...]:
+        """The sentences of one outcome, with the cell before them when there are several."""
+        several = len(self.recordings) > 1
+        return tuple(
+            f"{recording.name}: {judged.sentence}" if several else judged.sentence
+            for recording in self.recordings
+            for judged in recording.judged
+            if judged.outcome == outcome
+        )
+
+    @property
+    def lost(self) -> bool:
+        """Whether a threshold on lost workloads was missed."""
+        return any(
+            judged.outcome == "missed" and judged.threshold.measure.name in LOSSES
+            for recording in self.recordings
+            for judged in recording.judged
+        )
+
+    def error(self) -> AnalysisError | None:
+        """The error that a program must end with: bad data before a missed threshold before one not judged."""
+        missed, unjudged = self.of("missed"), self.of("not judged")
+        if self.data_errors or self.lost:
+            return DataQualityError(f"the data is not complete: {_told(self.data_errors + missed)}")
+        if missed:
+            return ThresholdError(f"{counted(len(missed), 'threshold')} missed: {_told(missed)}")
+        if not self.recordings:
+            return HistoryError("there is nothing to judge: no recording was found")
+        if unjudged and not self.unjudged_allowed:
+            return HistoryError(f"{counted(len(unjudged), 'threshold')} cannot be judged: {_told(unjudged)}")
+        return None
+
+
+def _told(sentences: tuple[str, ...]) -> str:
+    more = len(sentences) - MOST_TOLD
+    return "; ".join(sentences[:MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
+
+
+def judge(result: RunAnalysis, thresholds: tuple[Threshold, ...], *, unjudged_allowed: bool = False) -> Verdict:
+    """Judge every recording of a run by every threshold on what its kind has.
+
+    A threshold on what no recording of the run has stays with all of them, not judged.
+    """
+    markers = frozenset(analysis.place.marker for analysis in result.analyses)
+    recordings = tuple(
+        _judge_recording(analysis, tuple(one for one in thresholds if _concerns(one, analysis, markers)))
+        for analysis in result.analyses
+    )
+    accepted = {one.measure.name for one in thresholds} & set(LOSSES)
+    losses = {_loss_sentence(analysis) for analysis in result.analyses} if accepted else set()
+    errors = (f"{finding.where}: {finding.text}" for finding in result.findings if finding.severity == "error")
+    return Verdict(
+        _about(result.run), recordings, tuple(error for error in errors if error not in losses), unjudged_allowed
+    )
+
+
+def _concerns(threshold: Threshold, analysis: Analysis, markers: frozenset[str]) -> bool:
+    own = threshold.measure.markers
+    return analysis.place.marker in own or not own & markers
+
+
+def _about(run: Run) -> Document:
+    """What run it is; of a part of one, which has no run.json of its own, the run that it lies in."""
+    document = run.document or next(filter(None, map(_run_document, run.directory.parents)), {})
+    return {
+        "run": str(document.get("id") or run.id),
+        "flow": text_or_none(document.get("flow")),
+        "simulated": [str(item) for item in listing(document.get("simulated"))],
+        "emulated": [str(item) for item in listing(document.get("emulated"))],
+    }
+
+
+def _run_document(directory: Path) -> Document | None:
+    path = directory / "run.json"
+    return read_document(path, "run", path.name)[0] if path.is_file() else None
+
+
+def _judge_recording(analysis: Analysis, thresholds: tuple[Threshold, ...]) -> RecordingVerdict:
+    value_of = measure_of(analysis, accounting_of(analysis))
+    judged = tuple(Judged(threshold, value_of(threshold.measure)) for threshold in thresholds)
+    return RecordingVerdict(labels_of(analysis), judged)
+
+
+def _loss_sentence(analysis: Analysis) -> str:
+    """The sentence with which the analysis reports the losses of a recording."""
+    lost = accounting_of(analysis).get("lost")
+    return f"{analysis.place.relative}/accounting.json: {lost_text(lost)}" if isinstance(lost, int) else ""
+
+
+def verdict_document(verdict: Verdict) -> Document:
+    """The document psap.perf/verdict/1."""
+    error = verdict.error()
+    return {
+        "schema": "psap.perf/verdict/1",
+        **verdict.run,
+        "exit_code": 0 if error is None else error.exit_code,
+        "reason": None if error is None else str(error),
+        "thresholds": {
+            "exit_code": 0 if error is None else error.exit_code,
+            "reason": None if error is None else str(error),
+        },
+        "unjudged_allowed": verdict.unjudged_allowed,
+        "data_errors": list(verdict.data_errors),
+        "recordings": [
+            {"labels": dict(recording.labels), "thresholds": [_entry(judged) for judged in recording.judged]}
+            for recording in verdict.recordings
+        ],
+    }
+
+
+def _entry(judged: Judged) -> Document:
+    threshold, measured = judged.threshold, judged.measured
+    return {
+        "measure": threshold.measure.name,
+        "help": threshold.measure.help,
+        "unit": threshold.measure.unit,
+        "direction": threshold.measure.direction,
+        "operator": threshold.operator,
+        "limit": threshold.limit,
+        "text": threshold.text,
+        "outcome": judged.outcome,
+        "value": measured.number,
+        "reason": measured.reason,
+        "low": measured.low,
+        "high": measured.high,
+        "count": measured.count,
+    }

@@ -1,0 +1,79 @@
+"""Judge a run directory and write its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from perfanalysis.errors import UsageError
+from perfanalysis.files.documents import Document, mapping, read_document, write_json, write_text
+from perfanalysis.files.scratch import scratch_folder
+from perfanalysis.verdicts.thresholds.junit import junit_text
+from perfanalysis.verdicts.thresholds.measured import declared_measures
+from perfanalysis.verdicts.thresholds.threshold import Threshold, parse_thresholds
+from perfanalysis.verdicts.thresholds.verdict import Verdict, judge, verdict_document
+from perfanalysis.verdicts.thresholds.verdict_file import earlier_verdict, with_outcome
+from perfanalysis.workloads.run_analysis import analyse_run
+
+VERDICT_FILE = "verdict.json"
+JUNIT_FILE = "junit.xml"
+SETTING_END = "_thresholds"
+
+
+@dataclass(frozen=True)
+class VerdictPaths:
+    """A verdict and where its files are."""
+
+    verdict: Verdict
+    document: Document
+    json: Path
+    junit: Path
+
+
+def check_thresholds(given: Mapping[str, object]) -> tuple[Threshold, ...]:
+    """The thresholds of a mapping, checked. Raises UsageError naming all that is wrong with them."""
+    return parse_thresholds(given, declared_measures())
+
+
+def judge_run(
+    run_directory: Path | str,
+    thresholds: Mapping[str, object],
+    output: Path | str,
+    *,
+    unjudged_allowed: bool = False,
+) -> VerdictPaths:
+    """Judge a run, or a part of one that holds recordings; write verdict.json and junit.xml to `output`.
+
+    Raises UsageError when a threshold is wrong or it is no run directory. A missed threshold raises nothing here: ask
+    the verdict for its `error()`.
+    """
+    checked = check_thresholds(thresholds)
+    if not checked:
+        raise UsageError("there is no threshold to judge by; give one, such as time_to_ready_p99=5s")
+    target = Path(output)
+    with scratch_folder() as tables:
+        result = analyse_run(Path(run_directory), tables)
+    verdict = judge(result, checked, unjudged_allowed=unjudged_allowed)
+    earlier = earlier_verdict(target / VERDICT_FILE, verdict.run["run"])
+    regression = {"regression": earlier["regression"]} if "regression" in earlier else {}
+    document = with_outcome({**verdict_document(verdict), **regression})
+    paths = VerdictPaths(verdict, document, target / VERDICT_FILE, target / JUNIT_FILE)
+    write_json(paths.json, document)
+    write_text(paths.junit, junit_text(verdict))
+    return paths
+
+
+def thresholds_of_settings(run_directory: Path) -> dict[str, object]:
+    """The thresholds that the run itself was given: its setting whose name ends with `_thresholds`.
+
+    Raises UsageError when the run has no such setting, or none is in it.
+    """
+    document, findings = read_document(run_directory / "settings.yml", "settings", "settings.yml")
+    if document is None:
+        raise UsageError(f"{run_directory}/settings.yml: {findings[0].text}; give thresholds with --threshold")
+    for name, entry in mapping(document.get("all")).items():
+        value = mapping(mapping(entry).get("value"))
+        if name.endswith(SETTING_END) and value:
+            return value
+    raise UsageError(f"{run_directory}/settings.yml holds no thresholds; give them with --threshold")

@@ -1,0 +1,1 @@
+"""Kinds of workloads, and what they share: KPIs, percentiles, selection."""

@@ -1,0 +1,155 @@
+"""From the tables of a declared kind to what a report shows: KPIs, samples, figures, tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from perfanalysis.drawing.blocks import Cell, Field, Note, Section, Table, number, quantity
+from perfanalysis.files.discovery import Place, marks_of
+from perfanalysis.files.documents import load_json, mapping
+from perfanalysis.files.tables import specs_of
+from perfanalysis.workloads.declared.columns import Columns
+from perfanalysis.workloads.declared.model import WorkloadDeclared
+from perfanalysis.workloads.kpis import Kpi, evaluate
+from perfanalysis.workloads.percentiles import STATISTICS, estimates, stated
+from perfanalysis.workloads.workload_type import Analysis, Sample
+
+MOST_ROWS = 200
+MOST_FACTS = 5
+MOST_MARKER_BYTES = 1 << 20
+LAST_TIME_S = 9e9
+"""In the year 2255; what lies beyond is shown as the number that it is."""
+
+
+@dataclass(frozen=True)
+class Analyser:
+    """The function `analyse` of a declared kind."""
+
+    declared: WorkloadDeclared
+    kpis: tuple[Kpi[Any], ...]
+
+    def __call__(self, tables: Any, place: Place) -> Analysis:
+        """Everything known of one recording."""
+        columns = Columns(self.declared, tables)
+        specs = specs_of(type(tables))
+        samples = tuple(
+            Sample(sample.name, sample.label, sample.unit, values[np.isfinite(values)], sample.things)
+            for sample in self.declared.samples
+            for values in (columns.numbers(sample.of, sample.where),)
+        )
+        return Analysis(
+            place=place,
+            title=self.declared.title,
+            marks=_marks(place),
+            frames={spec.name: getattr(tables, name) for name, spec in specs.items()},
+            specs={spec.name: spec for spec in specs.values()},
+            kpis=evaluate(self.kpis, columns),
+            samples=samples,
+            make_sections=lambda: self._sections(columns, samples),
+            findings=(),
+            facts=self._facts(columns),
+            period=self._period(columns),
+        )
+
+    def _facts(self, columns: Columns) -> dict[str, str]:
+        found = {name: columns.texts(fact.of, fact.where) for name, fact in self.declared.facts.items()}
+        return {name: _few(texts) for name, texts in found.items() if texts}
+
+    def _period(self, columns: Columns) -> tuple[float, float] | None:
+        period = self.declared.period
+        if period is None:
+            return None
+        begins, ends = columns.numbers(period.begin, {}), columns.numbers(period.end, {})
+        if not (np.isfinite(begins).any() and np.isfinite(ends).any()):
+            return None
+        begin, end = float(np.nanmin(begins)), float(np.nanmax(ends))
+        return (begin, end) if begin <= end else None
+
+    def _sections(self, columns: Columns, samples: tuple[Sample, ...]) -> tuple[Section, ...]:
+        made = (
+            Section("plots", "Plots", "", tuple(_drawn(columns))),
+            Section("percentiles", "Percentiles", "", (_percentiles(samples),) if samples else ()),
+            Section("tables", "Tables", "", tuple(_shown(columns, name) for name in self.declared.shown)),
+        )
+        return tuple(section for section in made if section.blocks)
+
+
+def _marks(place: Place) -> tuple[str, ...]:
+    """What the marker says was simulated or emulated, where it is a document of ours."""
+    path = place.directory / place.marker
+    try:
+        small = path.suffix == ".json" and path.stat().st_size <= MOST_MARKER_BYTES
+        return marks_of(mapping(load_json(path.read_bytes()))) if small else ()
+    except (OSError, ValueError):
+        return ()
+
+
+def _few(texts: list[str]) -> str:
+    rest = len(texts) - MOST_FACTS
+    return ", ".join(texts[:MOST_FACTS]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _drawn(columns: Columns) -> list[Any]:
+    from perfanalysis.workloads.declared.plots import figures
+
+    return [
+        figure if figure is not None else Note(f"{plot.title}: no row has what it shows.")
+        for plot, figure in figures(columns)
+    ]
+
+
+def _percentiles(samples: tuple[Sample, ...]) -> Table:
+    """A row a sample, with intervals and the reason of what is refused."""
+    rows = []
+    for sample in samples:
+        cells = [Cell(sample.label), Cell(number(len(sample.values)), sort=len(sample.values))]
+        for found in estimates(sample.values):
+            if found.value is None:
+                cells.append(Cell("", reason=found.reason or "no values"))
+                continue
+            interval = ""
+            if found.low is not None and found.high is not None:
+                interval = f"{quantity(found.low, sample.unit)} to {quantity(found.high, sample.unit)}"
+            cells.append(Cell(quantity(found.value, sample.unit), interval, sort=found.value))
+        rows.append(tuple(cells))
+    fields = (
+        Field("Values"),
+        Field("Count", "number"),
+        *(Field(name.capitalize() if name == "max" else name.upper(), "number") for name in STATISTICS),
+    )
+    note = f"{stated()} Small print: 95 % bootstrap interval."
+    return Table("Percentiles", fields, tuple(rows), note)
+
+
+def _shown(columns: Columns, name: str) -> Table:
+    declared = columns.declared.tables[name]
+    frame = getattr(columns.tables, name)
+    numbers = ("number", "integer")
+    fields = tuple(
+        Field(columns.label(f"{name}.{column.name}"), "number" if column.kind in numbers else "text", column.unit or "",
+              column.help)
+        for column in declared.columns
+    )  # fmt: skip
+    times = [column.kind == "time" for column in declared.columns]
+    rows = tuple(
+        tuple(_cell(value, time=time) for value, time in zip(row, times, strict=True))
+        for row in frame.head(MOST_ROWS).astype("object").itertuples(index=False)
+    )
+    rest = len(frame) - len(rows)
+    note = f"The first {MOST_ROWS} of {len(frame)} rows; the Parquet file has all." if rest else ""
+    return Table(declared.help, fields, rows, note, search=len(rows) > 12, sort=True)
+
+
+def _cell(value: Any, *, time: bool) -> Cell:
+    import pandas as pd
+
+    if pd.isna(value):
+        return Cell("", reason="not stated")
+    if time and 0 <= value < LAST_TIME_S:
+        return Cell(f"{pd.Timestamp(value, unit='s').round('ms').isoformat(sep=' ')} UTC", sort=float(value))
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        return Cell(number(value), sort=float(value)) if np.isfinite(value) else Cell(str(value))
+    return Cell(str(value))

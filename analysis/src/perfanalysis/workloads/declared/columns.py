@@ -1,0 +1,132 @@
+"""Columns of a declared kind's tables by their references, filtered, and their statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from perfanalysis.workloads.declared.checks import split
+from perfanalysis.workloads.declared.model import ColumnDeclared, Statistic, Where, WorkloadDeclared
+from perfanalysis.workloads.kpis import Value
+from perfanalysis.workloads.percentiles import SHARES, Estimate, estimates
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+SIMPLE: Mapping[str, Callable[[Any], Any]] = {"sum": np.sum, "mean": np.mean, "min": np.min, "max": np.max}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The tables of one recording (a dataclass of DataFrames) with their declaration."""
+
+    declared: WorkloadDeclared
+    tables: Any
+    _estimates: dict[str, Mapping[str, Estimate]] = field(default_factory=dict, compare=False, repr=False)
+    """All percentiles of a column by its reference and filter: five KPIs of one column share them."""
+    _rows: dict[str, NDArray[np.bool_]] = field(default_factory=dict, compare=False, repr=False)
+    """Which rows a filter keeps, by the table and the filter: KPIs, plots and facts ask the same again."""
+
+    def declaration(self, reference: str) -> ColumnDeclared:
+        """The declaration of `table.column`."""
+        table, name = split(reference)
+        return next(column for column in self.declared.tables[table].columns if column.name == name)
+
+    def label(self, reference: str) -> str:
+        """Words for a column."""
+        column = self.declaration(reference)
+        return column.label or column.name.removesuffix("_s").replace("_", " ")
+
+    def frame(self, reference: str, where: Where) -> pd.DataFrame:
+        """The rows of a reference's table that `where` asks for."""
+        table, kept = self._kept(reference, where)
+        return table[kept]
+
+    def _column(self, reference: str, where: Where) -> pd.Series[Any]:
+        table, kept = self._kept(reference, where)
+        column: pd.Series[Any] = table[split(reference)[1]]
+        return column[kept]
+
+    def _kept(self, reference: str, where: Where) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
+        of = split(reference)[0]
+        table: pd.DataFrame = getattr(self.tables, of)
+        name = f"{of} {sorted(where.items())}"
+        if name not in self._rows:
+            self._rows[name] = _rows_where(table, where)
+        return table, self._rows[name]
+
+    def numbers(self, reference: str, where: Where) -> NDArray[np.float64]:
+        """The values of a column of numbers, missing ones as NaN."""
+        table, kept = self._kept(reference, where)
+        return numbers_of(table, reference)[kept]
+
+    def texts(self, reference: str, where: Where) -> list[str]:
+        """The different values of a column as texts, in order of their first row."""
+        known = self._column(reference, where).dropna()
+        return [_text(value) for value in dict.fromkeys(known.astype("object"))]
+
+    def statistic(self, reference: str, where: Where, statistic: Statistic) -> Value:
+        """A statistic of a column; what is missing has its reason."""
+        if statistic == "count":
+            known = self._column(reference, where).notna()
+            return Value(float(known.sum()), count=int(known.sum()))
+        if statistic == "distinct":
+            texts = self.texts(reference, where)
+            return Value(float(len(texts)), count=len(texts))
+        if statistic in SHARES:
+            value = self._percentile(reference, where, statistic)
+        else:
+            value = statistic_of(self.numbers(reference, where), statistic)
+        return value if value.number is not None or value.count else Value(None, f"no row has {reference}", count=0)
+
+    def _percentile(self, reference: str, where: Where, statistic: Statistic) -> Value:
+        name = f"{reference} {sorted(where.items())}"
+        if name not in self._estimates:
+            self._estimates[name] = {one.statistic: one for one in estimates(self.numbers(reference, where))}
+        return value_of(self._estimates[name][statistic])
+
+
+def _rows_where(table: pd.DataFrame, where: Where) -> NDArray[np.bool_]:
+    kept = np.ones(len(table), dtype=bool)
+    for name, wanted in where.items():
+        values = wanted if isinstance(wanted, tuple) else (wanted,)
+        kept &= table[name].astype("object").isin(values).to_numpy(dtype=bool)
+    return kept
+
+
+def value_of(estimate: Estimate) -> Value:
+    """A percentile as the value of a KPI."""
+    return Value(estimate.value, estimate.reason, estimate.low, estimate.high, estimate.count)
+
+
+def numbers_of(frame: pd.DataFrame, reference: str) -> NDArray[np.float64]:
+    """A column of a frame as floats, missing ones as NaN, infinite ones too."""
+    values: NDArray[np.float64] = frame[split(reference)[1]].to_numpy(dtype=float, na_value=np.nan)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def statistic_of(values: NDArray[np.float64], statistic: Statistic) -> Value:
+    """A statistic of numbers; percentiles with intervals, refused where the sample is too small."""
+    finite = values[np.isfinite(values)]
+    if statistic == "count":
+        return Value(float(len(finite)), count=len(finite))
+    if statistic == "distinct":
+        return Value(float(len(np.unique(finite))), count=len(finite))
+    if not len(finite):
+        return Value(None, "no values", count=0)
+    if statistic in SHARES:
+        (found,) = (one for one in estimates(finite) if one.statistic == statistic)
+        return value_of(found)
+    with np.errstate(over="ignore"):
+        number = float(SIMPLE[statistic](finite))
+    if not np.isfinite(number):
+        return Value(None, "too large for a number", count=len(finite))
+    return Value(number, count=len(finite))
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,156 @@
+"""What a `workload.yml` may say, as types: the reader and the JSON Schema psap.perf/workload/1 follow from these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal
+
+from perfanalysis.files.tables import Kind
+from perfanalysis.workloads.kpis import Direction
+
+Scalar = str | int | float | bool
+Where = Mapping[str, str | int | float | bool | tuple[str | int | float | bool, ...]]
+Statistic = Literal["count", "distinct", "sum", "mean", "min", "max", "p50", "p90", "p95", "p99"]
+PlotKind = Literal["distribution", "points", "line", "bars", "concurrency"]
+WORDS: Mapping[str, str] = {"count": "Number", "distinct": "Different values", "sum": "Sum", "mean": "Mean"} | {
+    "min": "Smallest",
+    "max": "Largest",
+}
+"""How a statistic is called in a sentence; percentiles by their names."""
+OF_ANY: tuple[Statistic, ...] = ("count", "distinct")
+"""Statistics of columns of every kind; the others are of numbers."""
+
+
+@dataclass(frozen=True)
+class ColumnDeclared:
+    """A column."""
+
+    name: Annotated[str, "lower_case name"]
+    kind: Annotated[Kind, "time is seconds since the epoch, UTC"]
+    help: Annotated[str, "what it holds"]
+    unit: Annotated[str | None, "unit of a number"] = None
+    label: Annotated[str | None, "words for an axis; by default the name"] = None
+    optional: Annotated[bool, "whether the parser may leave it out"] = False
+    at: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class TableDeclared:
+    """A table."""
+
+    help: Annotated[str, "what a row is"]
+    columns: Annotated[tuple[ColumnDeclared, ...], "columns, in their order"]
+    at: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class FactDeclared:
+    """A text that tells recordings apart."""
+
+    of: Annotated[str, "table.column whose values it is"]
+    where: Annotated[Where, "rows: column to value or values"] = field(default_factory=dict)
+    at: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class PeriodDeclared:
+    """When the work began and ended."""
+
+    begin: Annotated[str, "table.column of kind time: the earliest"]
+    end: Annotated[str, "table.column of kind time: the latest"]
+    at: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class KpiDeclared:
+    """A result: a statistic of a column, or what a function of parser.py says."""
+
+    name: Annotated[str, "lower_case name"]
+    help: Annotated[str, "a sentence"]
+    unit: Annotated[str, "unit of the number"]
+    direction: Annotated[Direction, "which way is better"]
+    of: Annotated[str | None, "table.column"] = None
+    statistic: Annotated[
+        Statistic | tuple[Statistic, ...] | None,
+        "of its values; several make a KPI each, named name_statistic; percentiles need 2, 10, 20, 100 values",
+    ] = None
+    where: Annotated[Where, "rows: column to value or values"] = field(default_factory=dict)
+    function: Annotated[str | None, "parser:name, called with all tables"] = None
+    headline: Annotated[str | None, "short label on top of the report; of several statistics P99 has it"] = None
+    at: str = field(default="", compare=False)
+
+    @property
+    def each(self) -> tuple[KpiDeclared, ...]:
+        """A KPI for each of several statistics; itself where there is one."""
+        if not isinstance(self.statistic, tuple):
+            return (self,)
+        top = "p99" if "p99" in self.statistic else next(iter(self.statistic), None)
+        words = self.help[:1].lower() + self.help[1:]
+        return tuple(
+            replace(
+                self,
+                name=f"{self.name}_{statistic}",
+                help=f"{WORDS.get(statistic, statistic.upper())} of {words}",
+                statistic=statistic,
+                headline=self.headline if statistic == top else None,
+            )
+            for statistic in self.statistic
+        )
+
+
+@dataclass(frozen=True)
+class SampleDeclared:
+    """A named set of values that recordings are compared by."""
+
+    name: Annotated[str, "lower_case name"]
+    label: Annotated[str, "words for readers"]
+    unit: Annotated[str, "unit of the values"]
+    of: Annotated[str, "table.column"]
+    things: Annotated[str, "what each value is of, in the plural"] = "records"
+    where: Annotated[Where, "rows: column to value or values"] = field(default_factory=dict)
+    at: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class PlotDeclared:
+    """A figure. Which keys it needs depends on its kind."""
+
+    name: Annotated[str, "lower_case name"]
+    title: Annotated[str, "heading"]
+    kind: Annotated[PlotKind, "distribution, bars: of; points, line: x and y; concurrency: begin and end"]
+    caption: Annotated[str, "a sentence below it"] = ""
+    of: Annotated[str | tuple[str, ...], "table.column, or a list of them"] = ()
+    x: Annotated[str | None, "table.column; a time counts from the first"] = None
+    y: Annotated[str | None, "table.column"] = None
+    begin: Annotated[str | None, "table.column of kind time"] = None
+    end: Annotated[str | None, "table.column of kind time; where it is missing, it has not ended"] = None
+    by: Annotated[str | None, "table.column that tells series apart"] = None
+    statistic: Annotated[Statistic | None, "height of a bar"] = None
+    where: Annotated[Where, "rows: column to value or values"] = field(default_factory=dict)
+    at: str = field(default="", compare=False)
+
+    @property
+    def columns_of(self) -> tuple[str, ...]:
+        """`of` as a list."""
+        return (self.of,) if isinstance(self.of, str) else self.of
+
+
+@dataclass(frozen=True)
+class WorkloadDeclared:
+    """A kind of workload: its files, its tables, and what is made of them."""
+
+    schema: Annotated[Literal["psap.perf/workload/1"], "psap.perf/workload/1"]
+    name: Annotated[str, "lower_case name, unique among kinds"]
+    title: Annotated[str, "heading in reports"]
+    version: Annotated[int, "raised when the parser makes something else of the same files"]
+    marker: Annotated[str, "file that makes the directory that holds it a recording of this kind"]
+    files: Annotated[tuple[str, ...], "files that the parser may read: names or patterns below that directory"]
+    tables: Annotated[Mapping[str, TableDeclared], "tables by name"]
+    facts: Annotated[Mapping[str, FactDeclared], "texts that tell recordings apart"] = field(default_factory=dict)
+    period: Annotated[PeriodDeclared | None, "when the work began and ended"] = None
+    kpis: Annotated[tuple[KpiDeclared, ...], "results"] = ()
+    samples: Annotated[tuple[SampleDeclared, ...], "values that recordings are compared by"] = ()
+    plots: Annotated[tuple[PlotDeclared, ...], "figures, in their order"] = ()
+    shown: Annotated[tuple[str, ...], "tables that the report shows"] = ()
+    at: str = field(default="", compare=False)

@@ -1,0 +1,174 @@
+"""The figures of a declared kind: a function for each kind of plot, from the columns to a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, LayerKind, cumulative
+from perfanalysis.workloads.declared.checks import split
+from perfanalysis.workloads.declared.columns import Columns, numbers_of, statistic_of
+from perfanalysis.workloads.declared.model import PlotDeclared, PlotKind
+from perfanalysis.workloads.step_series import count_between
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+MOST_SERIES = 12
+MOST_BARS = 40
+MOST_POINTS = 4000
+FEW_POINTS = 20
+Drawn = tuple[tuple[Chart, ...], str]
+"""Charts beside each other, and what the caption must say of what was left out."""
+
+
+def figure_of(columns: Columns, plot: PlotDeclared) -> Figure | None:
+    """The figure of a plot; None when no row has what it shows."""
+    charts, left_out = DRAWN[plot.kind](columns, plot)
+    charts = tuple(chart for chart in charts if any(len(layer.x) for layer in chart.layers))
+    if not charts:
+        return None
+    caption = " ".join(text for text in (plot.caption, left_out) if text)
+    return Figure(plot.name, plot.title, caption, (charts,))
+
+
+def _distribution(columns: Columns, plot: PlotDeclared) -> Drawn:
+    """One chart for each unit, since values of different units share no axis."""
+    units: dict[str, list[str]] = {}
+    for reference in plot.columns_of:
+        units.setdefault(columns.declaration(reference).unit or "", []).append(reference)
+    charts = []
+    for unit, references in units.items():
+        curves = (
+            cumulative(columns.numbers(reference, plot.where), columns.label(reference), place)
+            for place, reference in enumerate(references)
+        )
+        layers = tuple(curve for curve in curves if len(curve.x))
+        label = columns.label(references[0]) if len(references) == 1 else "value"
+        charts.append(Chart(plot.title, Axis(label, unit), Axis("share", "%", low=0.0, high=100.0), layers, height=320))
+    return tuple(charts), ""
+
+
+def _series(columns: Columns, plot: PlotDeclared, reference: str) -> tuple[list[tuple[str, pd.DataFrame]], str]:
+    """The rows of a plot, apart by its `by`: the most frequent values, and what is left out."""
+    frame = columns.frame(reference, plot.where)
+    if plot.by is None:
+        return [(columns.label(plot.y or reference), frame)], ""
+    keys = frame[split(plot.by)[1]].astype("object")
+    found = list(keys.value_counts().index)
+    shown = sorted(found[:MOST_SERIES], key=str)
+    rest = len(found) - len(shown)
+    left_out = f"Only the {MOST_SERIES} most frequent of {len(found)} are drawn." if rest else ""
+    return [(str(key), frame[(keys == key).to_numpy(dtype=bool)]) for key in shown], left_out
+
+
+def _over(kind: LayerKind) -> Callable[[Columns, PlotDeclared], Drawn]:
+    def draw(columns: Columns, plot: PlotDeclared) -> Drawn:
+        assert plot.x is not None and plot.y is not None  # noqa: S101 - by declared.checks
+        series, left_out = _series(columns, plot, plot.x)
+        start, x_axis = _x_axis(columns, plot)
+        layers = []
+        for place, (label, frame) in enumerate(series):
+            x, y = numbers_of(frame, plot.x) - start, numbers_of(frame, plot.y)
+            known = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+            known = known[np.argsort(x[known], kind="stable")]
+            if kind == "line":
+                known = thinned(known, y)
+            few = kind == "line" and len(known) <= FEW_POINTS
+            layers.append(Layer(kind, label, x[known], y[known], place, dots=few))
+        y_axis = Axis(columns.label(plot.y), columns.declaration(plot.y).unit or "")
+        return (Chart(plot.title, x_axis, y_axis, tuple(layers), height=320),), left_out
+
+    return draw
+
+
+def thinned(places: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """At most MOST_POINTS of the places: of each stretch the smallest and the largest value, so no peak is lost."""
+    if len(places) <= MOST_POINTS:
+        return places
+    kept: set[int] = {int(places[0]), int(places[-1])}
+    for stretch in np.array_split(places, MOST_POINTS // 2 - 1):
+        kept |= {int(stretch[np.argmin(values[stretch])]), int(stretch[np.argmax(values[stretch])])}
+    return np.array([place for place in places if int(place) in kept], dtype=np.int64)
+
+
+def _x_axis(columns: Columns, plot: PlotDeclared) -> tuple[float, Axis]:
+    """What is taken off x, and its axis: times count from the first."""
+    assert plot.x is not None  # noqa: S101 - by declared.checks
+    column = columns.declaration(plot.x)
+    if column.kind != "time":
+        return 0.0, Axis(columns.label(plot.x), column.unit or "")
+    return _first(columns.numbers(plot.x, plot.where)), Axis("time since the first", "s", low=0.0)
+
+
+def _first(times: NDArray[np.float64]) -> float:
+    finite = times[np.isfinite(times)]
+    return float(finite.min()) if len(finite) else 0.0
+
+
+def _bars(columns: Columns, plot: PlotDeclared) -> Drawn:
+    assert plot.by is not None  # noqa: S101 - by declared.checks
+    (reference,) = plot.columns_of
+    statistic = plot.statistic or "count"
+    frame = columns.frame(reference, plot.where)
+    keys = frame[split(plot.by)[1]].astype("object")
+    found = list(keys.value_counts().index)
+    shown = found[:MOST_BARS]
+    heights = []
+    for key in shown:
+        own = frame[(keys == key).to_numpy(dtype=bool)]
+        known = own[split(reference)[1]].notna()
+        if statistic == "count":
+            heights.append(float(known.sum()))
+        elif statistic == "distinct":
+            heights.append(float(own[split(reference)[1]].nunique()))
+        else:
+            number = statistic_of(numbers_of(own, reference), statistic).number
+            heights.append(np.nan if number is None else number)
+    layer = Layer("sidebars", columns.label(plot.by), np.array(heights), np.arange(len(shown), dtype=float), width=0.6)
+    counted = statistic in ("count", "distinct")
+    unit = "" if counted else columns.declaration(reference).unit or ""
+    label = statistic if counted else f"{statistic} of {columns.label(reference)}"
+    names = tuple(str(key)[:60] for key in shown)
+    chart = Chart(
+        plot.title,
+        Axis(label, unit, low=0.0 if not any(height < 0 for height in heights) else None, whole=counted),
+        Axis("", categories=names),
+        (layer,) if shown else (),
+        height=90 + 30 * len(names),
+    )
+    left_out = f"Only the {MOST_BARS} most frequent of {len(found)} are drawn." if len(found) > MOST_BARS else ""
+    return (chart,), left_out
+
+
+def _concurrency(columns: Columns, plot: PlotDeclared) -> Drawn:
+    assert plot.begin is not None and plot.end is not None  # noqa: S101 - by declared.checks
+    series, left_out = _series(columns, plot, plot.begin)
+    start = _first(columns.numbers(plot.begin, plot.where))
+    layers = []
+    for place, (label, frame) in enumerate(series):
+        counted = count_between(numbers_of(frame, plot.begin), numbers_of(frame, plot.end))
+        places = thinned(np.arange(len(counted.times)), counted.values)
+        name = label if plot.by else "at once"
+        layers.append(Layer("steps", name, counted.times[places] - start, counted.values[places], place))
+    chart = Chart(
+        plot.title, Axis("time since the first", "s", low=0.0), Axis("at once", low=0.0, whole=True), tuple(layers)
+    )
+    return (chart,), left_out
+
+
+DRAWN: Mapping[PlotKind, Callable[[Columns, PlotDeclared], Drawn]] = {
+    "distribution": _distribution,
+    "points": _over("points"),
+    "line": _over("line"),
+    "bars": _bars,
+    "concurrency": _concurrency,
+}
+
+
+def figures(columns: Columns) -> Iterator[tuple[PlotDeclared, Figure | None]]:
+    """Every declared plot with its figure."""
+    yield from ((plot, figure_of(columns, plot)) for plot in columns.declared.plots)

@@ -1,0 +1,107 @@
+"""From the tables of a fine-tuning job to what a report shows, and from several jobs to what they tell together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from perfanalysis.drawing.blocks import Section
+from perfanalysis.drawing.charts import Figure
+from perfanalysis.files.discovery import Place, marks_of
+from perfanalysis.files.findings import Finding, Severity
+from perfanalysis.files.source import Source
+from perfanalysis.workloads.fine_tuning.job import KIND, MARKER, job_of
+from perfanalysis.workloads.fine_tuning.kpis import KPIS, on_top
+from perfanalysis.workloads.fine_tuning.measures import Measures, measure
+from perfanalysis.workloads.fine_tuning.scaling import jobs_of, scaling_kpis
+from perfanalysis.workloads.fine_tuning.summary import SUMMARY, summary_table, told_apart
+from perfanalysis.workloads.fine_tuning.tables import FACTS, PROBLEMS, STEPS, FineTuningTables
+from perfanalysis.workloads.fine_tuning.throughput import THROUGHPUT
+from perfanalysis.workloads.kpis import evaluate
+from perfanalysis.workloads.workload_type import Across, Analysis, Sample
+
+PLAIN = ("torn records", "begun anew", "no log", "empty log", "benchmark failed")
+"""Problems whose text says it all, without the name before it."""
+SPECS = {spec.name: spec for spec in (SUMMARY, STEPS, FACTS, PROBLEMS, THROUGHPUT)}
+
+
+def analyse(tables: FineTuningTables, place: Place) -> Analysis:
+    """Measure a job and lay out its part of the report."""
+    source = Source(place)
+    document = source.document(MARKER, KIND)
+    measures = measure(tables, job_of(document))
+    marks = marks_of(document)
+    frames: dict[str, pd.DataFrame] = {
+        SUMMARY.name: summary_table(measures),
+        STEPS.name: tables.steps,
+        FACTS.name: tables.facts,
+        PROBLEMS.name: tables.problems,
+        THROUGHPUT.name: measures.throughput,
+    }
+    benchmark = "benchmark" in str(document.get("mode") or "")
+    return Analysis(
+        place=place,
+        title="Fine-tuning",
+        marks=marks,
+        frames=frames,
+        specs=SPECS,
+        kpis=on_top(evaluate(KPIS, measures), benchmark=benchmark),
+        samples=_samples(measures),
+        make_sections=partial(_sections, measures, marks),
+        findings=(*source.findings, *_findings(measures, place)),
+        facts=told_apart(measures),
+        period=measures.job.period,
+    )
+
+
+def across(analyses: tuple[Analysis, ...]) -> Across:
+    """What the jobs of a run tell together: speed-up and efficiency, and the figures that compare them."""
+    kpis = scaling_kpis(jobs_of(analyses))
+    telling = {value.name for values in kpis.values() for value in values if value.number not in (None, 1)}
+    kpis = {
+        name: tuple(value if value.name in telling else replace(value, headline=None) for value in values)
+        for name, values in kpis.items()
+    }
+    whole = tuple(replace(analysis, kpis=(*analysis.kpis, *kpis[analysis.place.name])) for analysis in analyses)
+    return Across(whole, partial(_figures, whole))
+
+
+def _sections(measures: Measures, marks: tuple[str, ...]) -> tuple[Section, ...]:
+    from perfanalysis.workloads.fine_tuning.shown import sections
+
+    return sections(measures, marks)
+
+
+def _figures(whole: tuple[Analysis, ...]) -> tuple[Figure, ...]:
+    from perfanalysis.workloads.fine_tuning.plots_of_matrix import matrix_figures
+
+    return matrix_figures(jobs_of(whole))
+
+
+def _samples(measures: Measures) -> tuple[Sample, ...]:
+    times = measures.throughput["step_time_s"].to_numpy(dtype=float)
+    return (Sample("step_time", "Time of a training step", "seconds", times[np.isfinite(times)], "steps"),)
+
+
+def _findings(measures: Measures, place: Place) -> tuple[Finding, ...]:
+    found: list[Finding] = []
+    job = measures.job
+    where = f"{place.relative}/{MARKER}"
+    if job.why_not_whole:
+        told = job.exit_code is None or f"exit code {job.exit_code}" in (job.reason or "")
+        code = "" if told else f" (exit code {job.exit_code})"
+        found.append(Finding("warning", where, f"{job.why_not_whole}{code}"))
+    if measures.format is None:
+        text = "no log of the job holds anything that a trainer printed"
+        found.append(Finding("warning", where, text))
+    for row in measures.problems.astype("object").to_dict("records"):
+        plain = row["kind"] in PLAIN or str(row["kind"]).endswith("not finite")
+        text = str(row["text"]) if plain else f"{row['kind']}: {row['text']}"
+        counted = f" ({row['count']} times)" if row["count"] > 1 else ""
+        line = f":{row['line']}" if row["line"] else ""
+        severity: Severity = "note" if row["kind"] == "begun anew" else "warning"
+        found.append(Finding(severity, f"{place.relative}/{row['log']}{line}", f"{text}{counted}"))
+    return tuple(found)

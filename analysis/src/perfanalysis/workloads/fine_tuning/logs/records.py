@@ -1,0 +1,121 @@
+"""What a reader makes of a log: training steps, facts, and problems with a name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from perfanalysis.files.documents import any_number
+from perfanalysis.workloads.fine_tuning.logs.lines import Line
+
+LARGEST = 1e18
+"""No trainer's number is larger: what is, was damaged on its way."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One record of a training step; what the trainer did not print is None.
+
+    `own_number` tells that the record itself counts the steps. Times are seconds; memory is GiB; `not_finite` names
+    the numbers that were NaN or infinite.
+    """
+
+    line: int
+    number: float | None = None
+    own_number: bool = False
+    epoch: float | None = None
+    at_s: float | None = None
+    elapsed_s: float | None = None
+    step_time_s: float | None = None
+    loss: float | None = None
+    eval_loss: float | None = None
+    grad_norm: float | None = None
+    learning_rate: float | None = None
+    samples: float | None = None
+    samples_seen: float | None = None
+    samples_per_second: float | None = None
+    tokens: float | None = None
+    tokens_seen: float | None = None
+    gpu_memory_gib: float | None = None
+    not_finite: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A number that a log states once or of the whole training."""
+
+    line: int
+    name: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something of a log that its reader must know: `kind` is its name, `count` how often, `line` where first."""
+
+    kind: str
+    line: int
+    text: str
+    count: int = 1
+
+
+@dataclass
+class Gathered:
+    """What a reader has found so far."""
+
+    steps: list[Step] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    torn: list[int] = field(default_factory=list)
+    """Lines of records that are not whole."""
+
+    def fact(self, line: int, name: str, value: float | None) -> None:
+        """Note a fact whose number is one."""
+        if value is not None:
+            self.facts.append(Fact(line, name, value))
+
+
+class Reader(Protocol):
+    """Reads one format out of a log that may hold anything beside it."""
+
+    gathered: Gathered
+
+    def feed(self, line: Line) -> None:
+        """Take one piece of a line."""
+
+    def close(self) -> None:
+        """The log has ended."""
+
+
+def finite(value: object) -> float | None:
+    """A number of a record; None for what is none, not finite, or larger than any."""
+    number = any_number(value)
+    return number if number is not None and math.isfinite(number) and abs(number) < LARGEST else None
+
+
+def not_finite(values: dict[str, object], names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names whose value is NaN or infinite."""
+    numbers = ((name, any_number(values.get(name))) for name in names)
+    return tuple(name for name, number in numbers if number is not None and not math.isfinite(number))
+
+
+def beginnings(steps: list[Step]) -> Iterator[list[Step]]:
+    """The steps of each beginning of a training: where epoch or step go back, it was begun anew."""
+    part: list[Step] = []
+    epoch: float | None = None
+    for step in steps:
+        if part and _goes_back(part[-1], epoch, step):
+            yield part
+            part, epoch = [], None
+        part.append(step)
+        epoch = step.epoch if step.epoch is not None else epoch
+    if part:
+        yield part
+
+
+def _goes_back(last: Step, epoch: float | None, step: Step) -> bool:
+    if epoch is not None and step.epoch is not None and step.epoch != epoch:
+        return step.epoch < epoch
+    counted = last.own_number and step.own_number and last.number is not None and step.number is not None
+    return counted and (step.number or 0.0) < (last.number or 0.0)

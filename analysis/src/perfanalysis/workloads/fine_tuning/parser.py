@@ -1,0 +1,27 @@
+"""Parse the logs of a fine-tuning job."""
+
+from __future__ import annotations
+
+from perfanalysis.files.source import Source
+from perfanalysis.workloads.fine_tuning.job import KIND, MARKER, job_of, logging_steps_of, logs_to_read
+from perfanalysis.workloads.fine_tuning.logs.frames import facts_frame, problems_frame, steps_frame
+from perfanalysis.workloads.fine_tuning.logs.reading import read_logs, trainers_log
+from perfanalysis.workloads.fine_tuning.tables import GPU_SAMPLES, FineTuningTables
+
+SAMPLES = "gpu_samples.jsonl"
+FILES = (MARKER, SAMPLES, "logs/*.log")
+
+
+def parse(source: Source) -> FineTuningTables:
+    """The steps and facts of the trainer's log, and the problems of all logs, as typed tables."""
+    document = source.document(MARKER, KIND)
+    job = job_of(document)
+    names = logs_to_read(source, document) or source.names("logs/*.log")
+    logs = read_logs(source.place.directory, names, job.workload, logging_steps_of(job))
+    trainer = trainers_log(logs)
+    return FineTuningTables(
+        steps=steps_frame(trainer),
+        facts=facts_frame(trainer),
+        problems=problems_frame(logs),
+        gpu_samples=source.json_lines(SAMPLES, GPU_SAMPLES, optional=True),
+    )

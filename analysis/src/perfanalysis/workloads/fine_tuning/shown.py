@@ -1,0 +1,105 @@
+"""A fine-tuning job's part of the report: its sections, tables and words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from perfanalysis.drawing.blocks import Cell, Field, Note, Section, Table, number
+from perfanalysis.drawing.charts import Figure
+from perfanalysis.drawing.wording import value_text
+from perfanalysis.files.documents import mapping
+from perfanalysis.workloads.fine_tuning import plots
+from perfanalysis.workloads.fine_tuning.job import leaves
+from perfanalysis.workloads.fine_tuning.measures import Measures
+
+FORMATS = {"hf_trainer": "Hugging Face's Trainer", "instructlab": "InstructLab's training", "ray": "Ray"}
+NO_STEPS = "No training step: "
+NO_TIME = "No throughput over the steps: the log does not tell when its steps were, or has fewer than two."
+NO_GPUS = "Nothing of the GPUs: the trainer does not print their memory, and nothing monitored them."
+
+
+def sections(measures: Measures, marks: tuple[str, ...]) -> tuple[Section, ...]:
+    """All sections of one job, in reading order."""
+    lacking = NO_STEPS + measures.lacks("none") + "."
+    return (
+        Section("loss", "Loss", "", (_shown(plots.loss_figure(measures), marks, lacking),)),
+        Section("throughput", "Throughput", "", (_shown(plots.throughput_figure(measures), marks, NO_TIME),)),
+        Section("gpus", "GPUs", "", (_shown(plots.gpu_figure(measures), marks, NO_GPUS),)),
+        Section("job", "Job", "", (job_table(measures), configuration_block(measures))),
+        Section("log", "Log", "", (facts_block(measures), problems_block(measures))),
+    )
+
+
+def _shown(figure: Figure, marks: tuple[str, ...], otherwise: str) -> Figure | Note:
+    return replace(figure, marks=marks) if figure.rows else Note(otherwise)
+
+
+def job_table(measures: Measures) -> Table:
+    """What ran, on what, and how it ended."""
+    job, document = measures.job, measures.job.document
+    log = FORMATS.get(measures.format or "", "none that could be read")
+    lines: tuple[tuple[str, object], ...] = (
+        ("Job", document.get("job")),
+        ("Outcome", job.outcome),
+        ("Reason", job.reason),
+        ("Exit code", job.exit_code),
+        ("Workload", f"{job.workload}, {document.get('mode')}" if document.get("mode") else job.workload),
+        *((("Phase", job.phase),) if job.phase else ()),
+        ("Model", job.model),
+        ("Dataset", job.dataset),
+        ("Dataset replicated", document.get("dataset_replication")),
+        ("Pods", job.pods),
+        ("GPUs per pod", job.gpus_per_pod),
+        ("GPU product", document.get("gpu_product")),
+        ("Container image", document.get("container_image")),
+        ("Format of the log", log),
+    )
+    rows = tuple((Cell(name), _cell(value)) for name, value in lines)
+    return Table("What ran", (Field("Part"), Field("Value", "code")), rows)
+
+
+def _cell(value: object) -> Cell:
+    if value is None:
+        return Cell("", reason="fine_tuning.json does not state it")
+    return Cell(value_text(value))
+
+
+def configuration_block(measures: Measures) -> Table | Note:
+    """The configuration that the trainer got, and which of it was given as a hyper-parameter."""
+    document = measures.job.document
+    given = measures.job.hyper_parameters
+    got = dict(leaves(mapping(document.get("configuration"))))
+    names = sorted({**got, **given})
+    if not names:
+        return Note("fine_tuning.json states neither hyper-parameters nor a configuration.")
+    rows = tuple(
+        (Cell(name), _cell(got.get(name, given.get(name))), Cell("given" if name in given else "")) for name in names
+    )
+    fields = (Field("Setting of the trainer", "code"), Field("Value", "code"), Field("Hyper-parameter"))
+    return Table("Configuration", fields, rows, search=True)
+
+
+def facts_block(measures: Measures) -> Table | Note:
+    """Numbers that the trainer states of the whole training."""
+    if not measures.facts:
+        return Note("The log states no number of the whole training: " + measures.why_no_summary + ".")
+    rows = tuple((Cell(name), Cell(number(value, 5))) for name, value in sorted(measures.facts.items()))
+    note = "In the trainer's names and units. Formulas are in docs/fine-tuning.md."
+    return Table("What the trainer states", (Field("Name", "code"), Field("Value", "number")), rows, note, search=True)
+
+
+def problems_block(measures: Measures) -> Table | Note:
+    """Problems found in the logs, each kind once."""
+    if not len(measures.problems):
+        return Note("No record is torn, every number is finite, and no log tells of an error.")
+    rows = tuple(
+        (
+            Cell(str(row["kind"])),
+            Cell(str(row["text"])),
+            Cell(f"{row['log']}:{row['line']}"),
+            Cell(number(int(row["count"]))),
+        )
+        for row in measures.problems.astype("object").to_dict("records")
+    )
+    fields = (Field("Problem"), Field("First of them"), Field("Where", "code"), Field("Times", "number"))
+    return Table("Problems in the logs", fields, rows)

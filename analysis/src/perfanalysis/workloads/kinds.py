@@ -1,0 +1,117 @@
+"""The kinds of workloads that are known: two in Python, the shipped folders of declared ones, and those given.
+
+A kind in Python is a package with a module `declaration` that holds `WORKLOAD`, and a line in `PYTHON_KINDS`. A folder
+beside this file that holds a `workload.yml` needs no line. A kind is loaded when a run holds its marker, or when all
+are asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perfanalysis.errors import UsageError
+
+if TYPE_CHECKING:
+    from perfanalysis.workloads.workload_type import WorkloadType
+
+PYTHON_KINDS: Mapping[str, str] = {
+    "recording.json": "perfanalysis.workloads.scale_test.declaration",
+    "fine_tuning.json": "perfanalysis.workloads.fine_tuning.declaration",
+}
+SHIPPED = Path(__file__).parent
+
+
+class Kinds:
+    """Kinds by their markers, each loaded once."""
+
+    def __init__(self, loaders: Mapping[str, Callable[[], WorkloadType[Any]]]) -> None:
+        self._loaders = dict(loaders)
+        self._loaded: dict[str, WorkloadType[Any]] = {}
+
+    @property
+    def markers(self) -> tuple[str, ...]:
+        """Every marker file."""
+        return tuple(self._loaders)
+
+    def of(self, marker: str) -> WorkloadType[Any]:
+        """The kind behind a marker file."""
+        if marker not in self._loaded:
+            self._loaded[marker] = self._loaders[marker]()
+        return self._loaded[marker]
+
+    def with_folders(self, folders: Iterable[Path]) -> Kinds:
+        """These and the kinds of folders, which are loaded at once; one with a known marker takes that one's place.
+
+        Raises UsageError with file and line for a folder that cannot be used, or two of them with one marker.
+        """
+        from perfanalysis.workloads.declared.loading import declaration, load_workload
+
+        given: dict[str, tuple[Path, WorkloadType[Any]]] = {}
+        for folder in dict.fromkeys(folder.resolve() for folder in folders):
+            declared = declaration(folder)
+            if declared.marker in given:
+                other = given[declared.marker][0]
+                raise UsageError(f"{declared.at}: {other} has the marker {declared.marker} too; give one of them")
+            given[declared.marker] = (folder, load_workload(folder))
+        loaders = {marker: partial(_self, kind) for marker, (_, kind) in given.items()}
+        return Kinds(self._loaders | loaders)
+
+
+def _self(kind: WorkloadType[Any]) -> WorkloadType[Any]:
+    return kind
+
+
+def _python_kind(module: str) -> WorkloadType[Any]:
+    kind: WorkloadType[Any] = importlib.import_module(module).WORKLOAD
+    return kind
+
+
+@cache
+def shipped() -> Kinds:
+    """The kinds that come with perfanalysis. Raises UsageError when two declared ones share a marker."""
+    from perfanalysis.workloads.declared.loading import declaration, load_workload
+
+    loaders: dict[str, Callable[[], WorkloadType[Any]]] = {
+        marker: partial(_python_kind, module) for marker, module in PYTHON_KINDS.items()
+    }
+    for path in sorted(SHIPPED.glob("*/workload.yml")):
+        declared = declaration(path.parent)
+        if declared.marker in loaders:
+            raise UsageError(f"{declared.at}: another kind has the marker {declared.marker}")
+        loaders[declared.marker] = partial(load_workload, path.parent)
+    return Kinds(loaders)
+
+
+_known: ContextVar[Kinds | None] = ContextVar("known kinds", default=None)
+
+
+def known() -> Kinds:
+    """The kinds that runs are searched for."""
+    return _known.get() or shipped()
+
+
+@contextmanager
+def with_workloads(folders: Iterable[Path]) -> Iterator[Kinds]:
+    """Within it, the kinds of these folders are known too; raises as `Kinds.with_folders`."""
+    kinds = known().with_folders(folders)
+    token = _known.set(kinds)
+    try:
+        yield kinds
+    finally:
+        _known.reset(token)
+
+
+def workload_type(marker: str) -> WorkloadType[Any]:
+    """The declaration behind a marker file."""
+    return known().of(marker)
+
+
+def every_kind() -> dict[str, WorkloadType[Any]]:
+    """The declarations of all kinds, by their markers."""
+    return {marker: workload_type(marker) for marker in known().markers}

@@ -1,0 +1,203 @@
+"""KPIs: declared once with help, unit and direction; written as JSON and as OpenMetrics text."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar, get_args
+
+from perfanalysis.units import unit_of
+
+Direction = Literal["higher", "lower", "neither"]
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+MeasuresType = TypeVar("MeasuresType")
+
+
+@dataclass(frozen=True)
+class Value:
+    """What a KPI's function returns: a number, or None with the reason; interval and sample size where known."""
+
+    number: float | None
+    reason: str | None = None
+    low: float | None = None
+    high: float | None = None
+    count: int | None = None
+
+
+@dataclass(frozen=True)
+class Kpi(Generic[MeasuresType]):
+    """A declared result. `direction` says which way is better; `headline` puts it on top of the report.
+
+    `unit` is one of perfanalysis.units, by its name or its code in UCUM. `labels` tell KPIs of one name apart, beside
+    the labels of the recording. ValueError says what a declaration lacks.
+    """
+
+    name: str
+    help: str
+    unit: str
+    direction: Direction
+    function: Callable[[MeasuresType], Value]
+    headline: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not NAME.fullmatch(self.name) or not self.help or not self.unit:
+            raise ValueError(f"KPI {self.name!r}: a lower_case name, a help sentence and a unit are needed")
+        if self.direction not in get_args(Direction):
+            raise ValueError(f"KPI {self.name}: direction {self.direction!r} is none of {get_args(Direction)}")
+        wrong = next((name for name in self.labels if not LABEL.fullmatch(name)), None)
+        if wrong is not None:
+            raise ValueError(f"KPI {self.name}: {wrong!r} is no name of a label: letters, digits and _")
+        try:
+            object.__setattr__(self, "unit", unit_of(self.unit).name)
+        except ValueError as error:
+            raise ValueError(f"KPI {self.name}: {error}") from error
+
+
+@dataclass(frozen=True)
+class KpiValue:
+    """A KPI of one recording. `number` is None exactly when `reason` says why, unless only the interval is."""
+
+    name: str
+    help: str
+    unit: str
+    direction: Direction
+    headline: str | None
+    number: float | None
+    reason: str | None
+    low: float | None
+    high: float | None
+    count: int | None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Its own, beside those of the recording."""
+
+    @property
+    def series(self) -> str:
+        """What tells it from the other KPIs of its recording: its name, and its own labels where it has some."""
+        return series_name(self.name, self.labels)
+
+
+def series_name(name: str, labels: Mapping[str, str]) -> str:
+    """`waiting`, or `waiting{tenant="a"}` of a KPI with labels of its own."""
+    told = ",".join(f'{key}="{_escape(text)}"' for key, text in sorted(labels.items()))
+    return f"{name}{{{told}}}" if told else name
+
+
+def evaluate(
+    kpis: Iterable[Kpi[MeasuresType]], measures: MeasuresType, absent: Sequence[str] = ()
+) -> tuple[KpiValue, ...]:
+    """Compute every KPI. ValueError names a KPI whose function gives neither a finite number nor a reason.
+
+    `absent` are input files that are not there: what comes out as 0 then was not seen, which is not none.
+    """
+    return tuple(_evaluate(kpi, measures, absent) for kpi in kpis)
+
+
+def _evaluate(kpi: Kpi[MeasuresType], measures: MeasuresType, absent: Sequence[str]) -> KpiValue:
+    value = kpi.function(measures)
+    if absent and value.number == 0:
+        value = Value(None, f"not seen: {', '.join(absent)} is missing")
+    if value.number is None and not value.reason:
+        raise ValueError(f"KPI {kpi.name}: its function gave neither a number nor a reason")
+    for number in (value.number, value.low, value.high):
+        if number is not None and not math.isfinite(number):
+            raise ValueError(f"KPI {kpi.name}: its function gave {number}; missing is None with a reason")
+    return KpiValue(
+        kpi.name,
+        kpi.help,
+        kpi.unit,
+        kpi.direction,
+        kpi.headline,
+        _native(value.number),
+        value.reason,
+        _native(value.low),
+        _native(value.high),
+        None if value.count is None else int(value.count),
+        kpi.labels,
+    )
+
+
+def _native(number: float | None) -> float | None:
+    """Python's own number: numpy's would be a text, or nothing at all, in JSON."""
+    return None if number is None else float(number)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The KPIs of one recording with the labels that tell it from others."""
+
+    labels: Mapping[str, str]
+    values: tuple[KpiValue, ...]
+
+
+def kpis_document(run: Mapping[str, Any], results: Iterable[Labelled]) -> dict[str, Any]:
+    """The document psap.perf/kpis/1; `run` gives run, flow, status, simulated and emulated."""
+    from perfanalysis.workloads.percentiles import method_in_use
+
+    kpis = [
+        {**declared(value), "labels": {**result.labels, **value.labels}, **measured(value)}
+        for result in results
+        for value in result.values
+    ]
+    return {"schema": "psap.perf/kpis/1", **run, "percentiles": method_in_use(), "kpis": kpis}
+
+
+def declared(value: KpiValue) -> dict[str, Any]:
+    """What documents say of a KPI that is the same in every run."""
+    return {"name": value.name, "help": value.help, "unit": value.unit, "direction": value.direction}
+
+
+def measured(value: KpiValue) -> dict[str, Any]:
+    """What documents say of a KPI in one recording."""
+    return {
+        "value": value.number,
+        "reason": value.reason,
+        "low": value.low,
+        "high": value.high,
+        "count": value.count,
+    }
+
+
+def openmetrics(results: Iterable[Labelled], common: Mapping[str, str]) -> str:
+    """OpenMetrics text: one gauge family a KPI, one sample a recording; KPIs without a number have no sample."""
+    families: dict[str, list[str]] = {}
+    for result in results:
+        for value in result.values:
+            name, unit = metric_name(value), unit_of(value.unit).metric
+            head = [f"# TYPE {name} gauge", f"# UNIT {name} {unit}", f"# HELP {name} {_escape(value.help)}"]
+            lines = families.setdefault(name, head)
+            if value.number is not None:
+                lines.append(f"{name}{{{_labels(common, result.labels, value.labels)}}} {value.number!r}")
+    return "".join(f"{line}\n" for lines in families.values() for line in lines) + "# EOF\n"
+
+
+def metric_name(value: KpiValue) -> str:
+    """The metric family's name; OpenMetrics wants the unit as its ending."""
+    unit = unit_of(value.unit).metric
+    name = f"psap_perf_{value.name}"
+    return name if name.endswith(f"_{unit}") else f"{name}_{unit}"
+
+
+def _labels(*sources: Mapping[str, str]) -> str:
+    """The labels of a sample, each name once: of names that differ only in signs that labels do not have, both stay."""
+    found: dict[str, str] = {}
+    for source in sources:
+        for key, text in source.items():
+            name = _label(key)
+            while name in found:
+                name += "_"
+            found[name] = text
+    return ",".join(f'{name}="{_escape(text)}"' for name, text in found.items())
+
+
+def _label(key: str) -> str:
+    """A name that OpenMetrics takes: no digit first, and no two _, which are reserved."""
+    name = re.sub(r"[^a-zA-Z0-9_]", "_", key)
+    return re.sub(r"^(?=\d)|^__+", "_", name) or "_"
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')

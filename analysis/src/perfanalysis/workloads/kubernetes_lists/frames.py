@@ -1,0 +1,113 @@
+"""The lists of a recording as tables, with the durations that its KPIs and plots are of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from perfanalysis.files.arrow_tables import arrow_table
+from perfanalysis.files.documents import parse_time, text_or_none
+from perfanalysis.files.tables import Kind
+from perfanalysis.workloads.kubernetes_lists import jobs, pods
+from perfanalysis.workloads.kubernetes_lists.document import KIND, MARKER
+from perfanalysis.workloads.kubernetes_lists.model import Item
+from perfanalysis.workloads.kubernetes_lists.nodes import COLUMNS as NODES_COLUMNS
+from perfanalysis.workloads.kubernetes_lists.nodes import offered_by
+from perfanalysis.workloads.kubernetes_lists.reading import read_list
+from perfanalysis.workloads.kubernetes_lists.stamps import Stamps
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from perfanalysis.files.source import Source
+
+TEST_COLUMNS: Mapping[str, Kind] = {"test": "text", "started_s": "time", "ended_s": "time"}
+Rows = list[dict[str, Any]]
+
+
+def tables_of(source: Source, pattern: str) -> dict[str, pa.Table]:
+    """The tables `pods`, `jobs` and `tests` of all lists that match a declared pattern, whatever they are called.
+
+    The one row of `tests` is the document of the recording and what the nodes offer.
+
+    Damaged lists, entries that are no objects and stamps that make no sense become findings of the source.
+    """
+    stamps = Stamps()
+    pod_rows: Rows = []
+    job_rows: Rows = []
+    nodes: list[Item] = []
+    other: Counter[str] = Counter()
+    for name in source.names(pattern):
+        if name == MARKER:
+            continue
+        for item in _items(source, name):
+            kind = _kind(item)
+            if kind == "Pod":
+                pod_rows.append(pods.pod_row(item, stamps))
+            elif kind == "Node":
+                nodes.append(item)
+            elif kind in jobs.KINDS:
+                job_rows.append(jobs.job_row(item, stamps))
+            else:
+                other[kind] += 1
+    if other:
+        told = ", ".join(f"{count} {kind}" for kind, count in sorted(other.items()))
+        source.find("note", pattern, f"objects of kinds that are not looked at: {told}")
+    if stamps.unreadable:
+        source.find("error", pattern, f"{stamps.unreadable} stamps are no times with a zone; they count as missing")
+    return {
+        "pods": _with_durations(source, pattern, pod_rows, pods.COLUMNS, pods.DURATIONS),
+        "jobs": _with_durations(source, pattern, jobs.joined(job_rows), jobs.COLUMNS, jobs.DURATIONS),
+        "tests": arrow_table([{**_test(source), **offered_by(nodes)}], {**TEST_COLUMNS, **NODES_COLUMNS}),
+    }
+
+
+def _test(source: Source) -> dict[str, Any]:
+    """What the recording's document says of the test."""
+    document = source.document(MARKER, KIND)
+    return {
+        "test": text_or_none(document.get("test")),
+        "started_s": parse_time(document.get("started")),
+        "ended_s": parse_time(document.get("ended")),
+    }
+
+
+def _items(source: Source, name: str) -> Iterable[Item]:
+    try:
+        read = read_list(source.path(name).read_bytes())
+    except OSError as error:
+        source.find("error", name, f"the file cannot be read: {error}")
+        return ()
+    if read.left_out:
+        source.find("error", name, f"{read.left_out} entries are no Kubernetes objects and were left out")
+    if read.problem is not None:
+        source.find("error", name, read.problem)
+    return read.items
+
+
+def _kind(item: Item) -> str:
+    """What an object is; old dumps of pods and nodes do not say it."""
+    if item.kind is None and item.spec is not None and item.spec.node_name is not None:
+        return "Pod"
+    if item.kind is None and item.status is not None and item.status.allocatable is not None:
+        return "Node"
+    return item.kind or "no kind"
+
+
+def _with_durations(
+    source: Source, pattern: str, rows: Rows, columns: Mapping[str, Kind], durations: tuple[tuple[str, str, str], ...]
+) -> pa.Table:
+    """The rows with the seconds between two of their stamps; what is negative is no duration, and counted."""
+    negative: Counter[str] = Counter()
+    for row in rows:
+        for name, begin, end in durations:
+            lasted = None if row[begin] is None or row[end] is None else row[end] - row[begin]
+            if lasted is not None and lasted < 0:
+                negative[f"{end} before {begin}"] += 1
+                lasted = None
+            row[name] = lasted
+    if negative:
+        told = ", ".join(f"{count} with {what}" for what, count in negative.items())
+        source.find("warning", pattern, f"stamps that contradict each other: {told}; these durations are missing")
+    return arrow_table(rows, {**columns, **dict.fromkeys((name for name, _, _ in durations), "number")})

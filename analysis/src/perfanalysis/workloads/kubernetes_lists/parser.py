@@ -1,0 +1,27 @@
+"""Tables of lists of Kubernetes objects; what is computed of them as a whole is in `figures`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from perfanalysis.workloads.kubernetes_lists.figures import (
+    creation_span,
+    jobs_finished_per_s,
+    makespan,
+    most_jobs,
+    most_pods,
+    scheduling_span,
+    test_length,
+)
+
+if TYPE_CHECKING:
+    from perfanalysis.files.source import Source
+
+FUNCTIONS = (creation_span, jobs_finished_per_s, makespan, most_jobs, most_pods, scheduling_span, test_length)
+
+
+def parse(source: Source) -> dict[str, Any]:
+    """The tables `pods`, `jobs` and `tests`."""
+    from perfanalysis.workloads.kubernetes_lists.frames import tables_of
+
+    return tables_of(source, "*.json")

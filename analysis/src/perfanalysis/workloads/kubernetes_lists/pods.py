@@ -1,0 +1,81 @@
+"""Pods as rows: when each was created, bound to a node, ready, running and done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from perfanalysis.files.tables import Kind
+from perfanalysis.workloads.kubernetes_lists.model import Item, Metadata, Spec, Status, Terminated
+from perfanalysis.workloads.kubernetes_lists.stamps import Stamps, latest
+
+COLUMNS: Mapping[str, Kind] = {
+    **dict.fromkeys(("namespace", "name", "workload", "node"), "text"),
+    **dict.fromkeys(("created_s", "scheduled_s", "ready_s", "running_s", "finished_s"), "time"),
+    "outcome": "text",
+    **dict.fromkeys(("gpus", "restarts"), "integer"),
+}
+DURATIONS = (
+    ("scheduled_after_s", "created_s", "scheduled_s"),
+    ("ready_after_s", "created_s", "ready_s"),
+    ("running_after_s", "created_s", "running_s"),
+    ("finished_after_s", "created_s", "finished_s"),
+)
+"""Name, begin and end of each."""
+GPU_RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915")
+OUTCOMES = {"Succeeded": "succeeded", "Failed": "failed", "Running": "running", "Pending": "pending"}
+
+
+def pod_row(pod: Item, stamps: Stamps) -> dict[str, Any]:
+    """A row of the table of pods.
+
+    A pod that is done is not ready any more: its condition Ready then says when it ended, so `ready_s` is of pods whose
+    condition holds. `running_s` is when the last of its containers began, `finished_s` when the last one ended, of
+    pods of which all did.
+    """
+    metadata, spec, status = pod.metadata, pod.spec or Spec(), pod.status or Status()
+    met = {each.type: stamps(each.moment) for each in status.conditions or () if each.status == "True"}
+    states = [container.state for container in status.container_statuses or ()]
+    ended = [state.terminated for state in states if state is not None and state.terminated is not None]
+    finished = latest([stamps(each.finished_at) for each in ended]) if len(ended) == len(states) else None
+    begun = [(state.terminated or state.running) if state is not None else None for state in states]
+    return {
+        "namespace": metadata.namespace,
+        "name": metadata.name,
+        "workload": _workload(metadata),
+        "node": spec.node_name,
+        "created_s": stamps(metadata.creation_timestamp),
+        "scheduled_s": met.get("PodScheduled"),
+        "ready_s": met.get("Ready"),
+        "running_s": latest([None if each is None else stamps(each.started_at) for each in begun]),
+        "finished_s": finished,
+        "outcome": _outcome(status, ended, finished),
+        "gpus": gpus_of(spec),
+        "restarts": sum(each.restart_count or 0 for each in status.container_statuses or ()),
+    }
+
+
+def _workload(metadata: Metadata) -> str | None:
+    return (metadata.labels.job if metadata.labels is not None else None) or metadata.owner
+
+
+def _outcome(status: Status, ended: list[Terminated], finished: float | None) -> str | None:
+    """By the phase; where a dump lacks it, by the containers."""
+    if status.phase is not None:
+        return OUTCOMES.get(status.phase, status.phase.lower())
+    if any(each.exit_code for each in ended):
+        return "failed"
+    return "succeeded" if finished is not None else None
+
+
+def gpus_of(spec: Spec) -> int | None:
+    """GPUs that the containers of a pod may use; None where no container says what it may use."""
+    limits = [container.resources.limits for container in spec.containers or () if container.resources is not None]
+    known = [each for each in limits if each is not None]
+    return sum(_whole(each.get(name)) for each in known for name in GPU_RESOURCES) if known else None
+
+
+def _whole(quantity: object) -> int:
+    """A count of devices, which is always whole."""
+    text = str(quantity)
+    return int(text) if text.isdecimal() and len(text) < 10 else 0

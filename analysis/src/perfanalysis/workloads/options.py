@@ -1,0 +1,47 @@
+"""Arguments and options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+RUN = click.argument("run", type=click.Path(path_type=Path))
+OUTPUT = click.option(
+    "--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default RUN/report."
+)
+
+
+def _known_too(context: click.Context, _: click.Parameter, folders: tuple[Path, ...]) -> None:
+    if folders:
+        from perfanalysis.workloads.kinds import with_workloads
+
+        context.with_resource(with_workloads(folders))
+
+
+def _percentiles_by(context: click.Context, _: click.Parameter, method: str) -> None:
+    if method != "linear":
+        from perfanalysis.workloads.percentiles import METHODS, taken_by
+
+        context.with_resource(taken_by(next(one for one in METHODS if one == method)))
+
+
+PERCENTILES = click.option(
+    "--percentiles",
+    type=click.Choice(["linear", "kube-burner"]),
+    default="linear",
+    show_default=True,
+    expose_value=False,
+    callback=_percentiles_by,
+    help="How percentiles are taken: as numpy's default, or as kube-burner's.",
+)
+WORKLOADS = click.option(
+    "--workload",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="FOLDER",
+    envvar="PERFANALYSIS_WORKLOADS",
+    expose_value=False,
+    callback=_known_too,
+    help="A folder with workload.yml and parser.py: a kind of workload of your own. Repeatable.",
+)

@@ -1,0 +1,73 @@
+"""Parse a run without analysing it: which recordings there are, what is read of each, and what has to be read anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from perfanalysis.drawing.blocks import data_size
+from perfanalysis.errors import DataQualityError
+from perfanalysis.files.cache import MISSING, UNREADABLE, Cache, Input, State, tables_folder
+from perfanalysis.files.discovery import Place, discover
+from perfanalysis.files.findings import Finding
+from perfanalysis.workloads.kinds import known, workload_type
+from perfanalysis.workloads.prometheus.ranges import RANGES
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recording, or a window that Prometheus was asked about, with the files that are read of it."""
+
+    place: Place
+    kind: str
+    state: State
+    parsed: bool
+
+    @property
+    def sentence(self) -> str:
+        """Such as "artifacts: scale_test, 4 files, 2.6 MB: as kept"."""
+        there = [one for one in self.state.inputs.values() if is_there(one)]
+        size = data_size(float(sum(one.size for one in there)))
+        files = f"{len(there)} file{'' if len(there) == 1 else 's'}"
+        outcome = "as kept" if not self.state.reason else "parsed" if self.parsed else "to be parsed"
+        why = f" ({self.state.reason})" if self.state.reason else ""
+        return f"{self.place.relative}: {self.kind}, {files}, {size}: {outcome}{why}"
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """A line for each file that is read."""
+        return tuple(
+            f"  {name}  {data_size(float(one.size)) if is_there(one) else one.hash}"
+            for name, one in self.state.inputs.items()
+        )
+
+
+def is_there(one: Input) -> bool:
+    """Whether the file can be read."""
+    return not one.hash.startswith((MISSING, UNREADABLE))
+
+
+def parse_run(
+    run_directory: Path, output: Path, *, dry: bool = False
+) -> tuple[tuple[Recording, ...], tuple[Finding, ...]]:
+    """Every recording of a run, each parsed unless its tables below `output`/tables are of the same contents.
+
+    With `dry` nothing is parsed or written. Raises UsageError when it is no run directory.
+    """
+    run = discover(run_directory, known().markers)
+    findings = run.findings
+    made = []
+    sources = [(place, workload_type(place.marker)) for place in run.places]
+    for place, source in (*sources, *((place, RANGES) for place in run.monitoring)):
+        cache = Cache(source, place, tables_folder(output, place))
+        state = cache.state()
+        more = state.findings
+        parsed = bool(state.reason) and not dry
+        if parsed:
+            try:
+                _, more = cache.renew(state)
+            except DataQualityError as error:
+                more = (Finding("error", place.relative, str(error)),)
+        findings += more
+        made.append(Recording(place, source.name, state, parsed))
+    return tuple(made), tuple(dict.fromkeys(findings))

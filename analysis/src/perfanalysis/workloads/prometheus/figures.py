@@ -1,0 +1,167 @@
+"""Figures of what Prometheus knows of a window: a chart for each query, over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from perfanalysis.drawing.blocks import Note, Section
+from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, seconds_scale, span
+from perfanalysis.workloads.prometheus.ranges import Ranges, labels_of
+from perfanalysis.workloads.prometheus.units import Quantity, quantity_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+MOST_LINES = 8
+MOST_POINTS = 600
+FEW_POINTS = 20
+TEST_COLOUR = 8
+GAP = 2.5
+"""A line is broken where this many times the usual distance of its samples lies between two of them."""
+_GROUPS = (
+    ("gpus", "GPUs of the cluster", ("gpu_", "dcgm_")),
+    ("nodes", "Nodes", ("node_", "container_", "pod_", "kube_")),
+    (
+        "control_plane",
+        "Control plane",
+        ("apiserver_", "control_plane_", "scheduler_", "etcd_", "process_", "workqueue_"),
+    ),
+)
+OTHERS = ("others", "Further metrics")
+TITLE = "Metrics"
+
+
+def metrics_section(ranges: Sequence[Ranges], within: tuple[float, float] | None, marks: tuple[str, ...]) -> Section:
+    """All that was asked over these windows; `within`, the time of a workload, is shaded."""
+    figures = tuple(figure for window in ranges for figure in range_figures(window, within, marks))
+    empty = tuple(Note(_empty(window)) for window in ranges if not len(window.samples))
+    return Section("metrics", TITLE, "As Prometheus scraped them.", (*figures, *empty))
+
+
+def _empty(window: Ranges) -> str:
+    return f"Prometheus was asked for {window.end_s - window.start_s:.0f} s, but had no sample of any query."
+
+
+def range_figures(
+    ranges: Ranges, within: tuple[float, float] | None = None, marks: tuple[str, ...] = ()
+) -> tuple[Figure, ...]:
+    """A figure for GPUs, nodes, control plane and all else, with a chart for each query that has samples."""
+    names = [str(name) for name in ranges.samples["query"].cat.categories]
+    present = set(ranges.samples["query"].astype("str").unique())
+    found: dict[tuple[str, str], list[Chart]] = {}
+    for name in sorted(names, key=_order):
+        if name in present:
+            found.setdefault(_group(name), []).append(_chart(ranges, name, within))
+    caption = f"Beyond {MOST_LINES} series the largest are drawn; lines are broken where nothing was scraped."
+    if within is not None:
+        caption += " Shaded: from the workload's start to its end."
+    return tuple(
+        Figure(f"metrics_{group}", title, caption, _rows(charts), marks) for (group, title), charts in found.items()
+    )
+
+
+def _order(name: str) -> tuple[int, str]:
+    places = [group for group, _, _ in _GROUPS]
+    group, _ = _group(name)
+    return (places.index(group) if group in places else len(places), name)
+
+
+def _group(name: str) -> tuple[str, str]:
+    return next((entry[:2] for entry in _GROUPS if name.lower().startswith(entry[2])), OTHERS)
+
+
+def _rows(charts: list[Chart]) -> tuple[tuple[Chart, ...], ...]:
+    return tuple(tuple(charts[first : first + 2]) for first in range(0, len(charts), 2))
+
+
+def _chart(ranges: Ranges, name: str, within: tuple[float, float] | None) -> Chart:
+    samples = ranges.samples[(ranges.samples["query"] == name) & ranges.samples["value"].notna()]
+    quantity = quantity_of(name)
+    if not quantity.unit and len(samples):
+        quantity = quantity_of(str(samples["metric"].iloc[0]))
+    series = _series(samples)
+    factor, unit = quantity.factor, quantity.unit
+    if unit == "s":
+        factor, unit = seconds_scale(*(values for _, _, values in series))
+    layers = [
+        _line(label, times - ranges.start_s, factor * values, place)
+        for place, (label, times, values) in enumerate(series[:MOST_LINES])
+    ]
+    shaded = [] if within is None else [_shaded(ranges, within)]
+    time = Axis("time since the window's begin", "s", low=0.0, high=max(ranges.end_s - ranges.start_s, 1e-3))
+    return Chart(_title(name, quantity, len(series)), time, _axis(quantity, unit), (*shaded, *layers), height=240)
+
+
+def _title(name: str, quantity: Quantity, series: int) -> str:
+    title = quantity.title if quantity.unit else name
+    return f"{title}, the largest {MOST_LINES} of {series} series" if series > MOST_LINES else title
+
+
+def _axis(quantity: Quantity, unit: str) -> Axis:
+    return Axis(quantity.title.lower() if not unit else "", unit, low=0.0, high=100.0 if quantity.whole_share else None)
+
+
+def _shaded(ranges: Ranges, within: tuple[float, float]) -> Layer:
+    begin, end = (min(max(moment, ranges.start_s), ranges.end_s) - ranges.start_s for moment in within)
+    return span(begin, end, "workload", TEST_COLOUR)
+
+
+def _series(samples: pd.DataFrame) -> list[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
+    """Label, times and values of each series, the largest first."""
+    groups = [(str(text), own) for text, own in samples.groupby("labels", observed=True, sort=True)]
+    names = _names([text for text, _ in groups])
+    found = [
+        (names[text], own["at_s"].to_numpy(dtype=float), own["value"].to_numpy(dtype=float)) for text, own in groups
+    ]
+    return sorted(found, key=lambda one: -float(one[2].max()))
+
+
+def _names(series: Iterable[str]) -> dict[str, str]:
+    """What tells each series from the others of its query: the values of labels that differ, each of them once."""
+    parsed = {text: labels_of(text) for text in series}
+    columns: dict[tuple[str, ...], str] = {}
+    for label in sorted({label for labels in parsed.values() for label in labels}, key=_preference):
+        values = tuple(labels.get(label, "") for labels in parsed.values())
+        if len(set(values)) > 1:
+            columns.setdefault(values, label)
+    chosen = _enough(list(columns.values()), list(parsed.values()))
+    return {
+        text: ", ".join(_value(label, labels[label]) for label in chosen if labels.get(label)) or "all"
+        for text, labels in parsed.items()
+    }
+
+
+def _value(label: str, value: str) -> str:
+    """A number alone tells nothing."""
+    return f"{label} {value}" if value.isdigit() and label != "code" else value
+
+
+def _enough(labels: list[str], series: list[dict[str, str]]) -> list[str]:
+    """The first so many labels that tell all series apart."""
+    for count in range(len(labels) + 1):
+        if len({tuple(one.get(label) for label in labels[:count]) for one in series}) == len(series):
+            return labels[:count]
+    return labels
+
+
+def _preference(label: str) -> tuple[int, str]:
+    first = ("Hostname", "node", "gpu", "exported_pod", "pod", "instance", "job")
+    return (first.index(label) if label in first else len(first), label)
+
+
+def _line(label: str, times: NDArray[np.float64], values: NDArray[np.float64], colour: int) -> Layer:
+    """A line with NaN in its gaps, thinned to MOST_POINTS real values."""
+    if len(times) > MOST_POINTS:
+        kept = np.unique(np.linspace(0, len(times) - 1, MOST_POINTS).astype(int))
+        times, values = times[kept], values[kept]
+    dots = len(times) <= FEW_POINTS
+    distances = np.diff(times)
+    if len(distances):
+        gaps = np.flatnonzero(distances > GAP * np.median(distances))
+        times = np.insert(times, gaps + 1, (times[gaps] + times[gaps + 1]) / 2)
+        values = np.insert(values, gaps + 1, np.nan)
+    return Layer("line", label, times, values, colour, dots=dots)

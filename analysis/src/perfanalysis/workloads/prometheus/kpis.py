@@ -1,0 +1,147 @@
+"""KPIs of an imported answer of a Prometheus: of each series mean, P50, P95 and maximum over the window.
+
+They have no interval: samples of one series follow each other, so that resampling them would promise too much.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+import numpy as np
+
+from perfanalysis.drawing.wording import counted
+from perfanalysis.files.documents import listing, mapping, number_or, text_or_none
+from perfanalysis.files.findings import Finding
+from perfanalysis.files.source import Source
+from perfanalysis.units import unit_of
+from perfanalysis.workloads.kpis import Direction, KpiValue
+from perfanalysis.workloads.percentiles import estimates
+from perfanalysis.workloads.prometheus.ranges import KIND, MARKER, Ranges, labels_of
+from perfanalysis.workloads.prometheus.units import base_of
+from perfanalysis.workloads.workload_type import Analysis
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+MOST_SERIES = 50
+"""Of a query with more, single series are no KPIs: nobody would read them."""
+COUNTER = re.compile(r"_(total|bucket|count|sum)$")
+STATISTICS = {"mean": "mean", "p50": "P50", "p95": "P95", "max": "maximum"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query: its KPIs' names without their statistic, their unit, and what its samples are multiplied by."""
+
+    query: str
+    stem: str
+    unit: str
+    factor: float
+    direction: Direction
+
+
+def metric_analyses(windows: tuple[Ranges, ...]) -> tuple[Analysis, ...]:
+    """An analysis of nothing but KPIs for each window; its findings name every query that has none, and why."""
+    return tuple(_analysis(window) for window in windows)
+
+
+def _analysis(window: Ranges) -> Analysis:
+    kpis: list[KpiValue] = []
+    findings: list[Finding] = []
+    told = {str(one.get("name")): one for one in map(mapping, _queries(window))}
+    samples = window.samples.dropna(subset=["value"])
+    names = list(dict.fromkeys(str(name) for name in samples["query"]))
+    stems = [base_of(name)[0] for name in names]
+    for name, stem in zip(names, stems, strict=True):
+        of_query = samples[samples["query"] == name]
+        asked = _asked(name, stem if stems.count(stem) == 1 else name, told.get(name, {}))
+        problem = _problem(name, asked, of_query)
+        if asked is None or problem:
+            findings.append(Finding("note", window.place.relative, f"no KPIs of {name}: {problem}"))
+        else:
+            kpis += _kpis(asked, of_query)
+    return Analysis(
+        place=window.place,
+        title="Metrics",
+        marks=(),
+        frames={},
+        specs={},
+        kpis=tuple(kpis),
+        samples=(),
+        make_sections=tuple,
+        findings=tuple(findings),
+    )
+
+
+def _queries(window: Ranges) -> list[Any]:
+    return listing(Source(window.place).document(MARKER, KIND).get("queries"))
+
+
+def _asked(name: str, stem: str, told: Mapping[str, Any]) -> Asked | None:
+    """The unit by what the import was told, else by the name; None where neither says it."""
+    _, unit, factor = base_of(name)
+    unit, factor = text_or_none(told.get("unit")) or unit, number_or(told.get("factor"), factor)
+    try:
+        unit_of(unit)
+    except ValueError:
+        return None
+    direction = told.get("direction")
+    better = cast(Direction, direction) if direction in get_args(Direction) else "neither"
+    return Asked(name, _identifier(stem), unit, factor, better)
+
+
+def _identifier(name: str) -> str:
+    """A name as KPIs have it."""
+    found = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    return found if found[:1].isalpha() else f"query_{found}"
+
+
+def _problem(name: str, asked: Asked | None, samples: pd.DataFrame) -> str:
+    metrics = {name, *(str(metric) for metric in samples["metric"].dropna().unique())}
+    counters = sorted(metric for metric in metrics if COUNTER.search(metric))
+    if counters:
+        return f"{counters[0]} only grows, or is a part of a histogram; ask Prometheus for its rate"
+    if asked is None:
+        return f"its unit is not known; name the file by it, or import it with --unit '{name}=UNIT'"
+    series = len(samples.groupby(["metric", "labels"], observed=True, dropna=False))
+    return f"it has {counted(series, 'series', 'series')}; ask for a sum or an average" if series > MOST_SERIES else ""
+
+
+def _kpis(asked: Asked, samples: pd.DataFrame) -> Iterator[KpiValue]:
+    groups = list(samples.groupby(["metric", "labels"], observed=True, dropna=False, sort=True))
+    labels = [_labels(*key) for key, _ in groups]
+    # what all series share tells them neither apart nor from those of another run
+    varying = sorted({name for one in labels for name in one if len({other.get(name) for other in labels}) > 1})
+    for one, (_, group) in zip(labels, groups, strict=True):
+        values = asked.factor * group["value"].to_numpy(dtype=float)
+        own = {name: one[name] for name in varying if name in one}
+        for statistic, (number, reason) in _statistics(values).items():
+            words = f"{STATISTICS[statistic]} of {asked.query} over the window"
+            yield KpiValue(
+                name=f"{asked.stem}_{statistic}",
+                help=words,
+                unit=asked.unit,
+                direction=asked.direction,
+                headline=None,
+                number=number,
+                reason=reason,
+                low=None,
+                high=None,
+                count=len(values),
+                labels=own,
+            )
+
+
+def _labels(metric: Any, labels: Any) -> dict[str, str]:
+    named = {"metric": metric} if isinstance(metric, str) else {}
+    return {**named, **{str(name): str(text) for name, text in labels_of(str(labels)).items()}}
+
+
+def _statistics(values: NDArray[np.float64]) -> dict[str, tuple[float | None, str | None]]:
+    found = {one.statistic: (one.value, one.reason if one.value is None else None) for one in estimates(values)}
+    found["mean"] = (float(values.mean()), None)
+    return {statistic: found[statistic] for statistic in STATISTICS}

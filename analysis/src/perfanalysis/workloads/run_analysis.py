@@ -1,0 +1,161 @@
+"""The pipeline of one run: discover, then load and analyse every recording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from perfanalysis.drawing.blocks import Section
+from perfanalysis.drawing.charts import Figure
+from perfanalysis.drawing.wording import value_text
+from perfanalysis.errors import DataQualityError, UsageError
+from perfanalysis.files.cache import load_tables, tables_folder
+from perfanalysis.files.discovery import Place, Run, check_run_directory, discover
+from perfanalysis.files.findings import Finding
+from perfanalysis.files.source import Source
+from perfanalysis.workloads.kinds import known, workload_type
+from perfanalysis.workloads.kpis import Labelled
+from perfanalysis.workloads.prometheus.beside import load_ranges, place_metrics
+from perfanalysis.workloads.prometheus.ranges import Ranges
+from perfanalysis.workloads.selection import Selection
+from perfanalysis.workloads.workload_type import Analysis
+
+
+@dataclass(frozen=True)
+class RunAnalysis:
+    """A run and the analyses of its recordings, in the order they were found."""
+
+    run: Run
+    analyses: tuple[Analysis, ...]
+    findings: tuple[Finding, ...]
+    make_figures: Callable[[], tuple[Figure, ...]] = tuple
+    make_sections: Callable[[], tuple[Section, ...]] = tuple
+
+    @cached_property
+    def figures(self) -> tuple[Figure, ...]:
+        """Those that compare recordings, as their kind declares them; made when they are first asked for."""
+        return self.make_figures()
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """What concerns the run and no single recording; made when it is first asked for."""
+        return self.make_sections()
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What was simulated or emulated, by run.json or by any recording."""
+        of_recordings = (mark for analysis in self.analyses for mark in analysis.marks)
+        return tuple(dict.fromkeys((*self.run.marks, *of_recordings)))
+
+    def labelled_kpis(self) -> tuple[Labelled, ...]:
+        """The KPIs of each recording with the labels that tell it from the others."""
+        return tuple(Labelled(labels_of(analysis), analysis.kpis) for analysis in self.analyses)
+
+
+def labels_of(analysis: Analysis) -> dict[str, str]:
+    """Labels of a recording: its name, and the cell it belongs to with the cell's values."""
+    labels = {"recording": analysis.place.name}
+    labels |= {name.lower(): value for name, value in analysis.facts.items()}
+    if analysis.place.part:
+        labels["part"] = analysis.place.part
+    cell = analysis.place.cell
+    if cell is not None:
+        labels["cell"] = str(cell.index)
+        labels |= {name: value_text(value) for name, value in cell.values.items()}
+    return labels
+
+
+def report_directory(run_directory: Path, output: Path | None) -> Path:
+    """Where a report goes: as asked, else `report` in the run; the folder is made.
+
+    Raises UsageError when it is no run directory, or when the folder cannot be made.
+    """
+    check_run_directory(run_directory, known().markers)
+    target = output if output is not None else run_directory / "report"
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{target} cannot be made ({error}); choose another place with --output") from error
+    return target
+
+
+def analyse_run(run_directory: Path, output: Path, selection: Selection | None = None) -> RunAnalysis:
+    """Analyse a run; parsed tables are kept below `output`/tables. Raises UsageError when it is no run directory.
+
+    With a selection, only those workloads of each recording are looked at.
+    """
+    run = discover(run_directory, known().markers)
+    analyses: list[Analysis] = []
+    ranges, findings = load_ranges(run, output)
+    findings = run.findings + findings
+    for place in run.places:
+        try:
+            analysis, more = _analyse_place(place, output, selection, ranges)
+        except DataQualityError as error:
+            findings += (Finding("error", place.relative, str(error)),)
+            continue
+        analyses.append(_marked(analysis, tuple(dict.fromkeys((*run.marks, *analysis.marks)))))
+        findings += more
+    # an import of metrics alone never was a test
+    if not run.places and not (ranges and "imported" in run.document):
+        findings += (Finding("warning", ".", "no recording was found: the run ended before a test began"),)
+    together, make_figures = _together(tuple(analyses))
+    with_metrics, make_sections = place_metrics(together, ranges, run.marks)
+    if not run.places and "imported" in run.document:
+        from perfanalysis.workloads.prometheus.kpis import metric_analyses
+
+        metrics = metric_analyses(ranges)
+        with_metrics += metrics
+        findings += tuple(finding for one in metrics for finding in one.findings)
+    return RunAnalysis(run, with_metrics, tuple(dict.fromkeys(findings)), make_figures, make_sections)
+
+
+def _analyse_place(
+    place: Place, output: Path, selection: Selection | None, ranges: tuple[Ranges, ...]
+) -> tuple[Analysis, tuple[Finding, ...]]:
+    """One recording. Raises DataQualityError when its parser failed."""
+    workload = workload_type(place.marker)
+    tables, findings = load_tables(workload, Source(place), tables_folder(output, place))
+    if selection is not None:
+        if workload.part_of is not None:
+            tables, part = workload.part_of(tables, selection)
+            place = replace(place, part=part)
+        else:
+            text = f"a {workload.name} has no order of submission: all of it is shown, not the {selection.words}"
+            findings += (Finding("warning", place.relative, text),)
+    if workload.monitored is not None:
+        tables = workload.monitored(tables, place, ranges)
+    analysis = workload.analyse(tables, place)
+    return analysis, (*findings, *analysis.findings)
+
+
+def _marked(analysis: Analysis, marks: tuple[str, ...]) -> Analysis:
+    """The recording with the marks on figures that have none of their own."""
+    if not marks:
+        return analysis
+    return replace(analysis, make_sections=lambda: tuple(_marked_section(one, marks) for one in analysis.sections))
+
+
+def _marked_section(section: Section, marks: tuple[str, ...]) -> Section:
+    marked = (
+        replace(block, marks=marks) if isinstance(block, Figure) and not block.marks else block
+        for block in section.blocks
+    )
+    return replace(section, blocks=tuple(marked))
+
+
+def _together(
+    analyses: tuple[Analysis, ...],
+) -> tuple[tuple[Analysis, ...], Callable[[], tuple[Figure, ...]]]:
+    """The recordings, each with what those of its kind tell only together, in the same order, and what draws that."""
+    makers: list[Callable[[], tuple[Figure, ...]]] = []
+    found = {(analysis.place.marker, analysis.place.relative): analysis for analysis in analyses}
+    for marker in dict.fromkeys(analysis.place.marker for analysis in analyses):
+        across = workload_type(marker).across
+        if across is not None:
+            made = across(tuple(analysis for analysis in analyses if analysis.place.marker == marker))
+            found |= {(marker, analysis.place.relative): analysis for analysis in made.analyses}
+            makers.append(made.make_figures)
+    return tuple(found.values()), lambda: tuple(figure for make in makers for figure in make())

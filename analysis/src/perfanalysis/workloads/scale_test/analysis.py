@@ -1,0 +1,164 @@
+"""From a scale test's tables to what a report shows."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from perfanalysis.drawing.blocks import Section
+from perfanalysis.files.discovery import Place, marks_of
+from perfanalysis.files.documents import Document, number_or
+from perfanalysis.files.findings import Finding
+from perfanalysis.files.source import Source
+from perfanalysis.workloads.kpis import KpiValue, evaluate
+from perfanalysis.workloads.scale_test import (
+    activity,
+    api_latency,
+    churn,
+    control_plane,
+    data_quality,
+    evictions,
+    fairness,
+    inversions,
+    milestones,
+    node_changes,
+    outcomes,
+    pods,
+    preemption,
+    ramp,
+    steps,
+)
+from perfanalysis.workloads.scale_test.kpis import KPIS
+from perfanalysis.workloads.scale_test.measures import Measures, measure
+from perfanalysis.workloads.scale_test.outcomes import accounting_findings
+from perfanalysis.workloads.scale_test.parser import ALWAYS
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables
+from perfanalysis.workloads.workload_type import Analysis, Sample
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SPECS = {
+    spec.name: spec
+    for spec in (
+        milestones.WORKLOADS,
+        pods.PODS,
+        steps.LATENCIES,
+        steps.PERCENTILES,
+        steps.ANOMALIES,
+        activity.THROUGHPUT,
+        activity.CONCURRENCY,
+        outcomes.FAILURES,
+        data_quality.DATA_QUALITY,
+        api_latency.ANSWERS,
+        api_latency.SUBMITTERS,
+        api_latency.REQUESTS,
+        evictions.EVICTIONS,
+        preemption.PREEMPTIONS,
+        preemption.BY_PRIORITY,
+        preemption.BY_TENANT,
+        inversions.INVERSIONS,
+        fairness.FAIRNESS,
+        fairness.TENANT_ACTIVITY,
+        ramp.PHASES,
+        churn.ROUNDS,
+        node_changes.NODE_CHANGES,
+        control_plane.MEASURES,
+        control_plane.SERIES,
+    )
+}
+COMPARED = ("time_to_scheduled", "time_to_running")
+
+
+def analyse(tables: ScaleTestTables, place: Place) -> Analysis:
+    """Measure a recording and lay out its part of the report."""
+    source = Source(place)
+    recording = source.document("recording.json", "recording")
+    stated = _accounting(source, recording)
+    measures = measure(tables, recording, stated)
+    marks = (*marks_of(recording), place.part) if place.part else marks_of(recording)
+    frames: dict[str, pd.DataFrame] = {name: getattr(measures, name) for name in SPECS}
+    findings = (
+        *source.findings,
+        *_of_accounting(measures, place),
+        *_findings(tables, measures, place),
+    )
+    kpis = evaluate(KPIS, measures, _absent(place, stated))
+    return Analysis(
+        place=place,
+        title="Scale test",
+        marks=marks,
+        frames=frames,
+        specs=SPECS,
+        kpis=kpis,
+        samples=_samples(measures),
+        make_sections=partial(_sections, measures, kpis, marks),
+        findings=findings,
+        period=_period(recording),
+    )
+
+
+def _sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, ...]) -> tuple[Section, ...]:
+    from perfanalysis.workloads.scale_test.shown import sections
+
+    return sections(measures, kpis, marks)
+
+
+def _period(recording: Document) -> tuple[float, float] | None:
+    began, ended = (number_or(recording.get(name), 0.0) for name in ("started_s", "ended_s"))
+    return (began, ended) if 0 < began <= ended else None
+
+
+def _absent(place: Place, stated: Document) -> tuple[str, ...]:
+    """The files that a recording should have and has not; that of churn only where the accounts tell of churn."""
+    needed = (*ALWAYS, "churn.jsonl") if stated.get("churned") else ALWAYS
+    return tuple(name for name in needed if not (place.directory / name).is_file())
+
+
+def _accounting(source: Source, recording: Document) -> Document:
+    """What the recorder stated of all workloads: nothing that a part of them could be compared with."""
+    place = source.place
+    stated = recording.get("ended_s") is not None or (place.directory / "accounting.json").is_file()
+    return source.document("accounting.json", "accounting") if stated and not place.part else {}
+
+
+def _of_accounting(measures: Measures, place: Place) -> tuple[Finding, ...]:
+    if place.part:
+        return (Finding("note", place.relative, f"{place.part}; the accounting of all is in the whole report"),)
+    return accounting_findings(measures.accounting, f"{place.relative}/accounting.json")
+
+
+def _findings(tables: ScaleTestTables, measures: Measures, place: Place) -> tuple[Finding, ...]:
+    found: list[Finding] = []
+    recording = measures.recording
+    if recording and recording.get("ended_s") is None:
+        text = "the recorder has not ended: the report shows what was written so far"
+        found.append(Finding("warning", f"{place.relative}/recording.json", text))
+    if recording.get("error"):
+        found.append(Finding("warning", f"{place.relative}/recording.json", f"the recorder: {recording['error']}"))
+    unattributed = int((tables.transitions["workload"].isna() & (tables.transitions["kind"] == "Pod")).sum())
+    if unattributed:
+        text = f"{unattributed} transitions of pods that belong to no workload were left out"
+        found.append(Finding("note", f"{place.relative}/transitions.jsonl", text))
+    if node_changes.lost_nodes(measures.node_changes):
+        found.append(Finding("warning", place.relative, node_changes.lost_text(measures.node_changes)))
+    negative = measures.anomalies[measures.anomalies["problem"] == "negative"]
+    for row in negative[negative["clock"] == "seen"].to_dict("records"):
+        text = f"step {row['step']}: {row['count']} negative latencies ({row['cause']}), kept as they are"
+        found.append(Finding("note", place.relative, text))
+    for name in ("reconnects", "relists"):
+        if recording.get(name):
+            text = f"the watches had {recording[name]} {name}; arrival times around them are late"
+            found.append(Finding("note", f"{place.relative}/recording.json", text))
+    return tuple(found)
+
+
+def _samples(measures: Measures) -> tuple[Sample, ...]:
+    chosen = [step for step in steps.STEPS if step.name in COMPARED]
+    found = [Sample(step.name, step.label, "seconds", steps.values_of(measures.latencies, step)) for step in chosen]
+    again = measures.evictions["rescheduling_s"].to_numpy(dtype=float)
+    if np.isfinite(again).any():
+        found.append(Sample("rescheduling", "Eviction to replacement scheduled", "seconds", again))
+    return tuple(found)

@@ -1,0 +1,108 @@
+"""The API server as the submitter saw it: answers with their latency, retries, and each submitting process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from perfanalysis.files.documents import Document, mapping, number_or
+from perfanalysis.files.tables import Column, TableSpec
+from perfanalysis.workloads.percentiles import estimates
+from perfanalysis.workloads.scale_test.activity import sustained_rate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+GIVEN = ("p50", "p90", "p99", "max")
+LATENCIES = tuple(
+    Column(f"{name}_s", "number", f"{name} from the first try sent to the final answer; null for too few values", "s")
+    for name in GIVEN
+)
+ANSWERS = TableSpec(
+    "answers",
+    "Final answers of the API server to the submitter",
+    (
+        Column("status", "integer", "HTTP status; null when no answer came"),
+        Column("outcome", "text", "created, existed or failed"),
+        Column("count", "integer", "workloads"),
+        Column("retried", "integer", "of these, sent more than once"),
+        Column("attempts", "integer", "requests sent for them, each try counted"),
+        *LATENCIES,
+    ),
+)
+SUBMITTERS = TableSpec(
+    "submitters",
+    "One row per submitting process",
+    (
+        Column("submitter", "integer", "number of the process, from 0"),
+        Column("workloads", "integer", "workloads it sent", "workloads"),
+        Column("first_s", "number", "its first request, since the first of all", "s"),
+        Column("last_s", "number", "its last request, since the first of all", "s"),
+        Column("rate", "number", "sent per second, between the 10th and the 90th percent of them", "workloads/s"),
+        *LATENCIES,
+    ),
+)
+REQUESTS = TableSpec(
+    "requests",
+    "All requests of the recorder's clients, by what came of each try",
+    (
+        Column("what", "text", "answer: a final answer; retry: a try that had to be repeated"),
+        Column("cause", "text", "HTTP status, or what went wrong"),
+        Column("count", "integer", "requests"),
+    ),
+)
+
+
+def answers_table(submissions: pd.DataFrame) -> pd.DataFrame:
+    """The table ANSWERS."""
+    attempts = submissions["attempts"].fillna(1).astype("int64")
+    took = (submissions["answered_s"] - submissions["sent_s"]).to_numpy(dtype=float)
+    keys = [submissions["status"].astype("object").fillna(-1).astype("int64"), submissions["outcome"].astype("object")]
+    rows: list[dict[str, Any]] = []
+    groups: Any = pd.Series(0, index=submissions.index).groupby(keys, dropna=False).indices
+    for (status, outcome), places in groups.items():
+        tries = attempts.to_numpy()[places]
+        counts = {"count": len(places), "retried": int((tries > 1).sum()), "attempts": int(tries.sum())}
+        known = None if status < 0 else int(status)
+        rows.append({"status": known, "outcome": outcome, **counts, **_latencies(took[places])})
+    # answers of no status stand last
+    rows.sort(key=lambda row: (row["status"] is None, row["status"] or 0))
+    return ANSWERS.conform(pd.DataFrame(rows, columns=[column.name for column in ANSWERS.columns]))
+
+
+def _latencies(took: NDArray[np.float64]) -> dict[str, float | None]:
+    return {f"{one.statistic}_s": one.value for one in estimates(took) if one.statistic in GIVEN}
+
+
+def submitters_table(submissions: pd.DataFrame) -> pd.DataFrame:
+    """The table SUBMITTERS; submissions that name no process are those of process 0."""
+    sent = submissions["sent_s"].to_numpy(dtype=float)
+    took = submissions["answered_s"].to_numpy(dtype=float) - sent
+    began = float(np.nanmin(sent)) if np.isfinite(sent).any() else 0.0
+    numbers = submissions["submitter"].fillna(0).astype("int64")
+    rows = [
+        {
+            "submitter": number,
+            "workloads": len(places),
+            "first_s": float(np.nanmin(sent[places])) - began,
+            "last_s": float(np.nanmax(sent[places])) - began,
+            "rate": sustained_rate(sent[places])[0],
+            **_latencies(took[places]),
+        }
+        for number, places in numbers.groupby(numbers).indices.items()
+        if np.isfinite(sent[places]).any()
+    ]
+    return SUBMITTERS.conform(pd.DataFrame(rows, columns=[column.name for column in SUBMITTERS.columns]))
+
+
+def requests_table(recording: Document) -> pd.DataFrame:
+    """The table REQUESTS, of the counts that the recorder keeps."""
+    counted = mapping(mapping(recording.get("client")).get("requests"))
+    rows = [
+        (what, str(cause), int(number_or(count, 0)))
+        for key, what in (("answers", "answer"), ("retries", "retry"))
+        for cause, count in mapping(counted.get(key)).items()
+    ]
+    return REQUESTS.conform(pd.DataFrame(rows, columns=[column.name for column in REQUESTS.columns]))

@@ -1,0 +1,239 @@
+"""What the control plane's own metrics say of a test: latencies, load, queues, growth; and their course over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from perfanalysis.files.tables import Column, TableSpec
+from perfanalysis.workloads.percentiles import SHARES
+from perfanalysis.workloads.scale_test.scraped import buckets, quantile, with_increases
+
+if TYPE_CHECKING:
+    from perfanalysis.workloads.scale_test.activity import Window
+
+MEASURES = TableSpec(
+    "control_plane_measures",
+    "What the control plane's metrics say of the time from the first scrape to the last",
+    (
+        Column("component", "text", "program of the control plane"),
+        Column("measure", "text", "what was measured"),
+        Column("detail", "text", "of which kind: verb, status, queue, result, …; null for all together"),
+        Column("statistic", "text", "p50, p99, total, ratio, peak or growth"),
+        Column("value", "number", "the statistic, in `unit`"),
+        Column("unit", "text", "unit of the value"),
+        Column("count", "integer", "values it was made from"),
+        Column("reason", "text", "why the value is missing"),
+    ),
+)
+SERIES = TableSpec(
+    "control_plane_series",
+    "The course of the control plane's load, one row per scrape",
+    (
+        Column("time_s", "number", "when it was scraped, since the first submission", "s"),
+        Column("component", "text", "program of the control plane"),
+        Column("measure", "text", "cpu, memory, requests, errors, inflight, pending_pods, queue_depth or db_size"),
+        Column("detail", "text", "verb, queue, …; null for all together"),
+        Column("value", "number", "rates: since the scrape before; others: at the scrape"),
+        Column("unit", "text", "unit of the value"),
+    ),
+)
+GIVEN = ("p50", "p99")
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """A latency measured in a histogram, apart for each value of a label (together without one)."""
+
+    measure: str
+    metric: str
+    label: str | None = None
+    together: bool = True
+    """Whether all values of the label together mean something: parts of one cycle do not."""
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A number that grows: its increase over the test, and over time its rate."""
+
+    measure: str
+    metric: str
+    unit: str
+    label: str | None = None
+    course: str | None = None
+    rate: str = ""
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """A number that comes and goes: its peak, and its growth from first to last where that says something."""
+
+    measure: str
+    metric: str
+    unit: str
+    label: str | None = None
+    course: str | None = None
+    grows: bool = False
+
+
+HISTOGRAMS = (
+    Histogram("request_latency", "apiserver_request_duration_seconds", "verb"),
+    Histogram("etcd_request_latency", "etcd_request_duration_seconds", "operation"),
+    Histogram("attempt_latency", "scheduler_scheduling_attempt_duration_seconds", "result"),
+    Histogram("algorithm_latency", "scheduler_scheduling_algorithm_duration_seconds"),
+    Histogram(
+        "extension_point_latency",
+        "scheduler_framework_extension_point_duration_seconds",
+        "extension_point",
+        together=False,
+    ),
+    Histogram("scheduling_latency", "scheduler_pod_scheduling_sli_duration_seconds"),
+    Histogram("fsync_latency", "etcd_disk_wal_fsync_duration_seconds"),
+    Histogram("commit_latency", "etcd_disk_backend_commit_duration_seconds"),
+)
+COUNTERS = (
+    Counter("cpu", "process_cpu_seconds_total", "CPU-seconds", course="cpu", rate="cores"),
+    Counter("requests", "apiserver_request_total", "requests", "verb", course="requests", rate="requests/s"),
+    Counter("answers", "apiserver_request_total", "requests", "code"),
+    Counter("attempts", "scheduler_scheduling_attempt_duration_seconds_count", "attempts", "result"),
+    Counter("preemption_attempts", "scheduler_preemption_attempts_total", "attempts"),
+    Counter("preemption_victims", "scheduler_preemption_victims_sum", "pods"),
+)
+GAUGES = (
+    Gauge("memory", "process_resident_memory_bytes", "bytes", course="memory"),
+    Gauge("inflight", "apiserver_current_inflight_requests", "requests", "request_kind", course="inflight"),
+    Gauge("pending_pods", "scheduler_pending_pods", "pods", "queue", course="pending_pods"),
+    Gauge("queue_depth", "workqueue_depth", "objects", "name", course="queue_depth"),
+    Gauge("db_size", "etcd_mvcc_db_total_size_in_bytes", "bytes", course="db_size", grows=True),
+)
+
+
+def control_plane_tables(samples: pd.DataFrame, window: Window | None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The tables MEASURES and SERIES; empty when nothing was scraped."""
+    if not len(samples):
+        return MEASURES.empty(), SERIES.empty()
+    scraped = with_increases(samples)
+    by_metric = dict(iter(scraped.groupby(scraped["metric"].astype("object"), sort=False)))
+    scrapes = {str(name): of["at_s"].nunique() for name, of in scraped.groupby("component", observed=True)}
+    rows = [*_histograms(by_metric), *_counters(by_metric, scrapes), *_ratios(by_metric), *_gauges(by_metric)]
+    measures = MEASURES.conform(pd.DataFrame(rows, columns=[column.name for column in MEASURES.columns]))
+    begin = window.start if window else float(scraped["at_s"].iloc[0])
+    course = [*_rates(by_metric), *_levels(by_metric)]
+    if not course:
+        return measures, SERIES.empty()
+    series = pd.concat(course, ignore_index=True)
+    return measures, SERIES.conform(series.assign(time_s=series["at_s"] - begin))
+
+
+def _parts(rows: pd.DataFrame, label: str | None) -> Iterator[tuple[str, str | None, pd.DataFrame]]:
+    """The rows of each component by a label's values, and all of them together."""
+    for component, of_component in rows.groupby(rows["component"].astype("object"), sort=True):
+        if label is not None:
+            for detail, part in of_component.groupby(of_component[label].astype("object"), sort=True):
+                yield str(component), str(detail), part
+        yield str(component), None, of_component
+
+
+def _histograms(by_metric: dict[Any, pd.DataFrame]) -> Iterator[tuple[Any, ...]]:
+    for one in HISTOGRAMS:
+        rows = by_metric.get(f"{one.metric}_bucket")
+        if rows is None:
+            continue
+        found = _percentiles(one.measure, rows, one.label)
+        yield from (row for row in found if one.together or row[2] is not None)
+        if one.measure == "request_latency":
+            bindings = rows[(rows["verb"] == "POST") & (rows["subresource"] == "binding")]
+            yield from _percentiles("bind_request_latency", bindings, None)
+
+
+def _percentiles(measure: str, rows: pd.DataFrame, label: str | None) -> Iterator[tuple[Any, ...]]:
+    for component, detail, part in _parts(rows, label):
+        bounds, counts = buckets(part)
+        for statistic in GIVEN:
+            found = quantile(bounds, counts, SHARES[statistic])
+            if found.count:
+                yield component, measure, detail, statistic, found.value, "seconds", found.count, found.reason
+
+
+def _counters(by_metric: dict[Any, pd.DataFrame], scrapes: dict[str, int]) -> Iterator[tuple[Any, ...]]:
+    for one in COUNTERS:
+        rows = by_metric.get(one.metric)
+        if rows is None:
+            continue
+        for component, detail, part in _parts(rows, one.label):
+            number = scrapes[component]
+            value, reason = (float(part["increase"].sum()), None) if number > 1 else (None, "scraped only once")
+            yield component, one.measure, detail, "total", value, one.unit, number, reason
+
+
+def _ratios(by_metric: dict[Any, pd.DataFrame]) -> Iterator[tuple[Any, ...]]:
+    """Requests that the server failed (5xx) or turned away (429), of all."""
+    rows = by_metric.get("apiserver_request_total")
+    if rows is None:
+        return
+    code = rows["code"].astype("object").fillna("").astype("str")
+    for component, _, part in _parts(rows, None):
+        total = float(part["increase"].sum())
+        for measure, chosen in (("errors", code.str.startswith("5")), ("throttled", code == "429")):
+            count = float(part["increase"][chosen.reindex(part.index)].sum())
+            value, reason = (count / total, None) if total > 0 else (None, "no requests between the scrapes")
+            yield component, measure, None, "ratio", value, "ratio", round(total), reason
+
+
+def _at_each_scrape(rows: pd.DataFrame, column: str) -> pd.Series[Any]:
+    """The sum over all series at each scrape, by its time."""
+    return rows.groupby("at_s")[column].sum()
+
+
+def _gauges(by_metric: dict[Any, pd.DataFrame]) -> Iterator[tuple[Any, ...]]:
+    for one in GAUGES:
+        rows = by_metric.get(one.metric)
+        if rows is None:
+            continue
+        for component, detail, part in _parts(rows, one.label):
+            level = _at_each_scrape(part, "value")
+            yield component, one.measure, detail, "peak", float(level.max()), one.unit, len(level), None
+            if one.grows:
+                growth = float(level.iloc[-1] - level.iloc[0]) if len(level) > 1 else None
+                reason = None if growth is not None else "scraped only once"
+                yield component, one.measure, detail, "growth", growth, one.unit, len(level), reason
+
+
+def _rates(by_metric: dict[Any, pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """Increase per second since the scrape before, of each counter that has a course."""
+    for one in COUNTERS:
+        rows = by_metric.get(one.metric)
+        if rows is None or one.course is None:
+            continue
+        for component, _, part in _parts(rows, None):
+            yield _rate(component, one.course, one.rate, _at_each_scrape(part, "increase"))
+            if one.metric == "apiserver_request_total":
+                failed = part["code"].astype("object").fillna("").astype("str").str.startswith("5")
+                errors = _at_each_scrape(part.assign(increase=part["increase"].where(failed, 0.0)), "increase")
+                yield _rate(component, "errors", one.rate, errors)
+
+
+def _rate(component: str, measure: str, unit: str, increase: pd.Series[Any]) -> pd.DataFrame:
+    moments = increase.index.to_numpy(dtype=float)
+    values = increase.to_numpy(dtype=float)[1:] / np.diff(moments)
+    return _course(component, measure, None, unit, moments[1:], values)
+
+
+def _levels(by_metric: dict[Any, pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    for one in GAUGES:
+        rows = by_metric.get(one.metric)
+        if rows is None or one.course is None:
+            continue
+        for component, detail, part in _parts(rows, one.label):
+            level = _at_each_scrape(part, "value")
+            moments = level.index.to_numpy(dtype=float)
+            yield _course(component, one.course, detail, one.unit, moments, level.to_numpy(dtype=float))
+
+
+def _course(component: str, measure: str, detail: str | None, unit: str, moments: Any, values: Any) -> pd.DataFrame:
+    named = {"component": component, "measure": measure, "detail": detail, "unit": unit}
+    return pd.DataFrame({"at_s": moments, "value": values}).assign(**named)

@@ -1,0 +1,150 @@
+"""Evictions: which pods were driven out, for whom, and when their replacements were scheduled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from perfanalysis.files.tables import Column, TableSpec
+from perfanalysis.workloads.scale_test.naming import workload_keys
+from perfanalysis.workloads.scale_test.pods import UNIT, places_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from perfanalysis.workloads.scale_test.tables import ScaleTestTables
+
+PREEMPTED_BY = r"Preempted by (?:pod |podgroup )?(\S+)"
+"""The event of the default scheduler names the uid of the pod, or pod group, for which it preempted."""
+SPARED = "(in kube-scheduler memory)"
+"""What that event says of a pod that had not been bound yet: it goes back to the queue and is not evicted."""
+PREEMPTION_REASONS = ("PreemptionByScheduler", "Preempted")
+EVICTIONS = TableSpec(
+    "evictions",
+    "One row per eviction of a pod, or of a workload that Kueue had admitted, in the order of time",
+    (
+        Column("evicted_s", "time", "seen evicted, on the client's clock", UNIT),
+        Column("pod", "text", "name of the evicted object"),
+        Column("workload", "text", "as in the table workloads"),
+        Column("tenant", "text", "as in the table workloads"),
+        Column("priority", "integer", "its workload's priority, if any"),
+        Column("node", "text", "node it was bound to"),
+        Column("kind", "text", "Pod, or Workload (Kueue's)"),
+        Column("reason", "text", "reason given by the cluster"),
+        Column("preempted", "flag", "whether it made place for a workload of higher priority"),
+        Column("by_workload", "text", "the workload it made place for, where an event named it"),
+        Column("by_priority", "integer", "that workload's priority, if any"),
+        Column("by_tenant", "text", "that workload's tenant"),
+        Column("replaced_s", "time", "its replacement seen created", UNIT),
+        Column("rescheduled_s", "time", "its replacement seen bound to a node", UNIT),
+        Column("rescheduling_s", "number", "from its eviction to its replacement bound", "s"),
+    ),
+)
+
+
+def evictions_table(tables: ScaleTestTables, workloads: pd.DataFrame, pods: pd.DataFrame) -> pd.DataFrame:
+    """The table EVICTIONS."""
+    events = _preemptions(tables.events)
+    evicted = (tables.transitions["transition"] == "evicted").to_numpy()
+    if not (evicted.any() or len(events)):
+        return EVICTIONS.empty()
+    several = len(workloads["namespace"].cat.remove_unused_categories().cat.categories) > 1
+    place = places_of(workload_keys(tables.transitions, "workload", several=several), workloads)
+    found = _evicted(tables.transitions, place, evicted & (place >= 0))
+    found = pd.concat([found, _without_transition(events, found, tables.transitions, place)], ignore_index=True)
+    if not len(found):
+        return EVICTIONS.empty()
+    found = found.sort_values("evicted_s", kind="stable", ignore_index=True)
+    owner, taker = found["place"].to_numpy(dtype=int), _preemptors(found, events, tables.transitions, place)
+    columns: dict[str, Any] = {name: found[name] for name in ("evicted_s", "pod", "node", "kind", "reason")}
+    for name in ("workload", "tenant", "priority"):
+        columns[name] = workloads[name].array.take(owner)
+    columns["preempted"] = found["reason"].isin(PREEMPTION_REASONS) | (taker >= 0)
+    columns["by_workload"] = workloads["workload"].array.take(taker, allow_fill=True)
+    columns["by_priority"] = workloads["priority"].array.take(taker, allow_fill=True)
+    columns["by_tenant"] = workloads["tenant"].array.take(taker, allow_fill=True)
+    needed = np.where(found["kind"] == "Pod", 1.0, workloads["pods"].to_numpy(dtype=float)[owner])
+    replaced, rescheduled = _replacements(found, needed, pods, places_of(pods["workload"], workloads))
+    columns |= {"replaced_s": replaced, "rescheduled_s": rescheduled}
+    columns["rescheduling_s"] = rescheduled - found["evicted_s"].to_numpy(dtype=float)
+    return EVICTIONS.conform(pd.DataFrame(columns))
+
+
+def _evicted(transitions: pd.DataFrame, place: NDArray[Any], evicted: NDArray[np.bool_]) -> pd.DataFrame:
+    """The recorded evictions: the first of a pod, every one of a workload of Kueue's, which may come back."""
+    rows = transitions[evicted].assign(place=place[evicted])
+    rows = rows[rows["kind"].isin(["Pod", "Workload"])].sort_values("seen_s", kind="stable")
+    rows = rows[~((rows["kind"] == "Pod") & rows.duplicated(["uid", "kind"]))]
+    return _texts(rows.rename(columns={"seen_s": "evicted_s", "name": "pod"}))
+
+
+def _texts(rows: pd.DataFrame) -> pd.DataFrame:
+    names = ("pod", "namespace", "node", "kind", "reason")
+    return rows[["evicted_s", "place"]].assign(**{name: rows[name].astype("object") for name in names})
+
+
+def _preemptions(events: pd.DataFrame) -> pd.DataFrame:
+    """The scheduler's events of pods preempted: victim by namespace and name, preemptor as the message has it."""
+    rows = events[(events["reason"] == "Preempted") & (events["kind"] == "Pod")]
+    messages = rows["message"].astype("object").fillna("").astype("str")
+    moments = rows["server_s"].fillna(rows["seen_s"])
+    named = {name: rows[name].astype("object") for name in ("namespace", "name")}
+    found = pd.DataFrame({**named, "evicted_s": moments, "by": messages.str.extract(PREEMPTED_BY)[0]})
+    return found[~messages.str.contains(SPARED, regex=False)].reset_index(drop=True)
+
+
+def _without_transition(
+    events: pd.DataFrame, found: pd.DataFrame, transitions: pd.DataFrame, place: NDArray[Any]
+) -> pd.DataFrame:
+    """Pods that an event says were preempted, and that were gone before their state told of it."""
+    known = pd.MultiIndex.from_frame(found[["namespace", "pod"]])
+    rows = events[~pd.MultiIndex.from_frame(events[["namespace", "name"]]).isin(known)]
+    named = transitions["name"].isin(rows["name"]).to_numpy() & (place >= 0)
+    pods = transitions[named].assign(place=place[named])
+    pods = pods[pods["kind"] == "Pod"].sort_values("seen_s", kind="stable")
+    pods = pods.drop_duplicates(["namespace", "name"], keep="last")
+    pods = pods.assign(**{name: pods[name].astype("object") for name in ("namespace", "name")})
+    joined = rows.merge(pods[["namespace", "name", "place", "node"]], on=["namespace", "name"])
+    return _texts(joined.rename(columns={"name": "pod"}).assign(kind="Pod", reason=PREEMPTION_REASONS[0]))
+
+
+def _preemptors(
+    found: pd.DataFrame, events: pd.DataFrame, transitions: pd.DataFrame, place: NDArray[Any]
+) -> NDArray[Any]:
+    """The workload's row for which each was evicted; -1 where no event names one."""
+    known = transitions["uid"].isin(events["by"]).to_numpy() & (place >= 0)
+    uids = transitions["uid"][known].astype("str")
+    owner = pd.Series(place[known], index=uids.to_numpy())
+    owner = owner[~owner.index.duplicated()]
+    named = events.dropna(subset=["by"]).drop_duplicates(["namespace", "name"], keep="last")
+    by = pd.Series(named["by"].to_numpy(), index=pd.MultiIndex.from_frame(named[["namespace", "name"]]))
+    wanted = by.reindex(pd.MultiIndex.from_frame(found[["namespace", "pod"]]))
+    places = owner.reindex(wanted.astype("object").to_numpy()).fillna(-1).to_numpy(dtype=int)
+    return np.asarray(np.where(found["kind"] == "Pod", places, -1))
+
+
+def _replacements(
+    found: pd.DataFrame, needed: NDArray[np.float64], pods: pd.DataFrame, owner: NDArray[Any]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """When each evicted one's replacement was created and bound; NaN where none came.
+
+    Replacements are the workload's pods created after the eviction, each for one eviction, in the order of time. A
+    workload of Kueue's is replaced by as many pods as it consists of, and bound when the last of them is.
+    """
+    concerned = np.isin(owner, found["place"].to_numpy(dtype=int))
+    created, bound = (pods[f"{word}_s"].to_numpy(dtype=float)[concerned] for word in ("created", "scheduled"))
+    order = np.argsort(created, kind="stable")
+    waiting: dict[int, list[tuple[float, float]]] = {}
+    for place, *times in zip(owner[concerned][order], created[order], bound[order], strict=True):
+        waiting.setdefault(int(place), []).append((float(times[0]), float(times[1])))
+    results = np.full((2, len(found)), np.nan)
+    evicted = zip(found["place"].astype(int), found["evicted_s"], needed, strict=True)
+    for row, (place, moment, number) in enumerate(evicted):
+        rest = [times for times in waiting.get(place, ()) if times[0] >= moment]
+        count = int(number) if np.isfinite(number) else 1
+        taken, waiting[place] = rest[:count], rest[count:]
+        if len(taken) == count:
+            results[:, row] = taken[0][0], max(times[1] for times in taken)
+    return results[0], results[1]

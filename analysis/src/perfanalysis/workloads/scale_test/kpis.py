@@ -1,0 +1,185 @@
+"""The KPIs of a scale test. To add one: a function from Measures to Value, and a line in KPIS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from perfanalysis.workloads.kpis import Kpi, Value
+from perfanalysis.workloads.scale_test.activity import sustained_rate
+from perfanalysis.workloads.scale_test.kpis_control_plane import CONTROL_PLANE_KPIS
+from perfanalysis.workloads.scale_test.kpis_scheduling import SCHEDULING_KPIS
+from perfanalysis.workloads.scale_test.measures import Measures
+from perfanalysis.workloads.scale_test.steps import STEPS, Step, absence
+from perfanalysis.workloads.step_series import StepSeries
+
+NOTHING = Value(None, "nothing was submitted or seen")
+
+
+def _submitted(measures: Measures) -> Value:
+    return Value(float(measures.accounting.submitted))
+
+
+def _share(part: Callable[[Measures], int | None], missing: str) -> Callable[[Measures], Value]:
+    def function(measures: Measures) -> Value:
+        number, whole = part(measures), measures.accounting.submitted
+        if number is None:
+            return Value(None, missing)
+        return Value(number / whole, count=whole) if whole else NOTHING
+
+    return function
+
+
+def _rate(milestone: str) -> Callable[[Measures], Value]:
+    def function(measures: Measures) -> Value:
+        times = measures.workloads[f"{milestone}_s"].to_numpy(dtype=float)
+        rate, reason = sustained_rate(times)
+        return Value(rate, reason, count=int(np.isfinite(times).sum()))
+
+    return function
+
+
+def _makespan(measures: Measures) -> Value:
+    if measures.window is None:
+        return NOTHING
+    left = measures.accounting.unfinished + measures.accounting.unseen
+    if left:
+        return Value(None, f"{left} workloads had not ended")
+    return Value(measures.window.length)
+
+
+def _peak_running(measures: Measures) -> Value:
+    return Value(measures.activity.running.maximum()) if measures.window else NOTHING
+
+
+def _gpu_share(series: Callable[[Measures], StepSeries]) -> Callable[[Measures], Value]:
+    def function(measures: Measures) -> Value:
+        capacity, window = measures.activity.gpu_capacity, measures.window
+        if capacity is None:
+            return Value(None, "the GPUs of the nodes are not known")
+        if window is None or window.length <= 0:
+            return NOTHING
+        return Value(series(measures).integral(window.start, window.end) / (capacity * window.length))
+
+    return function
+
+
+def _gpu_idle(measures: Measures) -> Value:
+    idle, window = measures.activity.gpus_idle_while_waiting(), measures.window
+    if idle is None:
+        return Value(None, "the GPUs of the nodes are not known")
+    return Value(idle.integral(window.start, window.end)) if window else NOTHING
+
+
+def _percentile(step: Step, statistic: str) -> Callable[[Measures], Value]:
+    def function(measures: Measures) -> Value:
+        absent = absence(measures.workloads, step)
+        if absent and measures.window:
+            return Value(None, absent)
+        found = measures.estimates(step.name)[statistic]
+        return Value(found.value, found.reason, found.low, found.high, found.count)
+
+    return function
+
+
+def _latency_kpis() -> tuple[Kpi[Measures], ...]:
+    headlines = {
+        ("time_to_running", "p50"): "Sent to running, median",
+        ("time_to_running", "p99"): "Sent to running, P99",
+        ("scheduling", "p99"): "Scheduling, P99",
+    }
+    return tuple(
+        Kpi(
+            f"{step.name}_{statistic}",
+            f"{statistic.upper()} of {step.formula}, by the client's clock",
+            "seconds",
+            "neither" if step.name in ("execution", "time_to_completed") else "lower",
+            _percentile(step, statistic),
+            headlines.get((step.name, statistic)),
+        )
+        for step in STEPS
+        for statistic in ("p50", "p99")
+    )
+
+
+def _lost(measures: Measures) -> int | None:
+    return measures.accounting.lost
+
+
+KPIS: tuple[Kpi[Measures], ...] = (
+    Kpi("workloads_submitted", "Workloads sent or seen", "workloads", "neither", _submitted, "Workloads"),
+    Kpi(
+        "completed_ratio",
+        "Workloads completed, of those submitted",
+        "ratio",
+        "higher",
+        _share(lambda measures: measures.accounting.completed, ""),
+        "Completed",
+    ),
+    Kpi(
+        "failed_ratio",
+        "Workloads failed or refused, of those submitted",
+        "ratio",
+        "lower",
+        _share(lambda measures: measures.accounting.failed, ""),
+    ),
+    Kpi(
+        "lost_ratio",
+        "Workloads lost by the recorder's accounting, of those submitted",
+        "ratio",
+        "lower",
+        _share(_lost, "the recorder has not stated it"),
+        "Lost",
+    ),
+    Kpi("makespan", "From the first submission to the last workload's end", "seconds", "lower", _makespan, "Makespan"),
+    Kpi(
+        "gpu_allocation_ratio",
+        "GPU time of pods bound to nodes, of the capacity from first submission to last end",
+        "ratio",
+        "higher",
+        _gpu_share(lambda measures: measures.activity.gpus_allocated),
+        "GPUs allocated, mean",
+    ),
+    *_latency_kpis(),
+    Kpi(
+        "submission_rate",
+        "Workloads sent per second between the 10th and the 90th percent of them",
+        "workloads/s",
+        "neither",
+        _rate("sent"),
+        "Submission rate",
+    ),
+    Kpi(
+        "scheduling_rate",
+        "Workloads fully scheduled per second between the 10th and the 90th percent of them",
+        "workloads/s",
+        "higher",
+        _rate("scheduled"),
+    ),
+    Kpi(
+        "completion_rate",
+        "Workloads completed per second between the 10th and the 90th percent of them",
+        "workloads/s",
+        "higher",
+        _rate("completed"),
+        "Completion rate",
+    ),
+    Kpi("peak_running", "Most workloads running at once", "workloads", "neither", _peak_running),
+    Kpi(
+        "gpu_running_ratio",
+        "GPU time of running pods, of the capacity from first submission to last end",
+        "ratio",
+        "higher",
+        _gpu_share(lambda measures: measures.activity.gpus_running),
+    ),
+    Kpi(
+        "gpu_idle_while_waiting",
+        "GPU time that was free while work waited that could have used it",
+        "GPU-seconds",
+        "lower",
+        _gpu_idle,
+    ),
+    *SCHEDULING_KPIS,
+    *CONTROL_PLANE_KPIS,
+)

@@ -1,0 +1,196 @@
+"""KPIs of the control plane: rows of the table of its measures, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from perfanalysis.workloads.kpis import Direction, Kpi, Value
+from perfanalysis.workloads.scale_test.measures import Measures
+
+APISERVER, SCHEDULER, ETCD = "kube-apiserver", "kube-scheduler", "etcd"
+PROGRAMS = {
+    "apiserver": APISERVER,
+    "scheduler": SCHEDULER,
+    "controllers": "kube-controller-manager",
+    "etcd": ETCD,
+}
+"""The first word of a KPI's name, and the component it is of."""
+VERBS = ("get", "list", "post", "put", "patch", "delete")
+WORDS = {"p50": "median", "p99": "p99"}
+"""A histogram's median ends in `median`: of what ends in `p50` every statistic can be judged, of a histogram not."""
+NOT_SCRAPED = "the control plane was not scraped"
+NONE_OF_IT = "showed none of it between the scrapes"
+NO_FSYNC = (
+    "reported no synchronisation of its log with the disk between the scrapes; in a lab without --fsync there is none"
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table control_plane_measures."""
+
+    component: str
+    measure: str
+    detail: str | None
+    statistic: str
+    absent: str = NONE_OF_IT
+    """What the component did when the row is not there, as the end of a sentence."""
+
+
+def _value(row: Row) -> Callable[[Measures], Value]:
+    def function(measures: Measures) -> Value:
+        table = measures.control_plane_measures
+        if not len(table):
+            return Value(None, NOT_SCRAPED)
+        of_component = table[table["component"] == row.component]
+        if not len(of_component):
+            return Value(None, f"{row.component} was not scraped")
+        detail = of_component["detail"].isna() if row.detail is None else of_component["detail"] == row.detail
+        same = (of_component["measure"] == row.measure) & (of_component["statistic"] == row.statistic)
+        found = of_component[same & detail]
+        if not len(found) and row.statistic == "total" and same.any():
+            # others of its kind were counted: this one never occurred
+            return Value(0.0)
+        if not len(found):
+            return Value(None, f"{row.component} {row.absent}")
+        [number], [reason] = found["value"], found["reason"].astype("object")
+        count = None if pd.isna(found["count"].iloc[0]) else int(found["count"].iloc[0])
+        return Value(None, str(reason), count=count) if pd.isna(number) else Value(float(number), count=count)
+
+    return function
+
+
+def _kpi(name: str, text: str, unit: str, better: Direction, row: Row) -> Kpi[Measures]:
+    return Kpi(name, text, unit, better, _value(row))
+
+
+def _latency(
+    name: str, text: str, component: str, measure: str, detail: str | None = None, absent: str = NONE_OF_IT
+) -> tuple[Kpi[Measures], ...]:
+    """Median and P99 of a histogram."""
+    return tuple(
+        _kpi(
+            f"{name}_{word}",
+            f"{word} of {text}",
+            "seconds",
+            "lower",
+            Row(component, measure, detail, statistic, absent),
+        )
+        for statistic, word in WORDS.items()
+    )
+
+
+def _load() -> tuple[Kpi[Measures], ...]:
+    """Processor time and memory of each program."""
+    return tuple(
+        kpi
+        for word, component in PROGRAMS.items()
+        for kpi in (
+            _kpi(
+                f"{word}_cpu",
+                f"Processor time of {component}",
+                "CPU-seconds",
+                "lower",
+                Row(component, "cpu", None, "total"),
+            ),
+            _kpi(
+                f"{word}_memory_peak",
+                f"Largest resident memory of {component} at a scrape",
+                "bytes",
+                "lower",
+                Row(component, "memory", None, "peak"),
+            ),
+        )
+    )
+
+
+CONTROL_PLANE_KPIS: tuple[Kpi[Measures], ...] = (
+    *(
+        kpi
+        for verb in VERBS
+        for kpi in _latency(
+            f"apiserver_{verb}",
+            f"{verb.upper()} requests, inside the API server",
+            APISERVER,
+            "request_latency",
+            verb.upper(),
+        )
+    ),
+    *_latency("apiserver_bind", "requests that bind a pod, inside the API server", APISERVER, "bind_request_latency"),
+    _kpi(
+        "apiserver_requests",
+        "Requests that the API server answered",
+        "requests",
+        "neither",
+        Row(APISERVER, "requests", None, "total"),
+    ),
+    _kpi(
+        "apiserver_error_ratio",
+        "Requests answered with 5xx, of all",
+        "ratio",
+        "lower",
+        Row(APISERVER, "errors", None, "ratio"),
+    ),
+    _kpi(
+        "apiserver_throttled_ratio",
+        "Requests turned away with 429, of all",
+        "ratio",
+        "lower",
+        Row(APISERVER, "throttled", None, "ratio"),
+    ),
+    _kpi(
+        "apiserver_inflight_peak",
+        "Most requests in work at once, at a scrape",
+        "requests",
+        "lower",
+        Row(APISERVER, "inflight", None, "peak"),
+    ),
+    *_latency(
+        "scheduler_attempt",
+        "the scheduler's attempts that scheduled a pod, with its binding",
+        SCHEDULER,
+        "attempt_latency",
+        "scheduled",
+    ),
+    *_latency("scheduler_algorithm", "the scheduler's choice of a node", SCHEDULER, "algorithm_latency"),
+    *_latency("scheduler_bind", "the scheduler's binding of a pod", SCHEDULER, "extension_point_latency", "Bind"),
+    *_latency(
+        "scheduler_pod",
+        "a pod's way through the scheduler, all attempts, without waiting as unschedulable",
+        SCHEDULER,
+        "scheduling_latency",
+    ),
+    _kpi(
+        "scheduler_pending_peak",
+        "Most pods in the scheduler's queues at a scrape",
+        "pods",
+        "lower",
+        Row(SCHEDULER, "pending_pods", None, "peak"),
+    ),
+    _kpi(
+        "scheduler_failed_attempts",
+        "Attempts that found no node for a pod",
+        "attempts",
+        "lower",
+        Row(SCHEDULER, "attempts", "unschedulable", "total"),
+    ),
+    _kpi(
+        "scheduler_errors",
+        "Attempts that ended with an error",
+        "attempts",
+        "lower",
+        Row(SCHEDULER, "attempts", "error", "total"),
+    ),
+    *_latency("etcd_fsync", "etcd's writes to its log, to the disk", ETCD, "fsync_latency", absent=NO_FSYNC),
+    _kpi(
+        "etcd_db_growth",
+        "Growth of etcd's database from the first scrape to the last",
+        "bytes",
+        "lower",
+        Row(ETCD, "db_size", None, "growth"),
+    ),
+    *_load(),
+)

@@ -1,0 +1,247 @@
+"""KPIs of scheduling beside latencies: order, preemption, fairness, ramp, the API as submitters saw it, nodes lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from perfanalysis.files.documents import listing, mapping
+from perfanalysis.workloads.kpis import Direction, Kpi, Value
+from perfanalysis.workloads.percentiles import estimates
+from perfanalysis.workloads.scale_test.fairness import jain
+from perfanalysis.workloads.scale_test.measures import Measures
+from perfanalysis.workloads.scale_test.node_changes import lost_nodes
+from perfanalysis.workloads.scale_test.preemption import reclaimed
+
+NOTHING = Value(None, "nothing was submitted or seen")
+NO_EVICTION = "no pod was evicted in this recording"
+NO_CONTENTION = "fewer than two tenants had work waiting at the same time"
+NOTHING_RAN = "no workload ran"
+
+
+def _evictions(measures: Measures) -> Value:
+    return Value(float(len(measures.evictions))) if measures.window else NOTHING
+
+
+def _preemptions(measures: Measures) -> Value:
+    return Value(float(measures.evictions["preempted"].sum())) if measures.window else NOTHING
+
+
+def _reclaims(measures: Measures) -> Value:
+    return Value(float(reclaimed(measures.evictions))) if measures.window else NOTHING
+
+
+def _rescheduled(measures: Measures) -> Value:
+    waits = measures.evictions["rescheduling_s"]
+    if not len(waits):
+        return Value(None, NO_EVICTION)
+    return Value(float(waits.notna().mean()), count=len(waits))
+
+
+def _rescheduling(statistic: str) -> Callable[[Measures], Value]:
+    def function(measures: Measures) -> Value:
+        if not len(measures.evictions):
+            return Value(None, NO_EVICTION)
+        waits = measures.evictions["rescheduling_s"].to_numpy(dtype=float)
+        (found,) = (one for one in estimates(waits) if one.statistic == statistic)
+        return Value(found.value, found.reason, found.low, found.high, found.count)
+
+    return function
+
+
+def _inversions(measures: Measures) -> Value:
+    table = measures.inversions
+    if not len(table):
+        return Value(None, "no workload was scheduled")
+    return Value(float(table["pairs"].sum()), count=int(table["workloads"].sum()))
+
+
+def _overtaking(measures: Measures) -> Value:
+    table = measures.inversions
+    if not len(table):
+        return Value(None, "no workload was scheduled")
+    number = int(table["workloads"].sum())
+    return Value(float(table["overtaking"].sum()) / number, count=number)
+
+
+def _jain(column: str) -> Callable[[Measures], Value]:
+    def function(measures: Measures) -> Value:
+        shares = measures.fairness[column].dropna().to_numpy(dtype=float)
+        if len(shares) < 2:
+            return Value(None, NO_CONTENTION)
+        index = jain(shares)
+        return Value(
+            index, None if index is not None else "no tenant held anything while others waited", count=len(shares)
+        )
+
+    return function
+
+
+def _ramp_time(measures: Measures) -> Value:
+    if measures.ramp is None or measures.window is None:
+        return Value(None, NOTHING_RAN)
+    return Value(measures.ramp.steady_from - measures.window.start)
+
+
+def _plateau(measures: Measures) -> Value:
+    return Value(measures.ramp.plateau) if measures.ramp else Value(None, NOTHING_RAN)
+
+
+def _in_phase(phase: str, column: str, counted: str) -> Callable[[Measures], Value]:
+    def function(measures: Measures) -> Value:
+        rows = measures.phases[measures.phases["phase"] == phase]
+        if not len(rows):
+            return Value(None, NOTHING_RAN)
+        rate = rows[column].iloc[0]
+        if pd.isna(rate):
+            return Value(None, f"the {phase} took no time")
+        return Value(float(rate), count=int(rows[counted].iloc[0]))
+
+    return function
+
+
+def _api_errors(measures: Measures) -> Value:
+    table = measures.answers
+    number = int(table["count"].sum())
+    if not number:
+        return Value(None, "no submission was recorded")
+    return Value(float(table["count"][table["outcome"] == "failed"].sum()) / number, count=number)
+
+
+def _api_retries(measures: Measures) -> Value:
+    tries, number = int(measures.answers["attempts"].sum()), int(measures.answers["count"].sum())
+    return Value((tries - number) / tries, count=tries) if tries else Value(None, "no submission was recorded")
+
+
+def _churned(measures: Measures) -> Value:
+    return Value(float(measures.accounting.churned)) if measures.window else NOTHING
+
+
+def _nodes_lost(measures: Measures) -> Value:
+    absent = _not_watched(measures, "Node")
+    if absent and not len(measures.node_changes):
+        return Value(None, absent)
+    return Value(float(len(lost_nodes(measures.node_changes))))
+
+
+def _not_watched(measures: Measures, kind: str) -> str | None:
+    """Why objects of a kind were not watched; None when they were."""
+    for entry in listing(measures.recording.get("not_watched")):
+        if mapping(entry).get("kind") == kind:
+            return f"objects of kind {kind} could not be watched: {mapping(entry).get('reason')}"
+    watched = {mapping(entry).get("kind") for entry in listing(measures.recording.get("resources"))}
+    return None if kind in watched else f"objects of kind {kind} were not watched"
+
+
+def _kpi(name: str, what: str, unit: str, better: Direction, function: Callable[[Measures], Value]) -> Kpi[Measures]:
+    return Kpi(name, what, unit, better, function)
+
+
+SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
+    _kpi(
+        "start_inversions",
+        "Pairs of like workloads that were scheduled against the order of submission",
+        "pairs",
+        "lower",
+        _inversions,
+    ),
+    _kpi(
+        "overtaking_ratio",
+        "Workloads scheduled before a like one submitted earlier, of those scheduled",
+        "ratio",
+        "lower",
+        _overtaking,
+    ),
+    _kpi("evictions", "Evictions of pods, and of workloads that Kueue had admitted", "evictions", "lower", _evictions),
+    _kpi("preemptions", "Of these, those that made place for a higher priority", "evictions", "neither", _preemptions),
+    _kpi(
+        "reclaims",
+        "Of preemptions, those that made place for another tenant, where the event named the preemptor",
+        "evictions",
+        "neither",
+        _reclaims,
+    ),
+    _kpi(
+        "rescheduled_ratio",
+        "Evicted pods whose replacement was scheduled, of those evicted",
+        "ratio",
+        "higher",
+        _rescheduled,
+    ),
+    *(
+        _kpi(
+            f"rescheduling_{statistic}",
+            f"{statistic.upper()} of replacement scheduled \u2212 evicted, by the client's clock",
+            "seconds",
+            "lower",
+            _rescheduling(statistic),
+        )
+        for statistic in ("p50", "p99")
+    ),
+    _kpi(
+        "fairness_jain",
+        "Jain's index of what each tenant held on average while it and another waited",
+        "ratio",
+        "higher",
+        _jain("mean_held"),
+    ),
+    _kpi(
+        "fairness_jain_by_demand",
+        "The same, each tenant's divided by its share of what was asked for",
+        "ratio",
+        "higher",
+        _jain("per_demand"),
+    ),
+    _kpi("ramp_time", "From the first submission until nine tenths of the plateau ran", "seconds", "lower", _ramp_time),
+    _kpi(
+        "plateau_running",
+        "Workloads running that were not exceeded for nine tenths of the busy time",
+        "workloads",
+        "neither",
+        _plateau,
+    ),
+    _kpi(
+        "ramp_scheduling_rate",
+        "Workloads fully scheduled per second of the ramp",
+        "workloads/s",
+        "higher",
+        _in_phase("ramp", "scheduling_rate", "scheduled"),
+    ),
+    _kpi(
+        "steady_scheduling_rate",
+        "Workloads fully scheduled per second of the steady part",
+        "workloads/s",
+        "higher",
+        _in_phase("steady", "scheduling_rate", "scheduled"),
+    ),
+    _kpi(
+        "steady_completion_rate",
+        "Workloads completed per second of the steady part",
+        "workloads/s",
+        "higher",
+        _in_phase("steady", "completion_rate", "completed"),
+    ),
+    _kpi(
+        "api_error_ratio",
+        "Workloads whose last answer was an error or never came, of those sent",
+        "ratio",
+        "lower",
+        _api_errors,
+    ),
+    _kpi(
+        "api_retry_ratio",
+        "Requests that repeated an earlier one, of all sent for workloads",
+        "ratio",
+        "lower",
+        _api_retries,
+    ),
+    _kpi(
+        "workloads_churned",
+        "Workloads that the test deleted to put others in their place",
+        "workloads",
+        "neither",
+        _churned,
+    ),
+    _kpi("nodes_lost", "Nodes that stopped being ready, or went, while the test ran", "nodes", "lower", _nodes_lost),
+)

@@ -1,0 +1,147 @@
+"""All measures of one recording, from its tables to what KPIs, plots and report need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from perfanalysis.files.documents import Document, number_or
+from perfanalysis.workloads.percentiles import Estimate
+from perfanalysis.workloads.scale_test.activity import (
+    CONCURRENCY,
+    THROUGHPUT,
+    Activity,
+    Window,
+    activity_of,
+    concurrency_table,
+    throughput_table,
+    window_of,
+)
+from perfanalysis.workloads.scale_test.api_latency import answers_table, requests_table, submitters_table
+from perfanalysis.workloads.scale_test.churn import churned_by_test, rounds_table
+from perfanalysis.workloads.scale_test.control_plane import control_plane_tables
+from perfanalysis.workloads.scale_test.data_quality import data_quality_table
+from perfanalysis.workloads.scale_test.evictions import evictions_table
+from perfanalysis.workloads.scale_test.fairness import TENANT_ACTIVITY, activity_table, fairness_table, tenants_of
+from perfanalysis.workloads.scale_test.inversions import inversions_table
+from perfanalysis.workloads.scale_test.milestones import SEEN_RESOLUTION_S
+from perfanalysis.workloads.scale_test.node_changes import node_changes_table
+from perfanalysis.workloads.scale_test.occupation import Occupation, occupation
+from perfanalysis.workloads.scale_test.outcomes import Accounting, account, failures_table
+from perfanalysis.workloads.scale_test.pods import pods_table
+from perfanalysis.workloads.scale_test.preemption import by_priority_table, by_tenant_table, preemptions_table
+from perfanalysis.workloads.scale_test.ramp import PHASES, Ramp, phases_table, ramp_of
+from perfanalysis.workloads.scale_test.steps import (
+    Estimates,
+    Step,
+    anomalies_table,
+    latencies_table,
+    percentiles_table,
+    present_steps,
+    step_estimates,
+)
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables
+from perfanalysis.workloads.scale_test.workloads import workloads_table
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Derived tables and figures of a recording; `window` is None when nothing was submitted or seen."""
+
+    steps: tuple[Step, ...]
+    workloads: pd.DataFrame
+    pods: pd.DataFrame
+    latencies: pd.DataFrame
+    statistics: Estimates
+    percentiles: pd.DataFrame
+    anomalies: pd.DataFrame
+    throughput: pd.DataFrame
+    concurrency: pd.DataFrame
+    failures: pd.DataFrame
+    answers: pd.DataFrame
+    submitters: pd.DataFrame
+    requests: pd.DataFrame
+    evictions: pd.DataFrame
+    preemptions: pd.DataFrame
+    preemptions_by_priority: pd.DataFrame
+    preemptions_by_tenant: pd.DataFrame
+    inversions: pd.DataFrame
+    fairness: pd.DataFrame
+    tenant_activity: pd.DataFrame
+    phases: pd.DataFrame
+    rounds: pd.DataFrame
+    node_changes: pd.DataFrame
+    control_plane_measures: pd.DataFrame
+    control_plane_series: pd.DataFrame
+    ramp: Ramp | None
+    """Where the test was steady; None when nothing ran."""
+    window: Window | None
+    activity: Activity
+    accounting: Accounting
+    data_quality: pd.DataFrame
+    recording: Document
+    arrival_s: float
+    """Resolution of the times at which objects were seen."""
+    occupation: Occupation | None
+    """Of the nodes over time; None when no node is known."""
+
+    def estimates(self, step_name: str) -> dict[str, Estimate]:
+        """Statistic → estimate of a step on the client's clock."""
+        return self.statistics[step_name, "seen"]
+
+
+def measure(tables: ScaleTestTables, recording: Document, accounting: Document) -> Measures:
+    """Compute everything; `recording` and `accounting` are the documents beside the tables, empty when missing."""
+    workloads = workloads_table(tables)
+    latencies = latencies_table(workloads)
+    statistics = step_estimates(latencies)
+    pods = pods_table(tables.transitions, workloads)
+    activity = activity_of(workloads, pods, tables.nodes)
+    seen = [tables.transitions["seen_s"].max(), tables.submissions["answered_s"].max()]
+    last_seen = max((float(moment) for moment in seen if pd.notna(moment)), default=0.0)
+    window = window_of(workloads, last_seen)
+    # what another tool recorded has its own, which the importer states
+    arrival = number_or(recording.get("seen_resolution_s"), SEEN_RESOLUTION_S)
+    steps = present_steps(workloads)
+    evictions = evictions_table(tables, workloads, pods)
+    tenants = tenants_of(workloads, pods, window.end if window else last_seen)
+    ramp = ramp_of(activity.running, window) if window else None
+    control_plane = control_plane_tables(tables.control_plane, window)
+    anomalies = anomalies_table(workloads, latencies, arrival)
+    accounted = account(workloads, accounting, churned_by_test(tables, workloads))
+    return Measures(
+        steps=steps,
+        workloads=workloads,
+        pods=pods,
+        latencies=latencies,
+        statistics=statistics,
+        percentiles=percentiles_table(latencies, statistics, arrival, steps),
+        anomalies=anomalies,
+        throughput=throughput_table(workloads, window) if window else THROUGHPUT.empty(),
+        concurrency=concurrency_table(activity, window) if window else CONCURRENCY.empty(),
+        failures=failures_table(tables, workloads),
+        answers=answers_table(tables.submissions),
+        submitters=submitters_table(tables.submissions),
+        requests=requests_table(recording),
+        evictions=evictions,
+        preemptions=preemptions_table(evictions, workloads),
+        preemptions_by_priority=by_priority_table(evictions),
+        preemptions_by_tenant=by_tenant_table(evictions),
+        inversions=inversions_table(workloads),
+        fairness=fairness_table(tenants),
+        tenant_activity=activity_table(tenants, window) if window else TENANT_ACTIVITY.empty(),
+        phases=phases_table(workloads, activity.running, ramp, window) if window else PHASES.empty(),
+        rounds=rounds_table(tables, workloads, latencies),
+        node_changes=node_changes_table(tables, window),
+        control_plane_measures=control_plane[0],
+        control_plane_series=control_plane[1],
+        ramp=ramp,
+        window=window,
+        activity=activity,
+        accounting=accounted,
+        data_quality=data_quality_table(accounted, anomalies),
+        recording=recording,
+        arrival_s=arrival,
+        occupation=occupation(pods, tables.nodes, window) if window else None,
+    )

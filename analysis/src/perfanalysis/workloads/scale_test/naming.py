@@ -1,0 +1,45 @@
+"""What tells workloads and tenants apart, alike in every table of a recording."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from perfanalysis.workloads.scale_test.tables import ScaleTestTables
+
+
+def several_namespaces(tables: ScaleTestTables) -> bool:
+    """Whether a recording's workloads stand in more than one namespace."""
+    submitted = tables.submissions["namespace"]
+    seen = tables.transitions["namespace"][tables.transitions["workload"].notna()]
+    found = {str(name) for names in (submitted, seen) for name in names.cat.remove_unused_categories().cat.categories}
+    return len(found - {""}) > 1
+
+
+def workload_keys(frame: pd.DataFrame, column: str, *, several: bool) -> pd.Series[Any]:
+    """A workload's name, with the namespace before it when there are several; null where the column is."""
+    if not several:
+        return frame[column]
+    spaces, names = frame["namespace"].cat, frame[column].cat
+    known = frame[column].notna().to_numpy()
+    # a name is joined once for each pair that occurs, not once for each row
+    pairs = pd.MultiIndex.from_arrays([spaces.codes.to_numpy()[known], names.codes.to_numpy()[known]])
+    codes, found = pd.factorize(pairs)
+    texts = [f"{spaces.categories[space]}/{names.categories[name]}" for space, name in found]
+    places = np.full(len(frame), -1)
+    places[known] = codes
+    joined: Any = pd.Categorical.from_codes(places, categories=pd.Index(texts, dtype="object"))
+    return pd.Series(joined, index=frame.index)
+
+
+def tenants(queue: pd.Series[Any], namespace: pd.Series[Any]) -> pd.Series[Any]:
+    """Whose work each row is: its queue, else its namespace; a queue's namespace stands before it where it must."""
+    spaces, queues = namespace.astype("object"), queue.astype("object")
+    known = pd.DataFrame({"queue": queues, "namespace": spaces}).dropna().drop_duplicates()
+    ambiguous = known["queue"].value_counts()
+    shared = queues.isin(ambiguous.index[ambiguous > 1])
+    named = queues.where(~shared, spaces.astype("str") + "/" + queues.astype("str"))
+    return named.where(queues.notna(), spaces)

@@ -1,0 +1,109 @@
+"""How far each node was occupied over time: exact means within cells of nodes and time."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from perfanalysis.workloads.scale_test.activity import Window
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_ROWS = 100
+COLUMNS = 240
+
+
+@dataclass(frozen=True)
+class Occupation:
+    """`values[row, column]`: mean of what was held in percent of what the row's nodes have, or pods a node.
+
+    Of pods where no pod asks for a GPU. `rows` name the nodes, `nodes_per_row` says how many each of them stands for
+    (the last may have fewer), `edges` are seconds since the first submission.
+    """
+
+    values: NDArray[np.float64]
+    edges: NDArray[np.float64]
+    rows: tuple[str, ...]
+    nodes_per_row: int
+    of_gpus: bool
+    elsewhere: int
+    """Pods on nodes that were not there at the start, or have no GPUs: in no cell."""
+
+
+def occupation(pods: pd.DataFrame, nodes: pd.DataFrame, window: Window) -> Occupation | None:
+    """None when no node, or no pod on any node, is known."""
+    bound = pods[pods["node"].notna() & pods["scheduled_s"].notna()]
+    of_gpus = bool((bound["gpus"] > 0).any())
+    held = bound["gpus"].fillna(0).to_numpy(dtype=float) if of_gpus else np.ones(len(bound))
+    names, capacity = _nodes(nodes, of_gpus=of_gpus)
+    if not len(names) or not len(bound) or window.length <= 0:
+        return None
+    per_row = math.ceil(len(names) / MOST_ROWS)
+    place = pd.Index(names).get_indexer(pd.Index(bound["node"].cat.categories))[bound["node"].cat.codes]
+    known = place >= 0
+    rows = math.ceil(len(names) / per_row)
+    edges = np.linspace(window.start, window.end, COLUMNS + 1)
+    starts, ends = (bound[name].to_numpy(dtype=float)[known] for name in ("scheduled_s", "ended_s"))
+    means = _means(place[known] // per_row, starts, ends, held[known], rows, edges)
+    whole = np.add.reduceat(capacity, np.arange(0, len(names), per_row))
+    return Occupation(
+        values=means / whole[:, None] * (100.0 if of_gpus else 1.0),
+        edges=edges - window.start,
+        rows=tuple(_row_name(names[first : first + per_row]) for first in range(0, len(names), per_row)),
+        nodes_per_row=per_row,
+        of_gpus=of_gpus,
+        elsewhere=int((~known & (held > 0)).sum()),
+    )
+
+
+def _nodes(nodes: pd.DataFrame, *, of_gpus: bool) -> tuple[list[str], NDArray[np.float64]]:
+    """Names in the order of their numbers, and what each has: its GPUs, or 1 where pods are counted."""
+    chosen = nodes[nodes["gpus"] > 0] if of_gpus else nodes
+    chosen = chosen.drop_duplicates("name")
+    names = [str(name) for name in chosen["name"]]
+    order = sorted(range(len(names)), key=lambda place: _by_number(names[place]))
+    capacity = chosen["gpus"].to_numpy(dtype=float) if of_gpus else np.ones(len(chosen))
+    return [names[place] for place in order], capacity[order]
+
+
+def _by_number(name: str) -> tuple[tuple[int, str], ...]:
+    """node-9 stands before node-10."""
+    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name))
+
+
+def _row_name(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} \u2026 {names[-1]}"
+
+
+def _means(
+    rows: NDArray[np.int64],
+    starts: NDArray[np.float64],
+    ends: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    count: int,
+    edges: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Mean over each interval between edges of the sum of weights of [start, end), per row.
+
+    Each change of a row's sum fills the rest of its own interval, and all later ones whole; so the cost is one step a
+    change. An end that is not known is never; one before its start is left out.
+    """
+    width = edges[1] - edges[0]
+    cells = np.zeros(count * len(edges))
+    usable = ~(ends < starts)
+    for moments, signs in ((starts, weights), (ends, -weights)):
+        chosen = usable & (moments < edges[-1])
+        moment = np.maximum(moments[chosen], edges[0])
+        column = np.minimum((moment - edges[0]) // width, len(edges) - 2).astype(np.int64)
+        first = rows[chosen] * len(edges) + column
+        rest = (edges[column + 1] - moment) / width
+        size = len(cells)
+        cells += np.bincount(first, weights=signs[chosen] * rest, minlength=size)
+        cells += np.bincount(first + 1, weights=signs[chosen] * (1 - rest), minlength=size)
+    return np.cumsum(cells.reshape(count, len(edges)), axis=1)[:, :-1]

@@ -1,0 +1,176 @@
+"""What became of every workload: accounting identity, failures by cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from perfanalysis.files.documents import Document
+from perfanalysis.files.findings import Finding
+from perfanalysis.files.tables import Column, TableSpec
+from perfanalysis.workloads.scale_test.churn import deletions
+from perfanalysis.workloads.scale_test.naming import workload_keys
+from perfanalysis.workloads.scale_test.pods import places_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from perfanalysis.workloads.scale_test.tables import ScaleTestTables
+
+VARYING = r'"[^"]*"|\b[\w.-]*\d[\w.-]*\b'
+"""What differs between errors of one cause: quoted names, and words with digits."""
+MOST_LETTERS = 90
+BY_TEST = "deleted by the test"
+"""The cause of what a deletion made fail: containers that are stopped end with an exit code of their own."""
+FAILURES = TableSpec(
+    "failures",
+    "What went wrong, counted by where it showed and why",
+    (
+        Column("stage", "text", "submission, workload, pod, or event"),
+        Column("cause", "text", "reason given by the client or the cluster"),
+        Column("count", "integer", "objects (events: occurrences)"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Accounting:
+    """Every workload in exactly one place, recounted from the tables; `stated` is the recorder's own document."""
+
+    submitted: int
+    completed: int
+    failed: int
+    churned: int
+    deleted: int
+    unfinished: int
+    unseen: int
+    stated: Document
+
+    @property
+    def lost(self) -> int | None:
+        """Lost workloads as the recorder stated; None while it has not ended."""
+        value = self.stated.get("lost")
+        return value if isinstance(value, int) else None
+
+    @property
+    def asked(self) -> int | None:
+        """Workloads that were to be submitted."""
+        value = self.stated.get("asked")
+        return value if isinstance(value, int) else None
+
+
+def account(workloads: pd.DataFrame, stated: Document, churned_by_test: pd.Series[Any] | None = None) -> Accounting:
+    """Put every workload where it belongs.
+
+    Deleted by the test to put another in its place (`churned_by_test` says which were), else completed, else failed,
+    else deleted otherwise, else unseen, else unfinished.
+    """
+    churned = pd.Series(False, index=workloads.index) if churned_by_test is None else churned_by_test
+    completed = ~churned & workloads["completed_s"].notna()
+    failed = ~churned & ~completed & (workloads["failed_s"].notna() | (workloads["outcome"] == "failed"))
+    deleted = ~completed & ~failed & ~churned & workloads["deleted_s"].notna()
+    seen = workloads["created_s"].notna() | workloads["first_pod_created_s"].notna()
+    left = ~completed & ~failed & ~churned & ~deleted
+    return Accounting(
+        submitted=len(workloads),
+        completed=int(completed.sum()),
+        failed=int(failed.sum()),
+        churned=int(churned.sum()),
+        deleted=int(deleted.sum()),
+        unfinished=int((left & seen).sum()),
+        unseen=int((left & ~seen).sum()),
+        stated=stated,
+    )
+
+
+def accounting_findings(accounting: Accounting, where: str) -> tuple[Finding, ...]:
+    """Errors where the recorder's own numbers do not add up, or differ from the recount."""
+    stated = accounting.stated
+    if not stated:
+        text = "no accounting: the recorder has not ended, or was killed; the counts are the analysis' own"
+        return (Finding("warning", where, text),)
+    names = ("submitted", "completed", "failed", "lost", "running", "churned")
+    parts = {name: _whole(stated.get(name)) for name in names}
+    findings: list[Finding] = []
+    added = sum(parts[name] for name in names[1:])
+    if added != parts["submitted"]:
+        words = " + ".join(name for name in names[1:] if name != "churned" or name in stated)
+        text = f"submitted {parts['submitted']} is not {words} = {added}"
+        findings.append(Finding("error", where, text))
+    if parts["lost"]:
+        findings.append(Finding("error", where, lost_text(parts["lost"])))
+    recounted = {
+        "submitted": accounting.submitted,
+        "completed": accounting.completed,
+        "failed": accounting.failed,
+        "churned": accounting.churned,
+    }
+    for name, count in recounted.items():
+        if parts[name] != count:
+            text = f"the recorder counted {parts[name]} {name}, its recording shows {count}"
+            findings.append(Finding("error", where, text))
+    return tuple(findings)
+
+
+def lost_text(lost: int) -> str:
+    """The sentence about lost workloads."""
+    return f"{lost} workloads were lost"
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def failures_table(tables: ScaleTestTables, workloads: pd.DataFrame) -> pd.DataFrame:
+    """The table FAILURES: submissions, workload objects, pods, Warning events; most frequent first.
+
+    What fails of a workload after the test sent its deletion has that as its cause, whatever reason the cluster gave.
+    """
+    submissions, transitions, events = tables.submissions, tables.transitions, tables.events
+    refused = submissions[submissions["outcome"] == "failed"]
+    ended = transitions[transitions["transition"].isin(["failed", "evicted", "unschedulable"])]
+    ended = ended.assign(reason=_with_deletions(ended, deletions(tables, workloads), workloads))
+    is_pod = ended["kind"] == "Pod"
+    warnings = events[events["type"] == "Warning"]
+    counted = pd.concat(
+        [
+            _count("submission", refused_causes(refused)),
+            _count("workload", _reasons(ended[~is_pod])),
+            _count("pod", _reasons(ended[is_pod].drop_duplicates(["uid", "transition"]))),
+            _count("event", warnings["reason"].astype("str"), warnings["count"].fillna(1)),
+        ]
+    )
+    return FAILURES.conform(counted.reset_index(drop=True))
+
+
+def _with_deletions(ended: pd.DataFrame, deleted_s: NDArray[np.float64], workloads: pd.DataFrame) -> pd.Series[Any]:
+    """The reasons of what ended, with BY_TEST where it failed after its workload's deletion was sent."""
+    several = len(workloads["namespace"].cat.remove_unused_categories().cat.categories) > 1
+    places = places_of(workload_keys(ended, "workload", several=several), workloads)
+    sent = np.append(deleted_s, np.nan)[places]
+    after = (ended["seen_s"].to_numpy(dtype=float) >= sent) & (ended["transition"] == "failed").to_numpy()
+    return ended["reason"].astype("object").mask(after, BY_TEST)
+
+
+def refused_causes(refused: pd.DataFrame) -> pd.Series[Any]:
+    """Status and the error's first part, without what differs from one workload to the next."""
+    status = refused["status"].astype("object").map(lambda code: "no answer" if pd.isna(code) else f"HTTP {code}")
+    error = refused["error"].astype("object").where(refused["error"].notna(), "").astype("str")
+    error = error.str.replace(VARYING, "\u2026", regex=True).str.slice(0, MOST_LETTERS)
+    return status.astype("str") + error.where(error == "", ": " + error)
+
+
+def _reasons(rows: pd.DataFrame) -> pd.Series[Any]:
+    reason = rows["reason"].astype("object").where(rows["reason"].notna(), "no reason given").astype("str")
+    word = rows["transition"].astype("str")
+    return reason.where(word == "failed", word + ": " + reason)
+
+
+def _count(stage: str, causes: pd.Series[Any], weights: pd.Series[Any] | None = None) -> pd.DataFrame:
+    weight = np.ones(len(causes)) if weights is None else weights.to_numpy(dtype=float)
+    frame = pd.DataFrame({"cause": causes.to_numpy(dtype=object), "count": weight.astype("int64")})
+    totals: pd.Series[Any] = frame.groupby("cause")["count"].sum().sort_values(ascending=False, kind="stable")
+    return pd.DataFrame({"stage": stage, "cause": totals.index, "count": totals.to_numpy()})

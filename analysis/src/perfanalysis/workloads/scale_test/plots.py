@@ -1,0 +1,205 @@
+"""The figures of a scale test. To add one: a function from Measures to Figure, and its name in `figures`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from perfanalysis.drawing.blocks import duration
+from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, cumulative
+from perfanalysis.drawing.over_time import row_of
+from perfanalysis.workloads.percentiles import SHARES, estimates, stated
+from perfanalysis.workloads.scale_test.activity import Window, first_times
+from perfanalysis.workloads.scale_test.measures import Measures
+from perfanalysis.workloads.scale_test.plots_evictions import rescheduling_by_submission
+from perfanalysis.workloads.scale_test.plots_nodes import node_moments
+from perfanalysis.workloads.scale_test.steps import STEPS, Step, seen_resolution, values_of
+from perfanalysis.workloads.scale_test.time_axis import SINCE, SUBMITTED
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BESIDE = "Queues, scheduler, objects between, conditions of pods"
+EVICTIONS_COLOUR, BETWEEN_COLOUR = 12, 4
+MOST_CAUSES = 12
+
+
+def _kin(step: Step) -> str:
+    """Steps that are drawn over each other in one chart: the chain, what lies beside it, and the totals."""
+    return "total" if step.total else "chain" if step.group == "chain" else "beside"
+
+
+KIN = {kin: [step.name for step in STEPS if _kin(step) == kin] for kin in ("chain", "beside", "total")}
+COLOURS = {name: place for names in KIN.values() for place, name in enumerate(names)}
+
+
+def shown_steps(measures: Measures) -> tuple[Step, ...]:
+    """Steps that have values other than zero: zero throughout is said in words (`at_once`)."""
+    return tuple(step for step in measures.steps if np.nan_to_num(values_of(measures.latencies, step)).any())
+
+
+def at_once(measures: Measures) -> tuple[Step, ...]:
+    """Steps of which the cluster reported both ends in one update, for every workload."""
+    values = {step: values_of(measures.latencies, step) for step in measures.steps}
+    return tuple(step for step, of in values.items() if np.isfinite(of).any() and not np.nan_to_num(of).any())
+
+
+def general_figure(measures: Measures, window: Window) -> Figure:
+    """Time to scheduled, running and completed over the time of submission, each with its distribution."""
+    totals = [step for step in shown_steps(measures) if step.total and step.name != "time_to_ready"]
+    rows = [*_between_row(measures, window), *(_step_row(measures, window, step, height=230) for step in totals)]
+    caption = (
+        "Every point is one workload, at the time it was sent; beside it the distribution of the same values. "
+        f"{stated()}"
+    )
+    return Figure("general", "Latency over time", caption, tuple(rows))
+
+
+def _between_row(measures: Measures, window: Window) -> tuple[tuple[Chart, ...], ...]:
+    """From sent to the object between a workload and its pods, where controllers make one."""
+    values = (measures.workloads["intermediate_created_s"] - measures.workloads["sent_s"]).to_numpy(dtype=float)
+    if not np.isfinite(values).any():
+        return ()
+    submitted = first_times(measures.workloads) - window.start
+    known = {one.statistic: one.value for one in estimates(values)}
+    average = _average(values, known["p50"], known["p99"])
+    title = f"Sent to intermediate object: intermediate object created \u2212 sent \u00b7 {average}"
+    label = "Sent to intermediate object"
+    return (row_of(label, title, SUBMITTED, submitted, values, colour=BETWEEN_COLOUR, height=230),)
+
+
+def detailed_figure(measures: Measures, window: Window) -> Figure:
+    """A row for each step from one milestone to the next."""
+    rows = [_step_row(measures, window, step, height=170) for step in shown_steps(measures) if not step.total]
+    again = rescheduling_by_submission(measures, window)
+    if again is not None:
+        title = f"Rescheduling: replacement bound \u2212 evicted \u00b7 average {duration(float(np.nanmean(again[1])))}"
+        rows.append(row_of("Rescheduling", title, SUBMITTED, *again, colour=EVICTIONS_COLOUR, height=170))
+    caption = (
+        "One row for each step; workloads stand at their time of submission in every row. "
+        f"Steps end when all pods of a workload have come as far. {stated()}"
+    )
+    zero = ", ".join(step.label for step in at_once(measures))
+    if zero:
+        caption += f" Not drawn, since the cluster reported both ends in one update for every workload: {zero}."
+    return Figure("detailed", "Steps over time", caption, tuple(rows))
+
+
+def _step_row(measures: Measures, window: Window, step: Step, height: int) -> tuple[Chart, ...]:
+    values = values_of(measures.latencies, step)
+    submitted = first_times(measures.workloads) - window.start
+    title = f"{step.label}: {step.formula} \u00b7 {_statistics(measures, step, values)}"
+    exact = seen_resolution(step, measures.arrival_s)
+    colour = COLOURS[step.name]
+    return row_of(step.label, title, SUBMITTED, submitted, values, colour=colour, height=height, resolution=exact)
+
+
+def _statistics(measures: Measures, step: Step, values: NDArray[np.float64]) -> str:
+    found = measures.estimates(step.name)
+    return _average(values, found["p50"].value, found["p99"].value)
+
+
+def _average(values: NDArray[np.float64], median: float | None, extreme: float | None) -> str:
+    """Average, and of median and P99 those that the sample carries."""
+    shown = {"average": float(np.nanmean(values)), "median": median, "P99": extreme}
+    return ", ".join(f"{word} {duration(value)}" for word, value in shown.items() if value is not None)
+
+
+def distribution_figure(measures: Measures) -> Figure:
+    """Cumulative distributions of steps and totals, and the percentiles of both with intervals."""
+    steps = [step for step in shown_steps(measures) if np.nanmax(values_of(measures.latencies, step)) > 0]
+    low, high = positive_range([values_of(measures.latencies, step) for step in steps])
+    axis = Axis("latency", "s", "log", low, high)
+    share = Axis("workloads", "%", low=0.0, high=100.0)
+    curves = {
+        step: cumulative(np.maximum(values_of(measures.latencies, step), low), step.label, COLOURS[step.name])
+        for step in steps
+    }
+    drawn = {kin: tuple(curve for step, curve in curves.items() if _kin(step) == kin) for kin in KIN}
+    places = Axis("", categories=tuple(step.label for step in steps))
+    ranges = tuple(_percentile_layer(measures, steps, place, name) for place, name in enumerate(SHARES))
+    caption = (
+        "Above: the share of workloads that took no longer. Below: P50, P90, P95 and P99 of each step; a bar is "
+        f"the 95\u00a0% bootstrap interval, drawn where the sample carries one. {stated()}"
+    )
+    rows = (
+        (
+            Chart("From one milestone to the next", axis, share, drawn["chain"], height=340),
+            Chart("Since the request was sent", axis, share, drawn["total"], height=340),
+        ),
+        *(((Chart(BESIDE, axis, share, drawn["beside"], height=300),),) if drawn["beside"] else ()),
+        (Chart("Percentiles with intervals", axis, places, ranges, height=60 + 32 * len(steps)),),
+    )
+    return Figure("distributions", "Distributions per step", caption, rows)
+
+
+def positive_range(parts: list[NDArray[np.float64]]) -> tuple[float, float]:
+    """Limits of a logarithmic axis; what is zero or negative is drawn at its left end."""
+    values = np.concatenate(parts) if parts else np.array([])
+    positive = values[np.isfinite(values) & (values > 0)]
+    if not len(positive):
+        return 0.001, 1.0
+    low = max(float(np.quantile(positive, 0.001)), 1e-6)
+    return float(10 ** np.floor(np.log10(low))), float(positive.max() * 1.3)
+
+
+def _percentile_layer(measures: Measures, steps: list[Step], colour: int, statistic: str) -> Layer:
+    found = [measures.estimates(step.name)[statistic] for step in steps]
+    value, low, high = (
+        np.array([np.nan if number is None else number for number in numbers], dtype=float)
+        for numbers in ([e.value for e in found], [e.low for e in found], [e.high for e in found])
+    )
+    places = np.arange(len(steps), dtype=float) + 0.17 * (colour - 1.5)
+    return Layer("ranges", statistic.upper(), value, places, colour, low=low, high=high)
+
+
+def concurrency_figure(measures: Measures) -> Figure:
+    """Workloads in each state at once."""
+    table = measures.concurrency
+    time = table["time_s"].to_numpy(dtype=float)
+    labels = (("in_system", "sent, not ended", 0), ("pending", "pods pending", 1), ("running", "running", 2))
+    layers = tuple(
+        Layer("steps", label, time, table[name].to_numpy(dtype=float), colour) for name, label, colour in labels
+    )
+    layers = (*node_moments(measures), *layers)
+    chart = Chart("Workloads at once", SINCE, Axis("workloads", low=0.0, whole=True), layers, height=300)
+    caption = "The largest number within each interval, so that no peak is hidden."
+    return Figure("concurrency", "Concurrency", caption, ((chart,),))
+
+
+def gpu_figure(measures: Measures, window: Window) -> Figure:
+    """GPUs bound and running against capacity, and GPUs that pods wait for."""
+    table = measures.concurrency
+    time = table["time_s"].to_numpy(dtype=float)
+    zero = np.zeros(len(time))
+    layers = [
+        Layer("area", "allocated", time, table["gpus_allocated"].to_numpy(dtype=float), 2, low=zero),
+        Layer("steps", "of running pods", time, table["gpus_running"].to_numpy(dtype=float), 3),
+        Layer("steps", "waited for", time, table["gpus_waiting"].to_numpy(dtype=float), 1),
+    ]
+    capacity = measures.activity.gpu_capacity
+    if capacity is not None:
+        ends = np.array([0.0, window.length])
+        layers.append(Layer("line", "capacity", ends, np.full(2, capacity), 5, dashed=True))
+    marked = (*node_moments(measures), *layers)
+    chart = Chart("GPUs", SINCE, Axis("GPUs", low=0.0, whole=True), marked, height=300)
+    caption = "Allocated: of pods bound to a node and not ended. The largest number within each interval."
+    return Figure("gpus", "GPU occupation", caption, ((chart,),))
+
+
+def failures_figure(measures: Measures) -> Figure:
+    """Failures by stage and cause."""
+    table = measures.failures.head(MOST_CAUSES)
+    names = tuple(f"{stage}: {cause}"[:60] for stage, cause in zip(table["stage"], table["cause"], strict=True))
+    places = np.arange(len(names), dtype=float)
+    layer = Layer("sidebars", "occurrences", table["count"].to_numpy(dtype=float), places, 5, width=0.6)
+    height = 90 + 30 * len(names)
+    chart = Chart(
+        "Failures by cause",
+        Axis("occurrences", low=0.0, whole=True),
+        Axis("", categories=names),
+        (layer,),
+        height=height,
+    )
+    return Figure("failures", "Failures", "Where it showed, and the reason given.", ((chart,),))

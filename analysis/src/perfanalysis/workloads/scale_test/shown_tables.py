@@ -1,0 +1,164 @@
+"""Derived tables as a report shows them: which columns, under which heading, in which form."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import pandas as pd
+
+from perfanalysis.drawing.blocks import Cell, Field, Table, number, quantity
+from perfanalysis.workloads.percentiles import stated
+
+if TYPE_CHECKING:
+    from perfanalysis.workloads.scale_test.measures import Measures
+
+Form = Literal["text", "count", "number", "seconds", "rate", "share"]
+MOST_ROWS = 200
+PERCENTILE = re.compile(r"\bP\d\d\b")
+TOO_FEW = "too few values, or none"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A column of a derived table, its heading and how its values are written."""
+
+    column: str
+    heading: str
+    form: Form = "text"
+    help: str = ""
+
+
+def shown_table(title: str, frame: pd.DataFrame, columns: tuple[Shown, ...], note: str = "") -> Table:
+    """The columns of a derived table, at most MOST_ROWS rows of it; a null says that there was too little for it."""
+    fields = tuple(Field(one.heading, "text" if one.form == "text" else "number", help=one.help) for one in columns)
+    rows = tuple(
+        tuple(_cell(row[one.column], one.form) for one in columns) for row in frame.head(MOST_ROWS).to_dict("records")
+    )
+    if any(PERCENTILE.search(one.heading) for one in columns):
+        note = f"{note} {stated()}".strip()
+    if len(frame) > MOST_ROWS:
+        note = f"{note} The first {MOST_ROWS} of {len(frame)} rows; the Parquet file has all.".strip()
+    return Table(title, fields, rows, note)
+
+
+def _cell(value: Any, form: Form) -> Cell:
+    if pd.isna(value):
+        return Cell("", reason="none" if form == "text" else TOO_FEW)
+    if form == "text":
+        return Cell(str(value))
+    if form == "count" or (form == "number" and float(value).is_integer()):
+        return Cell(number(int(value)))
+    units = {"seconds": "seconds", "rate": "workloads/s", "share": "ratio"}
+    return Cell(quantity(float(value), units[form]) if form in units else number(float(value)))
+
+
+PHASES = (
+    Shown("phase", "Phase"),
+    Shown("time_s", "Begins at", "seconds"),
+    Shown("length_s", "Lasts", "seconds"),
+    Shown("sent", "Sent", "count"),
+    Shown("scheduled", "Scheduled", "count"),
+    Shown("completed", "Completed", "count"),
+    Shown("scheduling_rate", "Scheduled per second", "rate"),
+    Shown("completion_rate", "Completed per second", "rate"),
+    Shown("mean_running", "Running, mean", "number"),
+)
+SUBMITTERS = (
+    Shown("submitter", "Process", "count"),
+    Shown("workloads", "Workloads", "count"),
+    Shown("first_s", "First sent at", "seconds"),
+    Shown("last_s", "Last sent at", "seconds"),
+    Shown("rate", "Rate", "rate"),
+    Shown("p50_s", "Answer, P50", "seconds"),
+    Shown("p99_s", "Answer, P99", "seconds"),
+)
+FAIRNESS = (
+    Shown("tenant", "Queue", help="or namespace, of workloads without a queue"),
+    Shown("workloads", "Workloads", "count"),
+    Shown("asked", "Asked for", "number"),
+    Shown("demand_share", "Weight", "share", "its share of what all asked for"),
+    Shown("contended_s", "Contended for", "seconds", "time in which it and another one had work waiting"),
+    Shown("mean_held", "Held, mean", "number", "during that time"),
+    Shown("per_demand", "Held by weight", "number", "mean held, divided by the weight"),
+)
+INVERSIONS = (
+    Shown("tenant", "Queue"),
+    Shown("priority", "Priority", "count"),
+    Shown("gpus", "GPUs", "number"),
+    Shown("pods", "Pods", "number"),
+    Shown("workloads", "Workloads", "count"),
+    Shown("pairs", "Inversions", "count", "pairs of which the one submitted later started first"),
+    Shown("overtaking", "Overtaking", "count"),
+    Shown("overtaken", "Overtaken", "count"),
+)
+BY_PRIORITY = (
+    Shown("victim_priority", "Priority of victims", "count"),
+    Shown("preemptor_priority", "Made place for", "count"),
+    Shown("pods", "Pods", "count"),
+    Shown("victims", "Workloads that lost pods", "count"),
+    Shown("preemptors", "Workloads that took their place", "count"),
+)
+BY_TENANT = (
+    Shown("victim_tenant", "Queue of victims"),
+    Shown("preemptor_tenant", "Made place for"),
+    Shown("pods", "Pods", "count"),
+)
+PREEMPTIONS = (
+    Shown("workload", "Workload"),
+    Shown("tenant", "Queue"),
+    Shown("priority", "Priority", "count"),
+    Shown("preempted", "Pods lost", "count"),
+    Shown("preempting", "Pods taken", "count"),
+)
+ROUNDS = (
+    Shown("round", "Round", "count"),
+    Shown("submitted", "Submitted", "count"),
+    Shown("deleted", "Deleted", "count"),
+    Shown("completed", "Completed", "count"),
+    Shown("time_to_scheduled_p50_s", "Sent to scheduled, P50", "seconds"),
+    Shown("time_to_scheduled_p99_s", "Sent to scheduled, P99", "seconds"),
+    Shown("time_to_running_p50_s", "Sent to running, P50", "seconds"),
+    Shown("time_to_running_p99_s", "Sent to running, P99", "seconds"),
+)
+NODE_CHANGES = (
+    Shown("time_s", "Seen at", "seconds", "since the first submission"),
+    Shown("node", "Node"),
+    Shown("change", "Change"),
+    Shown("reason", "Reason"),
+)
+REQUESTS = (Shown("what", "Try"), Shown("cause", "What came of it"), Shown("count", "Requests", "count"))
+MEBIBYTE = 2**20
+
+
+def control_plane_table(measures: Measures) -> Table:
+    """What the control plane's metrics say, in units for readers."""
+    fields = (
+        Field("Component"),
+        Field("Measure"),
+        Field("Of"),
+        Field("Statistic"),
+        Field("Value", "number"),
+        Field("From", "number", help="values, or scrapes, that it was made from"),
+    )
+    rows = tuple(
+        (
+            Cell(str(row["component"])),
+            Cell(str(row["measure"]).replace("_", " ")),
+            Cell("all" if pd.isna(row["detail"]) else str(row["detail"])),
+            Cell(str(row["statistic"])),
+            _value_cell(row["value"], str(row["unit"]), row["reason"]),
+            Cell("" if pd.isna(row["count"]) else number(int(row["count"]))),
+        )
+        for row in measures.control_plane_measures.to_dict("records")
+    )
+    return Table("Control plane: all measures", fields, rows, search=True)
+
+
+def _value_cell(value: Any, unit: str, reason: Any) -> Cell:
+    if pd.isna(value):
+        return Cell("", reason="not known" if pd.isna(reason) else str(reason))
+    if unit == "bytes":
+        return Cell(f"{number(float(value) / MEBIBYTE)}\u202fMiB")
+    return Cell(quantity(float(value), unit))

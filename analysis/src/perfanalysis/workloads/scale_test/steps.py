@@ -1,0 +1,292 @@
+"""Steps between milestones: latencies with their resolution, what is missing, what is negative and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from perfanalysis.files.tables import Column, TableSpec
+from perfanalysis.workloads.percentiles import Estimate, estimates
+from perfanalysis.workloads.scale_test.milestones import BY_NAME, SEEN_RESOLUTION_S, Milestone
+from perfanalysis.workloads.scale_test.stamped import STAMPED_CAUSES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Clock = Literal["seen", "server"]
+Group = Literal["chain", "queueing", "objects", "pods"]
+CLOCKS: tuple[Clock, ...] = ("seen", "server")
+Estimates = dict[tuple[str, Clock], dict[str, Estimate]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """The time from one milestone to another. Totals begin when the request was sent."""
+
+    name: str
+    label: str
+    start: str
+    end: str
+    total: bool = False
+    several: bool = False
+    """Only of workloads with several pods."""
+    held: bool = False
+    """Only of workloads that a queue held back."""
+    group: Group = "chain"
+
+    @property
+    def formula(self) -> str:
+        """The step as a difference of milestones."""
+        return f"{BY_NAME[self.end].label} \u2212 {BY_NAME[self.start].label}"
+
+    @property
+    def optional(self) -> tuple[Milestone, ...]:
+        """Its ends that a recording may have none of."""
+        return tuple(BY_NAME[name] for name in (self.start, self.end) if BY_NAME[name].absent)
+
+
+STEPS = (
+    Step("answer", "API answer", "sent", "answered"),
+    Step("creation", "Workload creation", "sent", "created"),
+    Step("queue_wait", "Queue wait", "created", "released", held=True, group="queueing"),
+    Step("quota_wait", "Wait for quota", "queued", "quota_reserved", held=True, group="queueing"),
+    Step("admission", "Admission", "quota_reserved", "admitted", held=True, group="queueing"),
+    Step("release", "Release", "admitted", "released", held=True, group="queueing"),
+    Step("intermediate", "Intermediate object", "created", "intermediate_created", group="objects"),
+    Step("podgroup_creation", "Pod group creation", "created", "podgroup_created", group="objects"),
+    Step("first_pod", "First pod creation", "created", "first_pod_created"),
+    Step("all_pods", "First to last pod creation", "first_pod_created", "last_pod_created", several=True),
+    Step("podgroup_scheduling", "Pod group to scheduled", "podgroup_created", "scheduled", group="objects"),
+    Step("scheduling", "Scheduling", "last_pod_created", "scheduled"),
+    Step("decision", "Scheduler's decision", "last_pod_created", "decided", group="queueing"),
+    Step("bind", "Binding seen", "decided", "scheduled", group="queueing"),
+    Step("gang_scheduling", "First to last pod scheduled", "first_pod_scheduled", "scheduled", several=True),
+    Step("pvc_bind", "Volume binding", "pvc_created", "pvc_bound", group="objects"),
+    Step("initialization", "Initialization", "scheduled", "initialized"),
+    Step("sandbox", "Sandbox", "scheduled", "ready_to_start", group="pods"),
+    Step("start", "Container start", "initialized", "running"),
+    Step("gang_completeness", "First to last pod running", "first_pod_running", "running", several=True),
+    Step("container_readiness", "Containers ready", "running", "containers_ready", group="pods"),
+    Step("readiness", "Readiness", "running", "ready"),
+    Step("execution", "Execution", "running", "completed"),
+    Step("pod_ready", "First pod to all ready", "first_pod_created", "ready"),
+    Step("time_to_scheduled", "Sent to scheduled", "sent", "scheduled", total=True),
+    Step("time_to_running", "Sent to running", "sent", "running", total=True),
+    Step("time_to_ready", "Sent to ready", "sent", "ready", total=True),
+    Step("time_to_completed", "Sent to completed", "sent", "completed", total=True),
+)
+PARTS = ("s", "server_s", "resolution_s")
+ONE_POD = "no workload has several pods in this recording"
+
+LATENCIES = TableSpec(
+    "latencies",
+    "One row per workload, in the order of submission, with the latency of each step; negative values are kept",
+    (
+        Column("workload", "text", "as in the table workloads"),
+        *(
+            column
+            for step in STEPS
+            for column in (
+                Column(f"{step.name}_s", "number", f"{step.formula}, on the client's clock", "s"),
+                Column(f"{step.name}_server_s", "number", f"{step.formula}, by the server's stamps", "s"),
+                Column(f"{step.name}_resolution_s", "number", "sum of the resolutions of both server stamps", "s"),
+            )
+        ),
+    ),
+)
+PERCENTILES = TableSpec(
+    "percentiles",
+    "Statistics of each step, on both clocks",
+    (
+        Column("step", "text", "name of the step"),
+        Column("clock", "text", "seen: the client's clock; server: the server's stamps"),
+        Column("statistic", "text", "p50, p90, p95, p99 or max"),
+        Column("value", "number", "the statistic", "s"),
+        Column("low", "number", "lower end of the 95 % bootstrap interval", "s"),
+        Column("high", "number", "upper end of the 95 % bootstrap interval", "s"),
+        Column("count", "integer", "values it was made from"),
+        Column("resolution_s", "number", "median resolution of the values", "s"),
+        Column("reason", "text", "why the value or the interval is missing"),
+    ),
+)
+ANOMALIES = TableSpec(
+    "anomalies",
+    "Latencies that are missing, or negative beyond their resolution, counted by cause",
+    (
+        Column("step", "text", "name of the step"),
+        Column("clock", "text", "seen or server"),
+        Column("problem", "text", "missing or negative"),
+        Column("cause", "text", "why"),
+        Column("count", "integer", "workloads"),
+    ),
+)
+
+
+def latencies_table(workloads: pd.DataFrame) -> pd.DataFrame:
+    """The table LATENCIES: differences of milestones, neither clipped nor sorted."""
+    columns: dict[str, Any] = {"workload": workloads["workload"]}
+    missing = pd.Series(np.full(len(workloads), np.nan), index=workloads.index)
+    for step in STEPS:
+        found = (missing,) * 3 if absence(workloads, step) else _latencies_of(workloads, step, missing)
+        columns |= {f"{step.name}_{part}": values for part, values in zip(PARTS, found, strict=True)}
+    return LATENCIES.conform(pd.DataFrame(columns, copy=False))
+
+
+def _latencies_of(workloads: pd.DataFrame, step: Step, missing: pd.Series[Any]) -> tuple[pd.Series[Any], ...]:
+    """On the client's clock, by the server's stamps, and the sum of the resolutions of these."""
+    applies = _applies(workloads, step)
+    seen = (workloads[f"{step.end}_s"] - workloads[f"{step.start}_s"]).where(applies)
+    server_start, start_resolution = _server_end(workloads, step.start)
+    server_end, end_resolution = _server_end(workloads, step.end)
+    both_client = BY_NAME[step.start].origin == "client" and BY_NAME[step.end].origin == "client"
+    server = missing if both_client else (server_end - server_start).where(applies)
+    return seen, server, start_resolution + end_resolution
+
+
+def _applies(workloads: pd.DataFrame, step: Step) -> pd.Series[Any]:
+    """Which workloads have such a step at all.
+
+    A step that a recording may lack is that of the kinds of workload of which some reached its ends.
+    """
+    applies = pd.Series(True, index=workloads.index)
+    if step.several:
+        applies &= workloads["pods"] > 1
+    for milestone in step.optional:
+        reached = workloads[f"{milestone.name}_s"].notna()
+        applies &= workloads["kind"].isin(workloads["kind"][reached])
+    return applies & held(workloads) if step.held else applies
+
+
+def held(workloads: pd.DataFrame) -> pd.Series[Any]:
+    """Which workloads a queue held back: seen suspended before their start, or queued by Kueue."""
+    suspended = workloads["suspended_s"].notna() & ~(workloads["started_s"] < workloads["suspended_s"])
+    return suspended | workloads["queued_s"].notna()
+
+
+def present_steps(workloads: pd.DataFrame) -> tuple[Step, ...]:
+    """The steps that occur in a recording."""
+    return tuple(step for step in STEPS if absence(workloads, step) is None)
+
+
+def absence(workloads: pd.DataFrame, step: Step) -> str | None:
+    """Why a step does not occur in a recording; None when it does."""
+    if step.several and not (workloads["pods"] > 1).any():
+        return ONE_POD
+    missing = (one.absent for one in step.optional if not workloads[f"{one.name}_s"].notna().any())
+    return next(missing, None)
+
+
+def _server_end(workloads: pd.DataFrame, name: str) -> tuple[pd.Series[Any], pd.Series[Any]]:
+    """Stamp and resolution of a milestone for server-clock steps; the client's own stamps stand for its requests."""
+    if BY_NAME[name].origin == "client":
+        stamps = workloads[f"{name}_s"]
+        return stamps, stamps.notna().map({True: SEEN_RESOLUTION_S, False: np.nan}).astype(float)
+    return workloads[f"{name}_server_s"], workloads[f"{name}_resolution_s"]
+
+
+def values_of(latencies: pd.DataFrame, step: Step, clock: Clock = "seen") -> NDArray[np.float64]:
+    """The latencies of a step in seconds, NaN where missing."""
+    return latencies[f"{step.name}_s" if clock == "seen" else f"{step.name}_server_s"].to_numpy(dtype=float)
+
+
+def _resolution(latencies: pd.DataFrame, step: Step, clock: Clock, arrival: float) -> NDArray[np.float64]:
+    """Sum of the resolutions of both ends; `arrival` is that of the times at which objects were seen."""
+    if clock == "seen":
+        return np.full(len(latencies), seen_resolution(step, arrival))
+    return latencies[f"{step.name}_resolution_s"].to_numpy(dtype=float)
+
+
+def seen_resolution(step: Step, arrival: float) -> float:
+    """Sum of the resolutions of both ends on the client's clock; `arrival` as there."""
+    return sum(SEEN_RESOLUTION_S if BY_NAME[name].origin == "client" else arrival for name in (step.start, step.end))
+
+
+def step_estimates(latencies: pd.DataFrame) -> Estimates:
+    """Statistics of every step on both clocks."""
+    return {
+        (step.name, clock): {estimate.statistic: estimate for estimate in estimates(values_of(latencies, step, clock))}
+        for step in STEPS
+        for clock in CLOCKS
+    }
+
+
+def percentiles_table(
+    latencies: pd.DataFrame,
+    found: Estimates,
+    arrival: float = SEEN_RESOLUTION_S,
+    present: tuple[Step, ...] = STEPS,
+) -> pd.DataFrame:
+    """The table PERCENTILES; `arrival` is the resolution of the times at which objects were seen."""
+    rows: list[tuple[Any, ...]] = []
+    for step in present:
+        for clock in CLOCKS:
+            known = np.isfinite(values_of(latencies, step, clock))
+            resolution = _resolution(latencies, step, clock, arrival)[known]
+            middle = float(np.nanmedian(resolution)) if np.isfinite(resolution).any() else None
+            for of in found[step.name, clock].values():
+                numbers = (of.value, of.low, of.high, of.count, middle)
+                rows.append((step.name, clock, of.statistic, *numbers, of.reason))
+    return PERCENTILES.conform(pd.DataFrame(rows, columns=[column.name for column in PERCENTILES.columns]))
+
+
+def anomalies_table(
+    workloads: pd.DataFrame, latencies: pd.DataFrame, arrival: float = SEEN_RESOLUTION_S
+) -> pd.DataFrame:
+    """The table ANOMALIES: per step and clock, how many workloads have no value and how many an impossible one."""
+    rows: list[tuple[str, str, str, str, int]] = []
+    for step in present_steps(workloads):
+        for cause, count in _missing(workloads, step):
+            rows.append((step.name, "seen", "missing", cause, count))
+        for clock in CLOCKS:
+            values = values_of(latencies, step, clock)
+            resolution = np.nan_to_num(_resolution(latencies, step, clock, arrival), nan=0.0)
+            count = int(np.sum(values < -resolution))
+            if count:
+                # times of seeing as coarse as the server's stamps are these stamps: no watch was there
+                cause = stamped_cause(step) if arrival > SEEN_RESOLUTION_S else negative_cause(step, clock)
+                rows.append((step.name, clock, "negative", cause, count))
+    return ANOMALIES.conform(pd.DataFrame(rows, columns=[column.name for column in ANOMALIES.columns]))
+
+
+def _missing(workloads: pd.DataFrame, step: Step) -> list[tuple[str, int]]:
+    # arrays: so many small operations cost a hundred times as much on Series
+    start, end, failed = (workloads[f"{name}_s"].notna().to_numpy() for name in (step.start, step.end, "failed"))
+    refused = (workloads["outcome"] == "failed").to_numpy(dtype=bool)
+    failed = failed & ~refused
+    causes = (
+        ("refused by the API server", refused & ~(start & end)),
+        ("the workload failed before", failed & ~(start & end)),
+        (f"not seen: {BY_NAME[step.start].label}", ~start & ~refused & ~failed),
+        (f"not seen: {BY_NAME[step.end].label}", start & ~end & ~refused & ~failed),
+    )
+    applies = _applies(workloads, step).to_numpy(dtype=bool, na_value=False)
+    counts = ((cause, int((chosen & applies).sum())) for cause, chosen in causes)
+    return [(cause, count) for cause, count in counts if count]
+
+
+def stamped_cause(step: Step) -> str:
+    """Why it is negative in a run that another tool recorded, of which there are stamps of the server alone."""
+    origin = BY_NAME[step.start].origin
+    return STAMPED_CAUSES[
+        "client" if origin == "client" else "pod" if origin in ("first pod", "all pods") else "object"
+    ]
+
+
+def negative_cause(step: Step, clock: Clock) -> str:
+    """Why a difference of these two milestones can be negative beyond its resolution."""
+    origins = {BY_NAME[name].origin for name in (step.start, step.end)}
+    if BY_NAME[step.end].origin == "scheduler":
+        return "clocks differ, or the watch told of the pod after the scheduler had bound it"
+    if "scheduler" in origins:
+        return "clocks differ, or the watch told of it before the scheduler did"
+    if step.name == "podgroup_creation":
+        return "the pod group was made before the workload"
+    if clock == "server":
+        return "clocks of client and server differ" if "client" in origins else "server stamps out of order"
+    if "client" in origins and len(origins) > 1:
+        return "seen before the client sent it"
+    watches = {"pods" if origin in ("first pod", "all pods") else origin for origin in origins}
+    return "two watches deliver in no common order" if len(watches) > 1 else "one watch out of order"

@@ -1,0 +1,123 @@
+"""The tables a scale test records, and those derived from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from perfanalysis.files.tables import Column, TableSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUBMISSIONS = TableSpec(
+    "submissions",
+    "One row per submitted workload, as the submitter saw it",
+    (
+        Column("index", "integer", "place in the order of submission"),
+        Column("kind", "text", "kind of the workload object"),
+        Column("namespace", "text", "namespace"),
+        Column("name", "text", "name of the workload object"),
+        Column("queue", "text", "queue it was submitted to, if any", required=False),
+        Column("gpus", "number", "GPUs asked for by all its pods", "GPUs"),
+        Column("pods", "number", "pods it consists of", "pods"),
+        Column("sent_s", "time", "when the request was sent", "s since the epoch, UTC"),
+        Column("answered_s", "time", "when the final answer came", "s since the epoch, UTC"),
+        Column("status", "integer", "HTTP status of the final answer"),
+        Column("outcome", "text", "created, existed or failed"),
+        Column("attempts", "integer", "requests sent for it"),
+        Column("error", "text", "why it failed", required=False),
+        Column("priority", "integer", "value of its priority class, if any", required=False),
+        Column("submitter", "integer", "process that sent it, from 0", required=False),
+        Column("round", "integer", "round of churn it was sent in; 0 is the first submission", required=False),
+        Column("replaces", "integer", "index of the workload whose place it took, if any", required=False),
+    ),
+)
+TRANSITIONS = TableSpec(
+    "transitions",
+    "One row per observed change of a workload object, pod or node",
+    (
+        Column("seen_s", "time", "when the client saw it", "s since the epoch, UTC"),
+        Column("kind", "text", "kind of the object"),
+        Column("namespace", "text", "namespace"),
+        Column("name", "text", "name of the object"),
+        Column("uid", "text", "uid of the object"),
+        Column("workload", "text", "workload it belongs to, if any"),
+        Column("transition", "text", "what it became: created, scheduled, running, …"),
+        Column("server_s", "time", "the server's own stamp", "s since the epoch, UTC"),
+        Column("resolution_s", "number", "resolution of the server's stamp", "s"),
+        Column("node", "text", "node of a pod"),
+        Column("reason", "text", "reason given by the cluster"),
+    ),
+)
+EVENTS = TableSpec(
+    "events",
+    "One row per Kubernetes event of the namespaces",
+    (
+        Column("seen_s", "time", "when the client saw it", "s since the epoch, UTC"),
+        Column("server_s", "time", "the event's own time", "s since the epoch, UTC"),
+        Column("resolution_s", "number", "resolution of the event's time", "s"),
+        Column("kind", "text", "kind of the object it is about"),
+        Column("namespace", "text", "namespace"),
+        Column("name", "text", "name of the object it is about"),
+        Column("workload", "text", "workload it belongs to, if any"),
+        Column("type", "text", "Normal or Warning"),
+        Column("reason", "text", "short reason"),
+        Column("message", "text", "message"),
+        Column("count", "integer", "how often it occurred"),
+    ),
+)
+NODES = TableSpec(
+    "nodes",
+    "Nodes at the start of the recording",
+    (Column("name", "text", "node"), Column("gpus", "number", "GPUs it offers", "GPUs")),
+)
+CHURN = TableSpec(
+    "churn",
+    "One row per workload that the test deleted while it ran, to put another in its place",
+    (
+        Column("round", "integer", "round of churn, from 1"),
+        Column("index", "integer", "index of the workload"),
+        Column("namespace", "text", "namespace"),
+        Column("name", "text", "name of the workload object"),
+        Column("sent_s", "time", "when the deletion was sent", "s since the epoch, UTC"),
+        Column("answered_s", "time", "when it was answered", "s since the epoch, UTC"),
+        Column("status", "integer", "HTTP status of the final answer"),
+        Column("outcome", "text", "deleted, absent or failed"),
+        Column("error", "text", "why it failed", required=False),
+    ),
+)
+CONTROL_PLANE = TableSpec(
+    "control_plane",
+    "One row per sample of a metric of the control plane",
+    (
+        Column("at_s", "time", "when it was scraped", "s since the epoch, UTC"),
+        Column("phase", "text", "before, during or after the test"),
+        Column("component", "text", "kube-apiserver, kube-scheduler, kube-controller-manager or etcd"),
+        Column("metric", "text", "name of the metric"),
+        Column("verb", "text", "label of the sample: kind of request", inside="labels"),
+        Column("code", "text", "label: HTTP status", inside="labels"),
+        Column("resource", "text", "label: resource of a request", inside="labels"),
+        Column("subresource", "text", "label: subresource of a request", inside="labels"),
+        Column("operation", "text", "label: request to etcd", inside="labels"),
+        Column("queue", "text", "label: queue of the scheduler", inside="labels"),
+        Column("name", "text", "label: queue of a controller", inside="labels"),
+        Column("result", "text", "label: result of an attempt to schedule", inside="labels"),
+        Column("extension_point", "text", "label: part of the scheduler's cycle", inside="labels"),
+        Column("request_kind", "text", "label: mutating or readOnly", inside="labels"),
+        Column("le", "text", "label: upper bound of a histogram's bucket", "s", inside="labels"),
+        Column("value", "number", "the sample, in the metric's own unit"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class ScaleTestTables:
+    """What a recording holds."""
+
+    submissions: pd.DataFrame = field(metadata={"table": SUBMISSIONS})
+    transitions: pd.DataFrame = field(metadata={"table": TRANSITIONS})
+    events: pd.DataFrame = field(metadata={"table": EVENTS})
+    nodes: pd.DataFrame = field(metadata={"table": NODES})
+    churn: pd.DataFrame = field(metadata={"table": CHURN})
+    control_plane: pd.DataFrame = field(metadata={"table": CONTROL_PLANE})

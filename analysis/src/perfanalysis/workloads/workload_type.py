@@ -1,0 +1,103 @@
+"""What a kind of workload must declare to be analysed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from perfanalysis.files.findings import Finding
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from perfanalysis.drawing.blocks import Section
+    from perfanalysis.drawing.charts import Figure
+    from perfanalysis.files.discovery import Place
+    from perfanalysis.files.source import Source
+    from perfanalysis.files.tables import TableSpec
+    from perfanalysis.workloads.kpis import Kpi, KpiValue
+    from perfanalysis.workloads.prometheus.ranges import Ranges
+    from perfanalysis.workloads.selection import Selection
+
+TablesType = TypeVar("TablesType")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A named set of values of one recording that cells of a matrix are compared by."""
+
+    name: str
+    label: str
+    unit: str
+    values: NDArray[np.float64]
+    of: str = "workloads"
+    """What each value is of, in the plural."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Everything known of one recording, ready to be written: the same for every kind of workload."""
+
+    place: Place
+    title: str
+    marks: tuple[str, ...]
+    frames: Mapping[str, pd.DataFrame]
+    specs: Mapping[str, TableSpec]
+    kpis: tuple[KpiValue, ...]
+    samples: tuple[Sample, ...]
+    make_sections: Callable[[], tuple[Section, ...]]
+    """What gives `sections`: figures and shown tables cost as much as all else, and only a report has them."""
+    findings: tuple[Finding, ...]
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """What tells it from other recordings of a run beside the values of its cell: the model, for example."""
+    period: tuple[float, float] | None = None
+    """When its work began and ended, in seconds since the epoch; None where that is not known."""
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """Its part of the report, made when it is first asked for."""
+        return self.make_sections()
+
+
+@dataclass(frozen=True)
+class Across:
+    """What the recordings of one kind in a run tell together: they themselves with more KPIs, and figures."""
+
+    analyses: tuple[Analysis, ...]
+    make_figures: Callable[[], tuple[Figure, ...]]
+    """What gives the figures: only a report has them."""
+
+
+@dataclass(frozen=True)
+class TableSource(Generic[TablesType]):
+    """What tables are made from. `version` is raised whenever `parse` changes what it makes of the same files.
+
+    `files` are names below the recording's directory, or patterns (`*`, `?`, `[…]`, `**/`): all that `parse` may read.
+    """
+
+    name: str
+    version: int
+    files: tuple[str, ...]
+    tables: type[TablesType]
+    parse: Callable[[Source], TablesType]
+    code: str = field(default="", kw_only=True)
+    """A hash of the parser where it stands in a file of its own: another text is another parser."""
+
+
+@dataclass(frozen=True)
+class WorkloadType(TableSource[TablesType]):
+    """A kind of workload."""
+
+    analyse: Callable[[TablesType, Place], Analysis]
+    part_of: Callable[[TablesType, Selection], tuple[TablesType, str]] | None = None
+    """The tables of some workloads only, and a phrase that says which; None where a kind cannot be cut down."""
+    monitored: Callable[[TablesType, Place, tuple[Ranges, ...]], TablesType] | None = None
+    """The tables with what Prometheus knows of the workloads; None where a kind has no use for it."""
+    kpis: tuple[Kpi[Any], ...] = ()
+    """Every KPI that `analyse` and `across` give: what can be judged."""
+    across: Callable[[tuple[Analysis, ...]], Across] | None = None
+    """From all recordings of this kind in a run, once each is analysed."""
