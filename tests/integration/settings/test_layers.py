@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[3]
 
 # low to high; each is given by all files up to its own
 LAYERS = [
@@ -25,9 +28,10 @@ IN_GROUP = {"base_group", "site_group_inventory", "site_group"}
 HOSTS = {
     "sutest": set(LAYERS),
     "lane-a": set(LAYERS),
-    # localhost and hosts of add_host are in no group of the site
+    # localhost is in no group of the site
     "localhost": set(LAYERS) - IN_GROUP,
-    "added": set(LAYERS) - IN_GROUP,
+    # a lane of a flow stands where its host stands
+    "region_branch": set(LAYERS),
 }
 
 PLAYBOOK = """\
@@ -37,13 +41,16 @@ PLAYBOOK = """\
     - name: Check
       psap.perf.settings:
         flow: tiny
-    - name: Add a host
-      ansible.builtin.add_host:
-        name: added
-        ansible_connection: local
-        %(added)s
+- name: Lanes
+  hosts: sutest
+  tasks:
+    - name: Make one
+      ansible.builtin.include_tasks: shared/lanes.yml
+      vars:
+        perf_lanes: [branch]
+        perf_lanes_group: region
 - name: Show
-  hosts: sutest, lane-a, added, localhost
+  hosts: sutest, lane-a, region, localhost
   vars:
     %(play)s
   tasks:
@@ -80,11 +87,11 @@ def layered(project: Any) -> Any:
     project.write("inventories/site/group_vars/all.yml", given_by("site_group_vars"))
     project.write("inventories/site/group_vars/clusters.yml", given_by("site_group"))
     project.write("inventories/site/group_vars/lanes.yml", given_by("site_group"))
+    project.write("playbooks/shared/lanes.yml", (REPOSITORY / "playbooks/shared/lanes.yml").read_text())
     for host in ("sutest", "lane-a", "localhost"):
         project.write(f"inventories/site/host_vars/{host}.yml", given_by("host_vars"))
     project.write("presets/layers.yml", "preset_layers:\n  " + given_by("preset", "  "))
     values = {
-        "added": given_by("host_vars", " " * 8),
         "play": given_by("play", " " * 4),
         "include": given_by("include", " " * 8),
     }

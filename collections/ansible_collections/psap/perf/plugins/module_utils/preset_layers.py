@@ -46,6 +46,8 @@ from ansible_collections.psap.perf.plugins.module_utils.specs import Option
 # Shows the action that the plugin is at work; its value is the list of the presets that were applied.
 MARKER = "perf_presets_applied"
 REPLAYED_RUN = "perf_replay"
+# A variable of a lane: the host that it belongs to.
+LANE_OF = "perf_lane_of"
 _INVENTORY = Where("the inventory")
 _PLUGIN_STAGES = (
     "all_plugins_play",
@@ -83,6 +85,8 @@ class PresetLayers:
 
     def for_host(self, host: Any, path: str) -> dict[str, Any]:
         """What presets and a replay give to *host*, and the dictionaries of which some layer sets only a leaf.
+
+        A lane also gets the variables of the host that it belongs to.
 
         :raises AnsibleParserError: for everything that is wrong with a preset, with its file and line.
         """
@@ -124,7 +128,9 @@ class PresetLayers:
         self._prepare_extra_vars()
         layers = self.layers(host)
         extra = extra_vars(self._loader)
-        upper = {one.variable for source in layers if source.kind in PRESET_KINDS for one in source.assignments}
+        # Ansible itself gives a lane the variables of its groups only
+        kinds = (HOST, *PRESET_KINDS) if LANE_OF in self.hosts[host].vars else PRESET_KINDS
+        upper = {one.variable for source in layers if source.kind in kinds for one in source.assignments}
         leaves = with_leaves(layers)
         wanted = frozenset(name for name in upper | leaves if name not in extra)
         given = {name: one.value for name, one in settle(layers, wanted).items()}
@@ -176,9 +182,11 @@ class PresetLayers:
                 yield from self._stage_files(stage, members)
             else:
                 yield from (self._inline(SITE, group) for group in members)
-        yield self._inline(HOST, host)
-        for path in (*self._inventory_paths, self._loader.get_basedir()):
-            yield self._files(HOST, path, host)
+        belongs_to = self.hosts.get(host.vars.get(LANE_OF))
+        for one in (host,) if belongs_to is None else (belongs_to, host):
+            yield self._inline(HOST, one)
+            for path in (*self._inventory_paths, self._loader.get_basedir()):
+                yield self._files(HOST, path, one)
 
     def _stage_files(self, stage: str, members: list[Any]) -> Iterator[Layer]:
         beside_playbook = stage.endswith("_play")
