@@ -19,9 +19,19 @@ from perfanalysis.verdicts.comparison.comparison import compare
 from perfanalysis.verdicts.comparison.document import comparison_document
 from perfanalysis.verdicts.comparison.figures import change_figure
 from perfanalysis.verdicts.comparison.sides import side_of_run
-from perfanalysis.verdicts.comparison.tables import counts, kpi_table, latency_table, signed, summary
+from perfanalysis.verdicts.comparison.tables import (
+    GRAVITY,
+    counts,
+    kpi_table,
+    latency_table,
+    overview_table,
+    signed,
+    summary,
+)
+from perfanalysis.verdicts.comparison.terminal import print_comparison
 from perfanalysis.verdicts.regression.series import Selection, why_not
 from perfanalysis.workloads.run_analysis import analyse_run
+from rich.console import Console
 
 from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import check, schema_of
@@ -255,6 +265,25 @@ def test_the_counts_are_those_of_the_table(runs: tuple[Path, Path], third: Path,
     assert counts(comparison) == words == told
     assert sum(words.values()) > 20
     assert f"{words['worse']} worse" in summary(comparison)
+
+
+def test_a_cell_of_the_overview_knows_its_verdict(
+    runs: tuple[Path, Path], third: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows that changed stand first, and are all that the terminal shows, whatever the cells' small print is."""
+    comparison = compare([side_of_run(analyse_run(each, tmp_path / each.name)) for each in (*runs, third)])
+    overview = overview_table(comparison)
+    assert overview is not None
+    steps = {step.name.replace("_", " "): step for step in comparison.groups[0].pairs[0].steps}
+    for name, *cells in overview.rows:
+        step = steps.get(name.text.removesuffix(" p50"))
+        if step is not None:
+            assert cells[1].verdict == step.differences[0].word
+        assert cells[0].verdict == ""
+    changed = [any(cell.verdict in GRAVITY for cell in row) for row in overview.rows]
+    assert changed == sorted(changed, reverse=True)
+    print_comparison(comparison, Console(width=120))
+    assert f"{changed.count(False)} rows without a sure change" in " ".join(capsys.readouterr().out.split())
 
 
 def test_runs_of_histories_are_compared_like_directories(

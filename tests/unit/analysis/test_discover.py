@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from perfanalysis.errors import UsageError
-from perfanalysis.files.discovery import discover, marked
+from perfanalysis.files.discovery import Marks, discover, marks_of, marks_together
 
 from tests.data.synthetic_runs import write_json
 
@@ -101,8 +101,8 @@ def test_failure_texts_are_kept(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "run.json").read_text())["status"] == "failed"
 
 
-def test_what_is_marked_is_named_once() -> None:
-    marks = ("simulated: nodes, pods", "emulated: volumes", "simulated: pods, logs")
-    assert marked(marks, "simulated") == ["nodes", "pods", "logs"]
-    assert marked(marks, "emulated") == ["volumes"]
-    assert marked((), "emulated") == []
+def test_what_is_marked_is_named_once_and_whole() -> None:
+    one = marks_of({"simulated": ["nodes", "logs, as a trainer writes them"], "emulated": ["volumes"]})
+    both = marks_together((one, marks_of({"simulated": ["pods", "nodes"]}), marks_of({})))
+    assert both == Marks(("nodes", "logs, as a trainer writes them", "pods"), ("volumes",))
+    assert both.phrases == ("simulated: nodes, logs, as a trainer writes them, pods", "emulated: volumes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,7 +15,9 @@ from perfanalysis.errors import UsageError
 from perfanalysis.reports import make_report
 from perfanalysis.verdicts.thresholds.measured import declared_measures
 from perfanalysis.verdicts.thresholds.threshold import parse_threshold, parse_thresholds, parse_words
+from perfanalysis.verdicts.thresholds.verdict import judge
 from perfanalysis.verdicts.thresholds.write import judge_run
+from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.synthetic_runs import Shape, write_run
 
@@ -134,6 +137,17 @@ def test_lost_workloads_are_exit_code_5_unless_a_threshold_allows_them(tmp_path:
     assert run(["judge", str(directory), "--threshold", "failed=0"]) == 5
     assert run(["judge", str(directory), "--threshold", f"lost={lost - 1}"]) == 5
     assert run(["judge", str(directory), "--threshold", f"lost={lost}"]) == 0
+
+
+def test_a_threshold_on_losses_allows_them_however_they_are_worded(tmp_path: Path) -> None:
+    directory = write_run(tmp_path / "run", [Shape(workloads=40, nodes=5, duration=1.0, lost=0.1)])
+    result = analyse_run(directory, tmp_path / "tables")
+    (lost,) = (finding for finding in result.findings if finding.severity == "error")
+    told = replace(result, findings=(replace(lost, where="elsewhere", text="some never came back"),))
+    allowed = parse_thresholds({"lost": 40}, KNOWN)
+    assert lost.cause == "lost"
+    assert judge(told, allowed).data_errors == ()
+    assert judge(told, parse_thresholds({"failed": 0}, KNOWN)).data_errors == ("elsewhere: some never came back",)
 
 
 def test_a_killed_recorder_cannot_be_judged_on_its_accounts(killed_run: Path) -> None:

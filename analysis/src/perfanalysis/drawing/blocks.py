@@ -29,6 +29,7 @@ class Cell:
 
     `sort` is the number that rows are ordered by; without one the text is. `link` is the path of a file or folder in
     the run directory. `span` is where a bar begins and how long it is, in percent; its colour is `detail`, a status.
+    `verdict` is the word about the value, where there is one.
     """
 
     text: str
@@ -37,6 +38,7 @@ class Cell:
     sort: float | None = None
     link: str = ""
     span: tuple[float, float] | None = None
+    verdict: str = ""
 
 
 @dataclass(frozen=True)

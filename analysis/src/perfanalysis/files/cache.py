@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_args
 
 from perfanalysis.files.documents import Document, listing, load_json, mapping, write_bytes, write_json
-from perfanalysis.files.findings import Finding, Severity
+from perfanalysis.files.findings import Cause, Finding, Severity
 from perfanalysis.files.source import Source, named_files
 from perfanalysis.files.tables import is_arrow, specs_of
 from perfanalysis.files.watching import only_declared
@@ -224,7 +224,7 @@ def own_hash(document: Document) -> str:
 
 def _below(finding: Finding, place: Place) -> Finding:
     """A finding with a path below the recording, so that it holds wherever the recording is found from."""
-    return Finding(finding.severity, finding.where.removeprefix(f"{place.relative}/"), finding.text)
+    return replace(finding, where=finding.where.removeprefix(f"{place.relative}/"))
 
 
 def _findings(kept: Document, place: Place) -> tuple[Finding, ...] | None:
@@ -235,7 +235,8 @@ def _findings(kept: Document, place: Place) -> tuple[Finding, ...] | None:
         severity, where, text = given.get("severity"), given.get("where"), given.get("text")
         if severity not in get_args(Severity) or not isinstance(where, str) or not isinstance(text, str):
             return None
-        found.append(Finding(cast(Severity, severity), f"{place.relative}/{where}", text))
+        cause: Cause = "lost" if given.get("cause") == "lost" else ""
+        found.append(Finding(cast(Severity, severity), f"{place.relative}/{where}", text, cause))
     return tuple(found)
 
 

@@ -87,6 +87,20 @@ class Span:
 
 
 @dataclass(frozen=True)
+class Marks:
+    """What was not real: the names of what was simulated, and of what was emulated."""
+
+    simulated: tuple[str, ...] = ()
+    emulated: tuple[str, ...] = ()
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """As plots show it: `simulated: nodes, pods`."""
+        named = (("simulated", self.simulated), ("emulated", self.emulated))
+        return tuple(f"{word}: {', '.join(names)}" for word, names in named if names)
+
+
+@dataclass(frozen=True)
 class Run:
     """A run directory as found. `document` is run.json, empty when missing; `status` is what is true of it now."""
 
@@ -108,21 +122,22 @@ class Run:
         return str(self.document.get("id") or self.directory.name)
 
     @property
-    def marks(self) -> tuple[str, ...]:
-        """What was simulated or emulated, as phrases for plots: "simulated: nodes, pods"."""
+    def marks(self) -> Marks:
+        """What run.json says was simulated or emulated."""
         return marks_of(self.document)
 
 
-def marks_of(document: Document) -> tuple[str, ...]:
-    """The phrases "simulated: …" and "emulated: …" of run.json or recording.json."""
-    words = ((word, listing(document.get(word))) for word in ("simulated", "emulated"))
-    return tuple(f"{word}: {', '.join(str(item) for item in items)}" for word, items in words if items)
+def marks_of(document: Document) -> Marks:
+    """What run.json, recording.json or a document of a history says was simulated or emulated."""
+    simulated, emulated = (listing(document.get(word)) for word in ("simulated", "emulated"))
+    return Marks(tuple(str(item) for item in simulated), tuple(str(item) for item in emulated))
 
 
-def marked(marks: Iterable[str], word: str) -> list[str]:
-    """What those phrases name as `simulated` or `emulated`, each once."""
-    named = (mark.removeprefix(f"{word}: ").split(", ") for mark in marks if mark.startswith(f"{word}: "))
-    return list(dict.fromkeys(name for names in named for name in names))
+def marks_together(marks: Iterable[Marks]) -> Marks:
+    """What any of them names, each once."""
+    every = tuple(marks)
+    simulated = dict.fromkeys(name for one in every for name in one.simulated)
+    return Marks(tuple(simulated), tuple(dict.fromkeys(name for one in every for name in one.emulated)))
 
 
 def discover(directory: Path, markers: Iterable[str]) -> Run:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Severity = Literal["error", "warning", "note"]
+Cause = Literal["", "lost"]
+"""What programs must tell apart: workloads that were lost, which a threshold may allow."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,7 @@ class Finding:
     severity: Severity
     where: str
     text: str
+    cause: Cause = ""
 
 
 def worst(findings: tuple[Finding, ...]) -> Severity | None:

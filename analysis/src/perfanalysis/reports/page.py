@@ -58,7 +58,7 @@ def head_of(result: RunAnalysis, title: str = "") -> Head:
         title=title or run.id,
         flow=str(run.document.get("flow") or "run"),
         status=run.status,
-        marks=result.marks,
+        marks=result.phrases,
         reason=_reason(run.document.get("reason")),
         facts=_facts(run, run.id if title else ""),
     )

@@ -50,7 +50,7 @@ def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
     """
     if len(result.analyses) < 2:
         return ()
-    declared = tuple(replace(figure, marks=result.marks) for figure in result.figures)
+    declared = tuple(replace(figure, marks=result.phrases) for figure in result.figures)
     samples = (sample for analysis in result.analyses for sample in analysis.samples)
     names = dict.fromkeys(sample.name for sample in samples if len(sample.values))
     charts = tuple(_overlay(result, name) for name in names)
@@ -59,7 +59,7 @@ def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
         caption += f" Only the first {MOST_CURVES} recordings are drawn; the table has all."
     if not charts:
         return declared
-    return (*declared, Figure("distributions", "Recordings compared", caption, (charts,), result.marks))
+    return (*declared, Figure("distributions", "Recordings compared", caption, (charts,), result.phrases))
 
 
 def _overlay(result: RunAnalysis, name: str) -> Chart:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from perfanalysis.files.discovery import marked
 from perfanalysis.files.documents import Document, text_or_none, write_json, write_text
 from perfanalysis.files.parquet import write_table
 from perfanalysis.files.tables import TableSpec
@@ -22,15 +21,15 @@ def write_kpis(result: RunAnalysis, target: Path) -> tuple[Path, Path]:
         "run": result.run.id,
         "flow": text_or_none(run.get("flow")),
         "status": result.run.status,
-        "simulated": marked(result.marks, "simulated"),
-        "emulated": marked(result.marks, "emulated"),
+        "simulated": list(result.marks.simulated),
+        "emulated": list(result.marks.emulated),
     }
     labelled = result.labelled_kpis()
     document: Document = kpis_document(facts, labelled)
     paths = target / "kpis.json", target / "kpis.prom"
     write_json(paths[0], document)
     # a number that was simulated says so wherever it goes
-    marks = {word: ", ".join(marked(result.marks, word)) for word in ("simulated", "emulated")}
+    marks = {"simulated": ", ".join(result.marks.simulated), "emulated": ", ".join(result.marks.emulated)}
     common = {
         "run": result.run.id,
         "flow": str(run.get("flow") or ""),

@@ -12,7 +12,7 @@ from perfanalysis.drawing.charts import Figure
 from perfanalysis.drawing.wording import value_text
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.files.cache import load_tables, tables_folder
-from perfanalysis.files.discovery import Place, Run, check_run_directory, discover
+from perfanalysis.files.discovery import Marks, Place, Run, check_run_directory, discover, marks_together
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
 from perfanalysis.workloads.kinds import known, workload_type
@@ -44,10 +44,15 @@ class RunAnalysis:
         return self.make_sections()
 
     @property
-    def marks(self) -> tuple[str, ...]:
+    def marks(self) -> Marks:
         """What was simulated or emulated, by run.json or by any recording."""
-        of_recordings = (mark for analysis in self.analyses for mark in analysis.marks)
-        return tuple(dict.fromkeys((*self.run.marks, *of_recordings)))
+        return marks_together((self.run.marks, *(analysis.marks for analysis in self.analyses)))
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """What every figure of the run says: what was not real, and which workloads are shown."""
+        parts = (analysis.place.part for analysis in self.analyses if analysis.place.part)
+        return (*self.marks.phrases, *dict.fromkeys(parts))
 
     def labelled_kpis(self) -> tuple[Labelled, ...]:
         """The KPIs of each recording with the labels that tell it from the others."""
@@ -96,7 +101,7 @@ def analyse_run(run_directory: Path, output: Path, selection: Selection | None =
         except DataQualityError as error:
             findings += (Finding("error", place.relative, str(error)),)
             continue
-        analyses.append(_marked(analysis, tuple(dict.fromkeys((*run.marks, *analysis.marks)))))
+        analyses.append(_marked(analysis, run.marks))
         findings += more
     # an import of metrics alone never was a test
     if not run.places and not (ranges and "imported" in run.document):
@@ -131,11 +136,12 @@ def _analyse_place(
     return analysis, (*findings, *analysis.findings)
 
 
-def _marked(analysis: Analysis, marks: tuple[str, ...]) -> Analysis:
-    """The recording with the marks on figures that have none of their own."""
-    if not marks:
+def _marked(analysis: Analysis, of_run: Marks) -> Analysis:
+    """The recording with its marks and those of the run on figures that have none of their own."""
+    phrases = replace(analysis, marks=marks_together((of_run, analysis.marks))).phrases
+    if not phrases:
         return analysis
-    return replace(analysis, make_sections=lambda: tuple(_marked_section(one, marks) for one in analysis.sections))
+    return replace(analysis, make_sections=lambda: tuple(_marked_section(one, phrases) for one in analysis.sections))
 
 
 def _marked_section(section: Section, marks: tuple[str, ...]) -> Section:

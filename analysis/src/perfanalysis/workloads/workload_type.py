@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from perfanalysis.drawing.blocks import Section
     from perfanalysis.drawing.charts import Figure
-    from perfanalysis.files.discovery import Place
+    from perfanalysis.files.discovery import Marks, Place
     from perfanalysis.files.source import Source
     from perfanalysis.files.tables import TableSpec
     from perfanalysis.workloads.kpis import Kpi, KpiValue
@@ -44,7 +44,7 @@ class Analysis:
 
     place: Place
     title: str
-    marks: tuple[str, ...]
+    marks: Marks
     frames: Mapping[str, pd.DataFrame]
     specs: Mapping[str, TableSpec]
     kpis: tuple[KpiValue, ...]
@@ -56,6 +56,11 @@ class Analysis:
     """What tells it from other recordings of a run beside the values of its cell: the model, for example."""
     period: tuple[float, float] | None = None
     """When its work began and ended, in seconds since the epoch; None where that is not known."""
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """What every figure of it says: what was not real, and which of its workloads are shown."""
+        return (*self.marks.phrases, self.place.part) if self.place.part else self.marks.phrases
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:

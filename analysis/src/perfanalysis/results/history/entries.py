@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeGuard, cast, get_args
 
+from perfanalysis.files.discovery import Marks, marks_of
 from perfanalysis.files.documents import Document, listing, mapping, number_or, parse_time, text_or_none
 from perfanalysis.workloads.kpis import Direction, series_name
 
@@ -33,7 +34,7 @@ class Entry:
     started: str | None
     started_s: float
     """Seconds since the epoch; of a run that does not say it, 0: before all others."""
-    marks: tuple[str, ...]
+    marks: Marks
     """What was simulated or emulated."""
     kind: str
     recording: str
@@ -48,7 +49,6 @@ class Entry:
 
 def entries_of(document: Document) -> tuple[Entry, ...]:
     """The entries of a document psap.perf/history/1."""
-    marks = (*listing(document.get("simulated")), *listing(document.get("emulated")))
     started = text_or_none(document.get("started"))
     facts = mapping(document.get("facts"))
     return tuple(
@@ -58,7 +58,7 @@ def entries_of(document: Document) -> tuple[Entry, ...]:
             status=str(document.get("status")),
             started=started,
             started_s=number_or(parse_time(started), 0.0),
-            marks=tuple(str(mark) for mark in marks),
+            marks=marks_of(document),
             kind=str(recording.get("kind")),
             recording=str(recording.get("recording")),
             keys=mapping(recording.get("keys")),

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-from perfanalysis.files.discovery import marked
 from perfanalysis.files.documents import listing, mapping, text_or_none
 from perfanalysis.files.findings import Finding as Found
 from perfanalysis.results.payload.model import (
@@ -47,8 +46,8 @@ def _metadata(result: RunAnalysis) -> Metadata:
         reason=_reason(mapping(run.get("reason"))),
         started=text_or_none(run.get("started")),
         ended=text_or_none(run.get("ended")),
-        simulated=tuple(marked(result.marks, "simulated")),
-        emulated=tuple(marked(result.marks, "emulated")),
+        simulated=result.marks.simulated,
+        emulated=result.marks.emulated,
         analysis=version("psap-perf"),
         facts=_facts(result),
         findings=_findings(finding for finding in result.findings if finding not in of_recordings),

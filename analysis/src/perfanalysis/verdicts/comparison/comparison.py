@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from perfanalysis.errors import AnalysisError, DataQualityError, ThresholdError, UsageError
+from perfanalysis.files.discovery import Marks, marks_together
 from perfanalysis.verdicts.comparison.differences import FactDifference, fact_differences
 from perfanalysis.verdicts.comparison.pairs import Differing, Matched, Row, match
 from perfanalysis.verdicts.comparison.sides import Recording, Sampled, Side, headings
@@ -109,9 +110,9 @@ class Comparison:
         return tuple(pair for group in self.groups for pair in group.pairs)
 
     @property
-    def marks(self) -> tuple[str, ...]:
+    def marks(self) -> Marks:
         """What was simulated or emulated anywhere."""
-        return tuple(dict.fromkeys(mark for side in self.sides for mark in side.marks))
+        return marks_together(side.marks for side in self.sides)
 
     def of(self, word: Word) -> tuple[str, ...]:
         """What has a verdict, as `cell 0: scheduling p99`, with the run's heading behind it when there are several."""
@@ -147,7 +148,7 @@ def compare(
     if not 2 <= len(sides) <= MOST_SIDES:
         raise UsageError(f"between 2 and {MOST_SIDES} can be compared at a time, not {len(sides)}")
     matched = match(sides, force=force, ignored=ignored)
-    told = dict.fromkeys(note for side in sides for note in (*side.data_errors, *side.notes))
+    told = dict.fromkeys(note for side in sides for note in side.notes)
     return Comparison(
         sides=tuple(sides),
         headings=headings(sides),

@@ -17,8 +17,8 @@ def comparison_document(comparison: Comparison) -> Document:
         "headings": list(comparison.headings),
         "margin": comparison.margin,
         "percentiles": method_in_use(),
-        "marks": [list(side.marks) for side in comparison.sides],
-        "notes": list(comparison.notes),
+        "marks": [list(side.marks.phrases) for side in comparison.sides],
+        "notes": [*comparison.data_errors, *comparison.notes],
         "data_errors": list(comparison.data_errors),
         "only": [list(labels) for labels in comparison.only],
         "differences": [

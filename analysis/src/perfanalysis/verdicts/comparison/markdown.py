@@ -22,7 +22,9 @@ def comparison_markdown(comparison: Comparison) -> str:
     for group in comparison.groups:
         tables += [latency_table(comparison, group), kpi_table(comparison, group)]
     names = " and ".join((comparison.sides[0].name, ", ".join(side.name for side in comparison.sides[1:])))
-    notes = "\n".join(f"* {plain(note)}" for note in (*comparison.notes, *unmatched(comparison)))
+    notes = "\n".join(
+        f"* {plain(note)}" for note in (*comparison.data_errors, *comparison.notes, *unmatched(comparison))
+    )
     parts = [f"# Comparison of {plain(names)}", f"{summary(comparison)}; margin {100 * comparison.margin:g} %.", notes]
     parts += [markdown_table(table) for table in tables if table is not None and table.rows]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from perfanalysis.drawing.wording import value_text
 from perfanalysis.errors import UsageError
+from perfanalysis.files.discovery import Marks, marks_of
 from perfanalysis.files.documents import Document, listing, mapping, text_or_none
 from perfanalysis.reports.run_sections import recording_label
 from perfanalysis.verdicts.comparison.pairs import key_settings, settings_of
@@ -61,7 +62,7 @@ class Side:
     recordings: tuple[Recording, ...]
     facts: Mapping[str, Any]
     """Settings, versions and whatever else may tell it from others."""
-    marks: tuple[str, ...] = ()
+    marks: Marks = field(default_factory=Marks)
     notes: tuple[str, ...] = ()
     data_errors: tuple[str, ...] = ()
     """What makes its numbers incomplete: workloads lost, accounts that do not add up, lines that cannot be read."""
@@ -150,16 +151,11 @@ def side_of_document(document: Document) -> Side:
     recordings = [mapping(each) for each in listing(document.get("recordings"))]
     common = [set(mapping(each.get("keys")).items()) for each in recordings if _hashable(mapping(each.get("keys")))]
     shared = dict(set.intersection(*common)) if common else {}
-    marks = (
-        f"{word}: {', '.join(map(str, listing(document.get(word))))}"
-        for word in ("simulated", "emulated")
-        if listing(document.get(word))
-    )
     return Side(
         name=str(document.get("run")),
         recordings=tuple(_of_history(each) for each in recordings),
         facts={**shared, **_shown(mapping(document.get("facts")))},
-        marks=tuple(marks),
+        marks=marks_of(document),
         keyless=not any(mapping(each.get("keys")) for each in recordings),
         started=text_or_none(document.get("started")),
         status=str(document.get("status")),

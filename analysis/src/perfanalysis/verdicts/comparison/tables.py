@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, number, quantity
 from perfanalysis.drawing.wording import value_text
+from perfanalysis.files.discovery import Marks
 from perfanalysis.verdicts.comparison.comparison import Comparison, Group, KpiComparison, PairComparison, StepComparison
 from perfanalysis.verdicts.comparison.pairs import differences_text
 from perfanalysis.verdicts.comparison.statistics import Difference, Word
@@ -81,7 +82,11 @@ def _latency_row(comparison: Comparison, pair: PairComparison, step: StepCompari
         *_several(comparison, pair),
         *_numbers(difference, step.unit),
         delta,
-        Cell(difference.word, (difference.reason or "") if difference.word == "too little data" else ""),
+        Cell(
+            difference.word,
+            (difference.reason or "") if difference.word == "too little data" else "",
+            verdict=difference.word,
+        ),
     )
 
 
@@ -145,7 +150,8 @@ def _kpi_row(comparison: Comparison, pair: PairComparison, kpi: KpiComparison) -
         Cell("", reason=reason) if moved is None else Cell(signed(moved, kpi.unit), sort=moved),
         change_cell(kpi.relative, reason),
     )
-    verdict = Cell("", reason=reason or NO_INTERVAL) if kpi.judged is None else Cell(kpi.judged.word)
+    word = "" if kpi.judged is None else kpi.judged.word
+    verdict = Cell(word, verdict=word) if word else Cell("", reason=reason or NO_INTERVAL)
     return (
         Cell(kpi.name, kpi.help),
         *_several(comparison, pair),
@@ -178,13 +184,8 @@ def overview_table(comparison: Comparison) -> Table | None:
     return Table("At a glance", fields, rows, note, search=len(rows) > MOST_WITHOUT_SEARCH, sort=True)
 
 
-def verdict_of(cell: Cell) -> str:
-    """The verdict in the small print of a cell of the overview."""
-    return cell.detail.rpartition(", ")[2]
-
-
 def _gravest(row: Row) -> int:
-    return min((GRAVITY.index(word) for word in map(verdict_of, row) if word in GRAVITY), default=len(GRAVITY))
+    return min((GRAVITY.index(cell.verdict) for cell in row if cell.verdict in GRAVITY), default=len(GRAVITY))
 
 
 def _overview(group: Group, comparison: Comparison) -> list[Row]:
@@ -229,7 +230,8 @@ def _glances(
             continue
         _, second, relative, word = values[place]
         change = change_cell(relative).text if relative is not None else ""
-        cells.append(Cell(quantity(second or 0.0, unit), ", ".join(filter(None, (change, word))), sort=second))
+        below = ", ".join(filter(None, (change, word)))
+        cells.append(Cell(quantity(second or 0.0, unit), below, sort=second, verdict=word))
     return cells
 
 
@@ -242,11 +244,16 @@ def sides_table(comparison: Comparison) -> Table:
             Cell(side.name),
             _known((side.started or "").replace("T", " ").removesuffix("Z")[:19]),
             _known(side.status),
-            Cell("; ".join(mark.removeprefix("simulated: ") for mark in side.marks) or "nothing"),
+            Cell(_not_real(side.marks)),
         )
         for place, (heading, side) in enumerate(zip(comparison.headings, comparison.sides, strict=True))
     )
     return Table("What is compared", fields, rows)
+
+
+def _not_real(marks: Marks) -> str:
+    simulated = ", ".join(marks.simulated) or ("" if marks.emulated else "nothing")
+    return "; ".join(filter(None, (simulated, *Marks(emulated=marks.emulated).phrases)))
 
 
 def _known(text: str) -> Cell:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table as Shown
 from rich.text import Text
 
-from perfanalysis.drawing.blocks import DASH, Cell, Field, Table
+from perfanalysis.drawing.blocks import DASH, Table
 from perfanalysis.drawing.wording import counted
 from perfanalysis.verdicts.comparison.comparison import Comparison
 from perfanalysis.verdicts.comparison.tables import (
@@ -20,7 +20,6 @@ from perfanalysis.verdicts.comparison.tables import (
     overview_table,
     summary,
     unmatched,
-    verdict_of,
 )
 
 COLOURS = {"better": "green", "worse": "red", "different": "yellow", "same": "", "too little data": "dim"}
@@ -55,9 +54,10 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
             console.print(_shown(kpis, details=("difference",)))
     for note in () if overview is not None else refused(comparison):
         console.print(Text(f"note: {note}"))
+    for error in comparison.data_errors:
+        console.print(Text(f"error: {error}", style="red"))
     for note in (*comparison.notes, *unmatched(comparison)):
-        grave = note in comparison.data_errors
-        console.print(Text(f"{'error' if grave else 'note'}: {note}", style="red" if grave else ""))
+        console.print(Text(f"note: {note}"))
     console.print(Text(summary(comparison)))
 
 
@@ -74,7 +74,7 @@ def refused(comparison: Comparison) -> tuple[str, ...]:
 
 def _what_changed(overview: Table) -> Table:
     """The rows with a change; the page has all."""
-    rows = tuple(row for row in overview.rows if any(verdict_of(cell) in GRAVITY for cell in row))
+    rows = tuple(row for row in overview.rows if any(cell.verdict in GRAVITY for cell in row))
     left_out = f"{len(overview.rows) - len(rows)} rows without a sure change stand in the page only."
     return replace(overview, title="What changed", rows=rows, note=f"{overview.note} {left_out}")
 
@@ -90,13 +90,8 @@ def _shown(table: Table, details: tuple[str, ...] | None = None) -> Shown:
         texts: list[Text] = []
         for cell, field in zip(row, table.fields, strict=True):
             below = f"\n{cell.detail}" if details is None and cell.detail else ""
-            texts.append(Text(f"{cell.text or DASH}{below}", style=_style(cell, field)))
+            texts.append(Text(f"{cell.text or DASH}{below}", style=COLOURS.get(cell.verdict, "")))
             if details and field.name in details:
                 texts.append(Text(cell.detail or DASH))
         shown.add_row(*texts)
     return shown
-
-
-def _style(cell: Cell, field: Field) -> str:
-    word = cell.text if field.kind == "badge" else verdict_of(cell)
-    return COLOURS.get(word, "")

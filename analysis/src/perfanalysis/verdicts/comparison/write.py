@@ -98,7 +98,7 @@ def _page(comparison: Comparison, shown: tuple[ShownGroup, ...], drawn: Iterable
         counts=counts(comparison),
         percentiles=stated(),
         margin=f"{100 * comparison.margin:g} %",
-        marks=comparison.marks,
+        marks=comparison.marks.phrases,
         data_errors=comparison.data_errors,
         notes=(*comparison.notes, *unmatched(comparison)),
         sides=sides_table(comparison),

@@ -18,7 +18,7 @@ from perfanalysis.results.history.entries import Entry
 from perfanalysis.verdicts.comparison.write import named_figures, write_figures
 from perfanalysis.verdicts.regression.acknowledged import Acknowledged
 from perfanalysis.verdicts.regression.tables import kpi_table, suspects_table
-from perfanalysis.verdicts.regression.trends import marks_of, trend_figures
+from perfanalysis.verdicts.regression.trends import phrases_of, trend_figures
 from perfanalysis.verdicts.regression.verdict import Options, RecordingVerdict, Regression, regress
 from perfanalysis.verdicts.regression.watched import told
 
@@ -180,7 +180,7 @@ def _rendered(
         .render(
             **head,
             counts={word: count for word, count in regression.counts().items() if count},
-            marks=marks_of(regression.recordings),
+            marks=phrases_of(regression.recordings),
             notes=regression.notes,
             groups=shown,
             method=method,

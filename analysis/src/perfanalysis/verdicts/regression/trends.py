@@ -10,6 +10,7 @@ import numpy as np
 from perfanalysis.drawing.blocks import DASH
 from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, moments, seconds_scale
 from perfanalysis.drawing.wording import value_text
+from perfanalysis.files.discovery import marks_together
 from perfanalysis.results.history.entries import Entry
 from perfanalysis.verdicts.regression.levels import Level, levels_of
 from perfanalysis.verdicts.regression.verdict import KpiVerdict, RecordingVerdict, Regression
@@ -40,7 +41,7 @@ def trend_figures(regression: Regression, recording: RecordingVerdict, place: in
         rows = tuple(tuple(charts[at : at + IN_A_ROW]) for at in range(0, len(charts), IN_A_ROW))
         more = len(others) - len(shown)
         caption = "Every dot is a run." + (f" {more} more without a change stand in the table only." if more else "")
-        figures.append(Figure(f"unchanged_{place}", "No change of this run", caption, rows, marks_of((recording,))))
+        figures.append(Figure(f"unchanged_{place}", "No change of this run", caption, rows, phrases_of((recording,))))
     return tuple(figures)
 
 
@@ -51,7 +52,7 @@ def _figure(regression: Regression, kpi: KpiVerdict, recording: RecordingVerdict
     )
     chart = trend_chart(regression, kpi, height=LARGE)
     return Figure(
-        f"{place}_{kpi.kpi.name}", f"{kpi.kpi.name}: {kpi.word}", caption, ((chart,),), marks_of((recording,))
+        f"{place}_{kpi.kpi.name}", f"{kpi.kpi.name}: {kpi.word}", caption, ((chart,),), phrases_of((recording,))
     )
 
 
@@ -93,10 +94,9 @@ def shown_scale(unit: str, values: np.ndarray[tuple[int], np.dtype[np.float64]])
     return 1.0, unit
 
 
-def marks_of(recordings: Sequence[RecordingVerdict]) -> tuple[str, ...]:
-    """The phrase for what was simulated or emulated in any of them; a history does not keep the two apart."""
-    marks = dict.fromkeys(mark for each in recordings for mark in each.entry.marks)
-    return (f"simulated or emulated: {', '.join(marks)}",) if marks else ()
+def phrases_of(recordings: Sequence[RecordingVerdict]) -> tuple[str, ...]:
+    """What was simulated or emulated in any of them, as plots show it."""
+    return marks_together(each.entry.marks for each in recordings).phrases
 
 
 def places_of(kpi: KpiVerdict) -> tuple[int, ...]:

@@ -15,7 +15,6 @@ from perfanalysis.files.documents import Document, listing, read_document, text_
 from perfanalysis.verdicts.thresholds.measured import Measured, accounting_of, measure_of
 from perfanalysis.verdicts.thresholds.threshold import Threshold
 from perfanalysis.workloads.run_analysis import RunAnalysis, labels_of
-from perfanalysis.workloads.scale_test.outcomes import lost_text
 from perfanalysis.workloads.workload_type import Analysis
 
 Outcome = Literal["met", "missed", "not judged"]
@@ -116,12 +115,13 @@ def judge(result: RunAnalysis, thresholds: tuple[Threshold, ...], *, unjudged_al
         _judge_recording(analysis, tuple(one for one in thresholds if _concerns(one, analysis, markers)))
         for analysis in result.analyses
     )
-    accepted = {one.measure.name for one in thresholds} & set(LOSSES)
-    losses = {_loss_sentence(analysis) for analysis in result.analyses} if accepted else set()
-    errors = (f"{finding.where}: {finding.text}" for finding in result.findings if finding.severity == "error")
-    return Verdict(
-        _about(result.run), recordings, tuple(error for error in errors if error not in losses), unjudged_allowed
+    judges_losses = any(one.measure.name in LOSSES for one in thresholds)
+    errors = tuple(
+        f"{finding.where}: {finding.text}"
+        for finding in result.findings
+        if finding.severity == "error" and not (judges_losses and finding.cause == "lost")
     )
+    return Verdict(_about(result.run), recordings, errors, unjudged_allowed)
 
 
 def _concerns(threshold: Threshold, analysis: Analysis, markers: frozenset[str]) -> bool:
@@ -149,12 +149,6 @@ def _judge_recording(analysis: Analysis, thresholds: tuple[Threshold, ...]) -> R
     value_of = measure_of(analysis, accounting_of(analysis))
     judged = tuple(Judged(threshold, value_of(threshold.measure)) for threshold in thresholds)
     return RecordingVerdict(labels_of(analysis), judged)
-
-
-def _loss_sentence(analysis: Analysis) -> str:
-    """The sentence with which the analysis reports the losses of a recording."""
-    lost = accounting_of(analysis).get("lost")
-    return f"{analysis.place.relative}/accounting.json: {lost_text(lost)}" if isinstance(lost, int) else ""
 
 
 def verdict_document(verdict: Verdict) -> Document:

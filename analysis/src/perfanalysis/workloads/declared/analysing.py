@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from perfanalysis.drawing.blocks import Cell, Field, Note, Section, Table, number, quantity
-from perfanalysis.files.discovery import Place, marks_of
+from perfanalysis.files.discovery import Marks, Place, marks_of
 from perfanalysis.files.documents import load_json, mapping
 from perfanalysis.files.tables import specs_of
 from perfanalysis.workloads.declared.columns import Columns
@@ -77,14 +77,14 @@ class Analyser:
         return tuple(section for section in made if section.blocks)
 
 
-def _marks(place: Place) -> tuple[str, ...]:
+def _marks(place: Place) -> Marks:
     """What the marker says was simulated or emulated, where it is a document of ours."""
     path = place.directory / place.marker
     try:
         small = path.suffix == ".json" and path.stat().st_size <= MOST_MARKER_BYTES
-        return marks_of(mapping(load_json(path.read_bytes()))) if small else ()
+        return marks_of(mapping(load_json(path.read_bytes()))) if small else Marks()
     except (OSError, ValueError):
-        return ()
+        return Marks()
 
 
 def _few(texts: list[str]) -> str:

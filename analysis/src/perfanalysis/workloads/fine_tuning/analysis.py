@@ -50,7 +50,7 @@ def analyse(tables: FineTuningTables, place: Place) -> Analysis:
         specs=SPECS,
         kpis=on_top(evaluate(KPIS, measures), benchmark=benchmark),
         samples=_samples(measures),
-        make_sections=partial(_sections, measures, marks),
+        make_sections=partial(_sections, measures, marks.phrases),
         findings=(*source.findings, *_findings(measures, place)),
         facts=told_apart(measures),
         period=measures.job.period,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from perfanalysis.drawing.blocks import Section
 from perfanalysis.files.cache import load_tables, tables_folder
-from perfanalysis.files.discovery import Run
+from perfanalysis.files.discovery import Marks, Run
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
 from perfanalysis.workloads.prometheus.figures import metrics_section
@@ -28,7 +28,7 @@ def load_ranges(run: Run, output: Path) -> tuple[tuple[Ranges, ...], tuple[Findi
 
 
 def place_metrics(
-    analyses: tuple[Analysis, ...], ranges: tuple[Ranges, ...], marks: tuple[str, ...]
+    analyses: tuple[Analysis, ...], ranges: tuple[Ranges, ...], marks: Marks
 ) -> tuple[tuple[Analysis, ...], Callable[[], tuple[Section, ...]]]:
     """The recordings, with a section more for those that had a window of their own, and what gives the run's sections.
 
@@ -43,7 +43,7 @@ def place_metrics(
         else:
             rest.append(window)
     placed = tuple(_with(analysis, own.get(place, [])) for place, analysis in enumerate(analyses))
-    return placed, lambda: (metrics_section(rest, None, marks),) if rest else ()
+    return placed, lambda: (metrics_section(rest, None, marks.phrases),) if rest else ()
 
 
 def _ran_in(analysis: Analysis, window: Ranges) -> bool:
@@ -58,6 +58,6 @@ def _with(analysis: Analysis, windows: list[Ranges]) -> Analysis:
         return analysis
 
     def with_metrics() -> tuple[Section, ...]:
-        return (*analysis.sections, metrics_section(windows, analysis.period, analysis.marks))
+        return (*analysis.sections, metrics_section(windows, analysis.period, analysis.phrases))
 
     return replace(analysis, make_sections=with_metrics)

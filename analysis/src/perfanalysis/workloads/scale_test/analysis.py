@@ -78,7 +78,8 @@ def analyse(tables: ScaleTestTables, place: Place) -> Analysis:
     recording = source.document("recording.json", "recording")
     stated = _accounting(source, recording)
     measures = measure(tables, recording, stated)
-    marks = (*marks_of(recording), place.part) if place.part else marks_of(recording)
+    marks = marks_of(recording)
+    phrases = (*marks.phrases, place.part) if place.part else marks.phrases
     frames: dict[str, pd.DataFrame] = {name: getattr(measures, name) for name in SPECS}
     findings = (
         *source.findings,
@@ -94,7 +95,7 @@ def analyse(tables: ScaleTestTables, place: Place) -> Analysis:
         specs=SPECS,
         kpis=kpis,
         samples=_samples(measures),
-        make_sections=partial(_sections, measures, kpis, marks),
+        make_sections=partial(_sections, measures, kpis, phrases),
         findings=findings,
         period=_period(recording),
     )

@@ -101,7 +101,7 @@ def accounting_findings(accounting: Accounting, where: str) -> tuple[Finding, ..
         text = f"submitted {parts['submitted']} is not {words} = {added}"
         findings.append(Finding("error", where, text))
     if parts["lost"]:
-        findings.append(Finding("error", where, lost_text(parts["lost"])))
+        findings.append(Finding("error", where, f"{parts['lost']} workloads were lost", "lost"))
     recounted = {
         "submitted": accounting.submitted,
         "completed": accounting.completed,
@@ -113,11 +113,6 @@ def accounting_findings(accounting: Accounting, where: str) -> tuple[Finding, ..
             text = f"the recorder counted {parts[name]} {name}, its recording shows {count}"
             findings.append(Finding("error", where, text))
     return tuple(findings)
-
-
-def lost_text(lost: int) -> str:
-    """The sentence about lost workloads."""
-    return f"{lost} workloads were lost"
 
 
 def _whole(value: object) -> int:
