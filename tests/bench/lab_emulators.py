@@ -20,10 +20,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from perflab import places, state
-from perflab.api import Api, connect, in_bulk
-from perflab.emulators import OFFERED, PROFILES
-from perflab.state import Lab
+from perflab.cluster.api import Api, connect, in_bulk
+from perflab.files import places
+from perflab.processes import state
+from perflab.processes.state import Lab
+from perflab.profiles import OFFERED, PROFILES
 
 NAME = "bench-emulators"
 REST_S = 20.0

@@ -20,9 +20,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from perflab import places, state
-from perflab.api import connect, in_bulk
-from perflab.state import Lab
+from perflab.cluster.api import connect, in_bulk
+from perflab.files import places
+from perflab.processes import state
+from perflab.processes.state import Lab
 
 NAME = "bench"
 TICKS = os.sysconf("SC_CLK_TCK")

@@ -43,7 +43,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants impo
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.journal import Journal
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import EVENTS, PODS, ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recorder import Recorder, Scope
-from perflab import places, state
+from perflab.files import places
+from perflab.processes import state
 
 from tests.bench.processes import OURS, measured, resident
 from tests.bench.submissions import bench_request, empty_namespace, submitted_alone

@@ -37,7 +37,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import SessionEnd
 from perfdrv.percentiles import percentile_lines
-from perflab import places, state
+from perflab.files import places
+from perflab.processes import state
 
 from tests.bench.processes import measured, usage_table
 from tests.bench.submissions import bench_request

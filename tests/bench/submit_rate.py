@@ -53,7 +53,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.ga
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.process import LocalProcesses
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting import OwnSubmission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import WorkloadPlan, Workloads
-from perflab import places, state
+from perflab.files import places
+from perflab.processes import state
 
 CONNECTIONS = (1, 8, 32)
 NAMESPACE = "default"

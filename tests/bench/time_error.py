@@ -38,7 +38,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals impo
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.requests import submit
-from perflab import places, state
+from perflab.files import places
+from perflab.processes import state
 
 from tests.bench.processes import OURS, measured
 from tests.bench.submissions import bench_request, empty_namespace

@@ -41,7 +41,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint, load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.surroundings import look_around
-from perflab import places, state
+from perflab.files import places
+from perflab.processes import state
 
 from tests.bench.processes import CHILDREN, OURS, Usage, measured
 from tests.bench.submissions import bench_request, empty_namespace, submitted_alone

@@ -9,10 +9,11 @@ from typing import Any
 
 import click
 
-from perflab import places, state
-from perflab.emulators import KUBERNETES, OFFERED, PROFILES
 from perflab.errors import UsageError
-from perflab.state import DEFAULT_NAME, Options
+from perflab.files import places
+from perflab.processes import state
+from perflab.processes.state import DEFAULT_NAME, Options
+from perflab.profiles import KUBERNETES, OFFERED, PROFILES
 
 _NAME = click.option("--name", default=DEFAULT_NAME, show_default=True, help="Which lab.")
 _DEFAULTS = Options()
@@ -34,7 +35,7 @@ def lab() -> None:
 )
 def build(profile: str) -> None:
     """Build the lab's programs into the cache (minutes the first time)."""
-    from perflab.build import ensure_profile
+    from perflab.building.build import ensure_profile
 
     binaries = ensure_profile(places.cache_root(), say, profile)
     folders = " and ".join(str(folder / "bin") for folder in (binaries.folder, *binaries.beside))
@@ -77,9 +78,9 @@ def up(
     emulate: tuple[str, ...],
 ) -> None:
     """Start a lab (building its programs when needed); does nothing when it is up already."""
-    from perflab import lifecycle
-    from perflab.build import ensure_profile
-    from perflab.nodes import read_template
+    from perflab.building.build import ensure_profile
+    from perflab.cluster.nodes import read_template
+    from perflab.control_plane import lifecycle
 
     home = places.home()
     asked: dict[str, Any] = {
@@ -127,7 +128,7 @@ def _text(value: Any) -> str:
 @click.option("--all", "every", is_flag=True, help="All labs.")
 def down(name: str, every: bool) -> None:
     """Stop a lab and delete its data; nothing of it stays behind."""
-    from perflab import lifecycle
+    from perflab.control_plane import lifecycle
 
     home = places.home()
     for each in state.names(home) if every else [name]:
@@ -214,7 +215,7 @@ def logs(name: str, component: str | None, lines: int) -> None:
 )
 def restart(name: str, component: str, away_s: float) -> None:
     """Kill a program of a lab (kube-apiserver, etcd, …), or find it dead, and bring it back."""
-    from perflab import restarting
+    from perflab.control_plane import restarting
 
     home = places.home()
     with state.only_one(home, name, say):
@@ -227,7 +228,7 @@ def restart(name: str, component: str, away_s: float) -> None:
 @click.option("--nodes", type=click.IntRange(0, 10000), required=True, help="How many nodes it shall have.")
 def scale(name: str, nodes: int) -> None:
     """Give a running lab more or fewer simulated nodes."""
-    from perflab import scaling
+    from perflab.control_plane import scaling
 
     home = places.home()
     with state.only_one(home, name, say):
@@ -245,7 +246,7 @@ def step(name: str, values: tuple[str, ...], clear: bool) -> None:
     KEY is EMULATOR.STEP, or EMULATOR.STEP.OBJECT for one object; VALUE is 5s, never, "fail: TEXT", "5s, fail: TEXT",
     or nothing, to take the key away.
     """
-    from perflab import stepping
+    from perflab.control_plane import stepping
 
     home = places.home()
     given = dict(_pair(each) for each in values)

@@ -1,10 +1,15 @@
-"""The lab's errors: sentences with what, where and what to do, and the exit codes of the whole project."""
+"""What the lab tells its user: errors with the exit codes of the whole project, and lines of progress."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+# prints one line of progress
+Say = Callable[[str], None]
+
 
 class LabError(Exception):
-    """The lab could not do what was asked."""
+    """The lab could not do what was asked. The message is one sentence: what, where, what to do."""
 
     exit_code = 1
 

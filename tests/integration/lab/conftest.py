@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from perflab import places, state
-from perflab.build import Binaries, ensure_binaries
-from perflab.state import Lab
+from perflab.building.build import Binaries, ensure_binaries
+from perflab.files import places
+from perflab.processes import state
+from perflab.processes.state import Lab
 
 from .labs import Cluster, Labs
 

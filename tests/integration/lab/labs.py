@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from kubernetes import client, config
-from perflab import processes, state
-from perflab.state import Lab
+from perflab.processes import process, state
+from perflab.processes.state import Lab
 
 from tests.integration.conftest import PATIENCE_S
 
@@ -53,8 +53,8 @@ class Labs:
         assert lab is not None
         return lab
 
-    def left_over(self, name: str) -> list[processes.Identity]:
-        return processes.find_marked(self.home / name)
+    def left_over(self, name: str) -> list[process.Identity]:
+        return process.find_marked(self.home / name)
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from perflab.build import find_binaries
-from perflab.components import COMPONENTS, lock_hash
+from perflab.building.build import find_binaries
+from perflab.building.components import COMPONENTS, lock_hash
 
 from .labs import wait_for
 
 ETCD = COMPONENTS[:1]
 BUILD = (
-    "import sys, pathlib; from perflab.build import ensure_binaries; from perflab.components import COMPONENTS;"
+    "import sys, pathlib; from perflab.building.build import ensure_binaries;"
+    "from perflab.building.components import COMPONENTS;"
     "ensure_binaries(pathlib.Path(sys.argv[1]), lambda text: print(text, flush=True), COMPONENTS[:1])"
 )
 

@@ -8,11 +8,12 @@ import socket
 from pathlib import Path
 
 import pytest
-from perflab import lifecycle, ports, processes, state
-from perflab.build import Binaries
-from perflab.components import PROGRAMS
+from perflab.building.build import Binaries
+from perflab.building.components import PROGRAMS
+from perflab.control_plane import lifecycle
 from perflab.errors import ClusterError
-from perflab.state import Lab, Options
+from perflab.processes import ports, process, state
+from perflab.processes.state import Lab, Options
 
 from .labs import Cluster, Labs, wait_for
 
@@ -99,7 +100,7 @@ def test_a_lab_killed_while_starting_is_cleaned(labs: Labs, then: str) -> None:
 def test_a_process_that_was_never_recorded_is_ended(labs: Labs, tmp_path: Path) -> None:
     folder = labs.home / "unrecorded"
     folder.mkdir()
-    stray = processes.start(("sleep", "600"), folder, tmp_path / "log", {})
+    stray = process.start(("sleep", "600"), folder, tmp_path / "log", {})
     assert labs.run("down", "--name", "unrecorded").returncode == 0
     assert not stray.is_alive()
     assert not folder.exists()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from kubernetes import client
 from kubernetes.client import ApiException
-from perflab.state import Lab
+from perflab.processes.state import Lab
 
 from tests.integration.conftest import PATIENCE_S
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from kubernetes import client
-from perflab.emulators import OPENSHIFT, chosen
-from perflab.state import Lab
+from perflab.processes.state import Lab
+from perflab.profiles import OPENSHIFT, chosen
 
 from .labs import Cluster, Labs, wait_for
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from kubernetes.client import ApiException
-from perflab.state import Lab
+from perflab.processes.state import Lab
 
 from .labs import Cluster, wait_for
 from .workloads import deployment, job, pod, pytorch_job

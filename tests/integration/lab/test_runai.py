@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from perflab.state import Lab
+from perflab.processes.state import Lab
 
 from .labs import Cluster, Labs, wait_for
 

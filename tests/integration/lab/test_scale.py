@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from perflab.state import Lab
+from perflab.processes.state import Lab
 
 from .labs import Cluster, Labs, wait_for
 from .workloads import deployment

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from perflab.state import Lab
+from perflab.processes.state import Lab
 
 from .labs import Cluster, Labs, wait_for
 from .workloads import PREFIX

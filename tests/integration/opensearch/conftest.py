@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from perfanalysis.results.opensearch.connection import Server
-from perflab.certificates import Authority
+from perflab.control_plane.certificates import Authority
 
 from tests.integration.opensearch.node import running
 from tests.integration.opensearch.proxy import Proxy, proxy

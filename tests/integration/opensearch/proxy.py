@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
-from perflab.certificates import Pair
+from perflab.control_plane.certificates import Pair
 
 PASSED = ("Content-Type", "Content-Encoding", "Accept-Encoding")
 

@@ -13,7 +13,7 @@ from perfanalysis.results.opensearch.connection import PASSWORD, USER, Server, c
 from perfanalysis.results.opensearch.layout import FIELDS, index_name
 from perfanalysis.results.opensearch.pull import pull
 from perfanalysis.results.opensearch.push import Patience, push
-from perflab.certificates import Authority
+from perflab.control_plane.certificates import Authority
 
 from tests.integration.opensearch.conftest import CREDENTIALS
 from tests.integration.opensearch.proxy import Proxy, proxy

@@ -18,7 +18,7 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.access import Access, configured
 from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
-from perflab.certificates import Authority, Pair
+from perflab.control_plane.certificates import Authority, Pair
 
 _KINDS = {"resources": [{"kind": "Node", "name": "nodes", "namespaced": False, "verbs": ["get"]}]}
 

@@ -8,12 +8,13 @@ from collections import namedtuple
 from pathlib import Path
 
 import pytest
-from perflab import build, documents, toolchain
-from perflab.build import ensure_binaries, find_binaries
-from perflab.components import COMPONENTS, lock_hash
+from perflab.building import build, toolchain
+from perflab.building.build import ensure_binaries, find_binaries
+from perflab.building.components import COMPONENTS, lock_hash
+from perflab.building.golang import Go
+from perflab.building.toolchain import parse_version
 from perflab.errors import ClusterError
-from perflab.golang import Go
-from perflab.toolchain import parse_version
+from perflab.files import documents
 
 from tests.schemas import check_file
 

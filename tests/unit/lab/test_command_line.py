@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from perflab import __main__ as entry
-from perflab import cli, lifecycle
+from perflab import cli
+from perflab.control_plane import lifecycle
 from perflab.errors import ClusterError
 
 

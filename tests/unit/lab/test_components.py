@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from perflab import components
-from perflab.components import COMPONENTS, Component, lock_hash, versions
+from perflab.building import components
+from perflab.building.components import COMPONENTS, Component, lock_hash, versions
 
 
 def test_versions_come_from_the_lock_files() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from perflab.container_logs import has_ended, render_log
+from perflab.kubelet.container_logs import has_ended, render_log
 
 STARTED = "2026-01-01T10:00:00Z"
 

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any, cast
 
-from perflab.api import Api, Document
-from perflab.emulators.cluster import Cluster
-from perflab.emulators.resources import PODS, Resource
-from perflab.emulators.store import Store
+from perflab.cluster.api import Api, Document
+from perflab.emulators.framework.cluster import Cluster
+from perflab.emulators.framework.resources import PODS, Resource
+from perflab.emulators.framework.store import Store
 from perflab.errors import ClusterError
 
 KIND = Resource("nfd.openshift.io", "v1", "nodefeaturediscoveries", "NodeFeatureDiscovery")

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, cast
 
 import pytest
-from perflab.api import Api, Document
-from perflab.emulators import durations
-from perflab.emulators.controller import Controller
-from perflab.emulators.resources import PODS, PYTORCH_JOBS
-from perflab.emulators.store import Key, Store
+from perflab.cluster.api import Api, Document
+from perflab.emulators.framework import durations
+from perflab.emulators.framework.controller import Controller
+from perflab.emulators.framework.resources import PODS, PYTORCH_JOBS
+from perflab.emulators.framework.store import Key, Store
 from perflab.errors import ClusterError
 
 

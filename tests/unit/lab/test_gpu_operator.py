@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 import yaml
-from perflab.api import Document
-from perflab.emulators.gpu_operator import hardware, metrics, nodes, operands, sharing, usage
-from perflab.emulators.gpu_operator.operands import DCGM_EXPORTER, DEVICE_PLUGIN, DRIVER, HASH
-from perflab.emulators.gpu_operator.sharing import UNSHARED, Sharing
-from perflab.emulators.gpu_operator.usage import Usage
+from perflab.cluster.api import Document
+from perflab.emulators.operators.gpu_operator import hardware, metrics, nodes, operands, sharing, usage
+from perflab.emulators.operators.gpu_operator.operands import DCGM_EXPORTER, DEVICE_PLUGIN, DRIVER, HASH
+from perflab.emulators.operators.gpu_operator.sharing import UNSHARED, Sharing
+from perflab.emulators.operators.gpu_operator.usage import Usage
 
 H100 = "NVIDIA-H100-80GB-HBM3"
 PRESENT = "nvidia.com/gpu.present"

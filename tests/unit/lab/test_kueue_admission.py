@@ -7,10 +7,10 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from perflab.emulators import quantities
-from perflab.emulators.kueue import specs
-from perflab.emulators.kueue.admission import LOWER, LOWER_OR_NEWER, NEVER, Demand, Group, Plan, Rules, decide
-from perflab.emulators.store import Key
+from perflab.emulators.framework import quantities
+from perflab.emulators.framework.store import Key
+from perflab.emulators.queues.kueue import specs
+from perflab.emulators.queues.kueue.admission import LOWER, LOWER_OR_NEWER, NEVER, Demand, Group, Plan, Rules, decide
 
 GPU = "nvidia.com/gpu"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from perflab.emulators.machines import instance_types, providers
-from perflab.emulators.machines.instance_types import InstanceType
-from perflab.emulators.machines.nodes import node_of
+from perflab.emulators.openshift.machines import instance_types, providers
+from perflab.emulators.openshift.machines.instance_types import InstanceType
+from perflab.emulators.openshift.machines.nodes import node_of
 
 H100 = "NVIDIA-H100-80GB-HBM3"
 AWS = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from perflab.emulators.monitoring.settings import UserWorkload, is_enabled, user_workload
-from perflab.emulators.monitoring.workloads import documents
+from perflab.emulators.openshift.monitoring.settings import UserWorkload, is_enabled, user_workload
+from perflab.emulators.openshift.monitoring.workloads import documents
 
 
 def config(text: str) -> dict[str, Any]:

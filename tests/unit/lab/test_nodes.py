@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from perflab import nodes
+from perflab.cluster import nodes
 from perflab.errors import UsageError
-from perflab.state import Lab, Options
+from perflab.processes.state import Lab, Options
 
 
 def lab(options: Options | None = None) -> Lab:

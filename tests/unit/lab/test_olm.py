@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, cast
 
 import pytest
-from perflab.api import Document
-from perflab.emulators.cluster import Cluster
-from perflab.emulators.olm import manifests, packages
-from perflab.emulators.olm.groups import problem_of
-from perflab.emulators.olm.packages import Package
-from perflab.emulators.olm.resolving import Outcome, Settled, Unresolved, Wanted, originals, resolve
-from perflab.emulators.olm.resources import MARKETPLACE, component_label
-from perflab.emulators.operators import Operator
+from perflab.cluster.api import Document
+from perflab.emulators.framework.cluster import Cluster
+from perflab.emulators.framework.operator_deployments import Operator
+from perflab.emulators.openshift.olm import manifests, packages
+from perflab.emulators.openshift.olm.groups import problem_of
+from perflab.emulators.openshift.olm.packages import Package
+from perflab.emulators.openshift.olm.resolving import Outcome, Settled, Unresolved, Wanted, originals, resolve
+from perflab.emulators.openshift.olm.resources import MARKETPLACE, component_label
 
 PRODUCT = Package(
     name="product",

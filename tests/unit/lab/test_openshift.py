@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from perflab.api import Document
-from perflab.emulators.controller import Controller
-from perflab.emulators.openshift.requests import sorted_objects
-from perflab.emulators.openshift.templates import instantiate
-from perflab.emulators.store import Key
+from perflab.cluster.api import Document
+from perflab.emulators.framework.controller import Controller
+from perflab.emulators.framework.store import Key
+from perflab.emulators.openshift.platform.requests import sorted_objects
+from perflab.emulators.openshift.platform.templates import instantiate
 
 PROJECT: Document = {"kind": "Project", "metadata": {"name": "${PROJECT_NAME}"}}
 

@@ -7,8 +7,8 @@ import socket
 from pathlib import Path
 
 import pytest
-from perflab import ports as lab_ports
-from perflab.ports import free_ports, is_listening, listening_addresses
+from perflab.processes import ports as lab_ports
+from perflab.processes.ports import free_ports, is_listening, listening_addresses
 
 
 def test_ports_are_different_and_can_be_bound() -> None:

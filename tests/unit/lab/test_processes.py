@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from perflab import processes
-from perflab.processes import Identity, identify, kill
+from perflab.processes import process
+from perflab.processes.process import Identity, identify, kill
 
 SLEEP = (sys.executable, "-c", "import time; time.sleep(60)")
 
 
 @pytest.fixture
 def started(tmp_path: Path) -> Iterator[Identity]:
-    identity = processes.start(SLEEP, tmp_path, tmp_path / "log", {})
+    identity = process.start(SLEEP, tmp_path, tmp_path / "log", {})
     yield identity
     kill([identity])
 
@@ -34,7 +34,7 @@ def test_a_process_lives_until_its_last_thread_has_ended(tmp_path: Path) -> None
     # what is left of a killed server holds its port while its other threads end
     leave = "import ctypes, threading, time; threading.Thread(target=time.sleep, args=(60,)).start();"
     leave += "ctypes.CDLL(None).pthread_exit(None)"
-    left = processes.start((sys.executable, "-c", leave), tmp_path, tmp_path / "log", {})
+    left = process.start((sys.executable, "-c", leave), tmp_path, tmp_path / "log", {})
     stat = Path(f"/proc/{left.pid}/stat")
     while stat.read_text().rpartition(")")[2].split()[0] != "Z":
         time.sleep(0.01)
@@ -69,11 +69,11 @@ def test_a_zombie_counts_as_dead() -> None:
 def test_a_name_with_blanks_and_parentheses_is_read(tmp_path: Path) -> None:
     program = tmp_path / "a) (b"
     program.symlink_to("/bin/sleep")
-    identity = processes.start((program, "60"), tmp_path, tmp_path / "log", {})
+    identity = process.start((program, "60"), tmp_path, tmp_path / "log", {})
     assert identity.is_alive()
     assert kill([identity]) == []
 
 
 def test_a_process_that_no_file_mentions_is_found_by_its_mark(started: Identity, tmp_path: Path) -> None:
-    assert processes.find_marked(tmp_path) == [started]
-    assert processes.find_marked(tmp_path / "other") == []
+    assert process.find_marked(tmp_path) == [started]
+    assert process.find_marked(tmp_path / "other") == []

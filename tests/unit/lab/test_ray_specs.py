@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from perflab.emulators.ray import pods
+from perflab.emulators.operators.ray import pods
 
 MARK = {"lab.psap.perf/emulated": "ray"}
 

@@ -10,18 +10,17 @@ from pathlib import Path
 import pytest
 import yaml
 from cryptography import x509
-from perflab import programs, prometheus
-from perflab.build import Binaries
-from perflab.certificates import Authority
-from perflab.credentials import make_credentials
-from perflab.emulators import KUBERNETES, OFFERED, OPENSHIFT, PROFILES, STANDARD, chosen
-from perflab.installing import read_documents
-from perflab.ports import free_ports
-from perflab.program import Program
-from perflab.programs import Credentials
-from perflab.setup import EMULATORS
-from perflab.state import Lab, Options
-from perflab.tuning import tuning_for
+from perflab.building.build import Binaries
+from perflab.cluster.installing import read_documents
+from perflab.control_plane import programs, prometheus
+from perflab.control_plane.certificates import Authority
+from perflab.control_plane.credentials import make_credentials
+from perflab.control_plane.programs import Credentials
+from perflab.control_plane.tuning import tuning_for
+from perflab.processes.ports import free_ports
+from perflab.processes.program import Program
+from perflab.processes.state import Lab, Options
+from perflab.profiles import KUBERNETES, OFFERED, OPENSHIFT, PROFILES, STANDARD, chosen, crds
 
 EVERY = sorted({*chosen(OPENSHIFT, OFFERED)})
 BINARIES = Binaries(Path("/cache/abc"))
@@ -134,9 +133,9 @@ def test_a_lab_has_what_its_profile_has_and_what_was_asked_for_each_once() -> No
     assert chosen(OPENSHIFT, ("kueue", "runai")) == (*STANDARD, *PROFILES[OPENSHIFT], "runai")
 
 
-@pytest.mark.parametrize("name", [name for name in EVERY if (EMULATORS / name / "crds.yaml").exists()])
+@pytest.mark.parametrize("name", [name for name in EVERY if crds(name).exists()])
 def test_the_kinds_of_an_emulator_say_that_they_are_emulated(name: str) -> None:
-    documents = read_documents(EMULATORS / name / "crds.yaml")
+    documents = read_documents(crds(name))
     kinds = [document for document in documents if document["kind"] == "CustomResourceDefinition"]
     assert len({document["metadata"]["name"] for document in documents if document in kinds}) == len(kinds)
     for document in documents:

@@ -5,15 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import perflab.emulators.rhoai
+import perflab.emulators.operators.rhoai
 import pytest
 import yaml
-from perflab.emulators.rhoai.clusters import Told, status_conditions
-from perflab.emulators.rhoai.components import COMPONENTS, definition, deployment, is_managed, labels_of, needs_mesh
-from perflab.emulators.rhoai.installing import State
-from perflab.emulators.rhoai.resources import CLUSTERS, INITIALIZATIONS, PART_OF
+from perflab.emulators.operators.rhoai.clusters import Told, status_conditions
+from perflab.emulators.operators.rhoai.components import (
+    COMPONENTS,
+    definition,
+    deployment,
+    is_managed,
+    labels_of,
+    needs_mesh,
+)
+from perflab.emulators.operators.rhoai.installing import State
+from perflab.emulators.operators.rhoai.resources import CLUSTERS, INITIALIZATIONS, PART_OF
 
-FOLDER = Path(perflab.emulators.rhoai.__file__).parent
+FOLDER = Path(perflab.emulators.operators.rhoai.__file__).parent
 READY = State(True, "1/1 deployments ready")
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from perflab.api import Document
-from perflab.emulators.runai import groups, specs
+from perflab.cluster.api import Document
+from perflab.emulators.queues.runai import groups, specs
 
 
 def workload(labels: dict[str, str] | None = None, **fields: Any) -> Document:

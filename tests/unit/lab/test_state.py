@@ -6,12 +6,13 @@ import fcntl
 from pathlib import Path
 
 import pytest
-from perflab import places, state
-from perflab.emulators import STANDARD
 from perflab.errors import ClusterError, UsageError
-from perflab.processes import Identity
-from perflab.program import Program
-from perflab.state import Lab, Options
+from perflab.files import places
+from perflab.processes import state
+from perflab.processes.process import Identity
+from perflab.processes.program import Program
+from perflab.processes.state import Lab, Options
+from perflab.profiles import STANDARD
 
 from tests.schemas import check_file
 

@@ -7,11 +7,11 @@ import math
 from typing import Any, cast
 
 import pytest
-from perflab import stepping
-from perflab.api import Api, Document
-from perflab.emulators.resources import CONFIG_MAPS
-from perflab.emulators.steps import Declared, Step, Steps, parse
-from perflab.emulators.store import Store
+from perflab.cluster.api import Api, Document
+from perflab.control_plane import stepping
+from perflab.emulators.framework.resources import CONFIG_MAPS
+from perflab.emulators.framework.steps import Declared, Step, Steps, parse
+from perflab.emulators.framework.store import Store
 from perflab.errors import UsageError
 
 DECLARED = Declared({"install": "from the request to the install"}, {"speed": "how fast time goes"})
@@ -78,7 +78,7 @@ def test_what_is_said_of_one_object_wins() -> None:
 def test_a_delay_counts_from_the_first_question(monkeypatch: pytest.MonkeyPatch) -> None:
     steps, _ = steps_of(install="5s")
     clock = iter([100.0, 100.0, 103.0, 103.0, 106.0, 106.0])
-    monkeypatch.setattr("perflab.emulators.steps.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("perflab.emulators.framework.steps.time.monotonic", lambda: next(clock))
     assert [steps.wait_s("install", OBJECT) for _ in range(3)] == [5.0, 2.0, 0.0]
 
 

@@ -12,8 +12,8 @@ from perfanalysis.files.source import Source
 from perfanalysis.workloads.fine_tuning.analysis import analyse
 from perfanalysis.workloads.fine_tuning.parser import parse
 from perfanalysis.workloads.workload_type import Analysis
-from perflab.container_logs import render_log
-from perflab.emulators.trainers.gpus import GIB
+from perflab.kubelet.container_logs import render_log
+from perflab.kubelet.gpus import GIB
 
 from tests.data.fine_tuning_runs import Training, document
 from tests.data.synthetic_runs import EPOCH, write_json

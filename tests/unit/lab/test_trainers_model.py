@@ -6,9 +6,9 @@ import itertools
 from dataclasses import replace
 
 import pytest
-from perflab.emulators.trainers.admission import annotations_of
-from perflab.emulators.trainers.gpus import GIB, gpu_of
-from perflab.emulators.trainers.subjects import dataset_of, model_of
+from perflab.emulators.kubernetes.trainers.admission import annotations_of
+from perflab.emulators.kubernetes.trainers.subjects import dataset_of, model_of
+from perflab.kubelet.gpus import GIB, gpu_of
 
 from tests.unit.lab.trainers import Asked
 

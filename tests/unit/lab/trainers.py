@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from perflab.emulators.trainers.admission import annotations_of
-from perflab.emulators.trainers.training import Benchmark, Training, read_simulated
+from perflab.emulators.kubernetes.trainers.admission import annotations_of
+from perflab.kubelet.training import Benchmark, Training, read_simulated
 
 H100 = "NVIDIA-H100-80GB-HBM3"
 STARTED = "2026-01-01T10:00:00Z"

@@ -10,13 +10,14 @@ from pathlib import Path
 
 from aiohttp import web
 
-from perflab.api import connect
-from perflab.emulators import steps
-from perflab.emulators.cluster import Cluster
-from perflab.emulators.controller import Controller
+from perflab import profiles
+from perflab.cluster.api import connect
+from perflab.emulators.framework import steps
+from perflab.emulators.framework.cluster import Cluster
+from perflab.emulators.framework.controller import Controller
 from perflab.errors import ClusterError
-from perflab.ports import LOOPBACK
-from perflab.state import read_lab
+from perflab.processes.ports import LOOPBACK
+from perflab.processes.state import read_lab
 
 _SETTLE_S = 0.02
 
@@ -30,7 +31,7 @@ async def serve(folder: Path, name: str, port: int) -> None:
     lab = read_lab(folder.parent, folder.name)
     if lab is None:
         raise ClusterError(f"{folder} is no lab")
-    emulator = importlib.import_module(f"perflab.emulators.{name}")
+    emulator = importlib.import_module(profiles.package(name))
     async with connect(folder, lab.server) as api:
         cluster = Cluster(api, name, steps.declared(name))
         controllers = emulator.controllers(cluster)

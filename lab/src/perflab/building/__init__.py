@@ -1,0 +1,1 @@
+"""Build the lab's programs from pinned Go modules into the user's cache."""

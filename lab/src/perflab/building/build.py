@@ -1,0 +1,192 @@
+"""Builds the lab's programs into the user's cache: each set whole or not at all."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from perflab.building.components import COMPONENTS, Component, lock_hash, sets_for, versions
+from perflab.building.golang import Go
+from perflab.building.toolchain import find_go
+from perflab.errors import ClusterError, Say
+from perflab.files import documents
+
+SCHEMA = "psap.perf/lab-binaries/1"
+# measured on a build with empty caches: programs and CRDs, Go's build cache, sources
+NEEDED_BYTES = {"binaries": 0.5e9, "GOCACHE": 3.5e9, "GOMODCACHE": 1.5e9}
+
+
+@dataclass(frozen=True, slots=True)
+class Binaries:
+    """One complete set of programs and of the CRDs that belong to them, and a profile's further sets *beside* it."""
+
+    folder: Path
+    beside: tuple[Path, ...] = ()
+
+    def program(self, name: str) -> Path:
+        """Path of a program, such as `kube-apiserver`."""
+        paths = [folder / "bin" / name for folder in (*self.beside, self.folder)]
+        return next((path for path in paths if path.exists()), paths[-1])
+
+    def manifests(self, name: str) -> Path:
+        """Folder of YAML files copied from a module, such as `kwok-crds`."""
+        return self.folder / name
+
+
+def find_binaries(cache: Path, components: Sequence[Component] = COMPONENTS) -> Binaries | None:
+    """The cached set for the pinned modules, or None when it is missing or was damaged."""
+    folder = cache / lock_hash(components)
+    record = documents.read_json(folder / "built.json")
+    if record is None:
+        return None
+    sizes: dict[str, int] = record["sizes"]
+    whole = all((folder / name).is_file() and (folder / name).stat().st_size == size for name, size in sizes.items())
+    return Binaries(folder) if whole else None
+
+
+def ensure_profile(cache: Path, say: Say, profile: str) -> Binaries:
+    """Return the programs of a profile, building those that are missing; raises as `ensure_binaries`."""
+    first, *further = (ensure_binaries(cache, say, components) for components in sets_for(profile))
+    return Binaries(first.folder, tuple(each.folder for each in further))
+
+
+def ensure_binaries(cache: Path, say: Say, components: Sequence[Component] = COMPONENTS) -> Binaries:
+    """Return the cached set, building it first when needed (minutes, on an empty Go cache).
+
+    Raises ClusterError when there is no compiler, no room, or when a build fails.
+    """
+    found = find_binaries(cache, components)
+    if found is not None:
+        return found
+    with _only_builder(cache, say):
+        return find_binaries(cache, components) or _build(cache, say, components)
+
+
+@contextmanager
+def _only_builder(cache: Path, say: Say) -> Iterator[None]:
+    cache.mkdir(parents=True, exist_ok=True)
+    # the kernel drops this lock with the process, however it dies
+    with (cache / "build.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("another process builds the lab's programs: waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _build(cache: Path, say: Say, components: Sequence[Component]) -> Binaries:
+    folder = cache / lock_hash(components)
+    _remove_leftovers(cache, folder)
+    go = Go(find_go(cache, say))
+    _check_room(go, cache)
+    partial = folder.with_name(f"{folder.name}.partial-{os.getpid()}")
+    (partial / "bin").mkdir(parents=True)
+    started = time.monotonic()
+    try:
+        for number, component in enumerate(components, start=1):
+            _build_component(go, component, partial, _numbered(say, number, len(components)))
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    shutil.rmtree(partial / "work")
+    _record(partial, go, components, time.monotonic() - started)
+    partial.replace(folder)
+    say(f"built {', '.join(_programs(components))} in {time.monotonic() - started:.0f} s ({folder})")
+    return Binaries(folder)
+
+
+def _programs(components: Sequence[Component]) -> list[str]:
+    return [program for component in components for program, _ in component.programs]
+
+
+def _numbered(say: Say, number: int, total: int) -> Say:
+    return lambda text: say(f"[{number}/{total}] {text}")
+
+
+def _remove_leftovers(cache: Path, folder: Path) -> None:
+    # called under the lock: whoever wrote these is dead
+    for leftover in cache.glob("*.partial-*"):
+        shutil.rmtree(leftover)
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+def _build_component(go: Go, component: Component, partial: Path, say: Say) -> None:
+    # a copy, because the package's own folder may be read-only and `go` wants to lock go.mod
+    work = partial / "work" / component.name
+    work.mkdir(parents=True)
+    for path in component.sources():
+        shutil.copyfile(path, work / path.name)
+    names = ", ".join(program for program, _ in component.programs)
+    started = time.monotonic()
+    say(f"fetching the sources of {component.name} {component.version}")
+    packages = go.fetch(work, [package for _, package in component.programs], component.tags)
+    say(f"{names}: {packages} packages to compile, unless Go has them from before")
+    go.build(
+        work,
+        [package for _, package in component.programs],
+        _target(component, partial / "bin"),
+        component.linker_flags(),
+        lambda progress: say(f"building {names} … {time.monotonic() - started:.0f} s{progress}"),
+        component.tags,
+    )
+    for upstream, name in component.copies:
+        shutil.copytree(go.module_folder(work, component.module) / upstream, partial / name)
+        _make_writable(partial / name)
+    say(f"{names} {component.version} built in {time.monotonic() - started:.0f} s")
+
+
+def _target(component: Component, folder: Path) -> Path:
+    # several programs are built at once, into a folder, and named after their packages
+    single = len(component.programs) == 1
+    return folder / component.programs[0][0] if single else folder
+
+
+def _make_writable(folder: Path) -> None:
+    # Go's module cache is read-only, and so would be what copytree copies from it
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def _record(partial: Path, go: Go, components: Sequence[Component], seconds: float) -> None:
+    sizes = {}
+    for path in sorted(partial.rglob("*")):
+        if path.is_file():
+            sizes[str(path.relative_to(partial))] = path.stat().st_size
+            # a crash after the rename must not leave names without contents
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+    record = {
+        "schema": SCHEMA,
+        "versions": versions(components),
+        "compiler": go.version(),
+        "seconds": round(seconds, 1),
+        "sizes": sizes,
+    }
+    documents.write_json(partial / "built.json", record)
+
+
+def _check_room(go: Go, cache: Path) -> None:
+    needs: dict[int, float] = {}
+    places: dict[int, Path] = {}
+    for what, folder in {"binaries": cache, **go.cache_folders()}.items():
+        existing = next(path for path in (folder, *folder.parents) if path.exists())
+        # folders on the same disk share what is free there
+        disk = existing.stat().st_dev
+        needs[disk] = needs.get(disk, 0) + NEEDED_BYTES[what]
+        places[disk] = existing
+    for disk, needed in needs.items():
+        free = shutil.disk_usage(places[disk]).free
+        if free < needed:
+            raise ClusterError(
+                f"not enough room to build the lab: {free / 1e9:.1f} GB free on the disk of {places[disk]}, "
+                f"{needed / 1e9:.1f} GB needed. Free some, or point XDG_CACHE_HOME, GOCACHE and GOMODCACHE "
+                "to a larger disk."
+            )

@@ -1,0 +1,122 @@
+"""The programs of the lab: which Go modules they come from, and the hash that names a set of binaries."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from perflab.profiles import OPENSHIFT
+
+MODULES = Path(__file__).parent / "gomodules"
+
+_KUBERNETES_VERSION = "k8s.io/component-base/version"
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One Go module folder of the package and the programs built from it.
+
+    `programs` pairs the file name of a binary with its Go package; `copies` pairs a folder of the
+    upstream module with the name it gets beside the binaries (CRDs that the lab applies); `tags` are build tags.
+    """
+
+    name: str
+    module: str
+    programs: tuple[tuple[str, str], ...]
+    link_values: tuple[tuple[str, str], ...] = ()
+    copies: tuple[tuple[str, str], ...] = ()
+    tags: str = ""
+
+    @property
+    def folder(self) -> Path:
+        """The folder that holds go.mod, go.sum and a Go file."""
+        return MODULES / self.name
+
+    def sources(self) -> list[Path]:
+        """The files that pin and make up this module, in a stable order."""
+        return sorted(path for path in self.folder.iterdir() if path.suffix in (".mod", ".sum", ".go"))
+
+    @property
+    def version(self) -> str:
+        """The pinned version, as go.mod says it (`v1.36.3`)."""
+        pattern = rf"^require {re.escape(self.module)} (\S+)|^\t{re.escape(self.module)} (\S+)"
+        found = re.search(pattern, (self.folder / "go.mod").read_text(), re.MULTILINE)
+        if found is None:
+            raise ValueError(f"{self.folder / 'go.mod'} requires no {self.module}")
+        return found[1] or found[2]
+
+    def linker_flags(self) -> str:
+        """The value of `-ldflags`: stripped, with the version that the program reports."""
+        major, minor, _ = self.version.removeprefix("v").split(".", 2)
+        values = {"version": self.version, "major": major, "minor": minor}
+        defined = [f"-X {variable}={text.format(**values)}" for variable, text in self.link_values]
+        return " ".join(["-s", "-w", *defined])
+
+
+COMPONENTS: tuple[Component, ...] = (
+    Component("etcd", "go.etcd.io/etcd/server/v3", (("etcd", "go.etcd.io/etcd/server/v3"),)),
+    Component(
+        "kubernetes",
+        "k8s.io/kubernetes",
+        tuple(
+            (program, f"k8s.io/kubernetes/cmd/{program}")
+            for program in ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
+        ),
+        link_values=(
+            # without them the server reports v0.0.0
+            (f"{_KUBERNETES_VERSION}.gitVersion", "{version}"),
+            (f"{_KUBERNETES_VERSION}.gitMajor", "{major}"),
+            (f"{_KUBERNETES_VERSION}.gitMinor", "{minor}"),
+        ),
+    ),
+    Component(
+        "kwok",
+        "sigs.k8s.io/kwok",
+        (("kwok", "sigs.k8s.io/kwok/cmd/kwok"),),
+        link_values=(("sigs.k8s.io/kwok/pkg/consts.Version", "{version}"),),
+    ),
+    Component(
+        "training-operator",
+        "github.com/kubeflow/training-operator",
+        (("training-operator", "."),),
+        copies=(("manifests/base/crds", "training-operator-crds"),),
+    ),
+)
+
+# a set of its own: only labs of one profile need it, and no other shall wait for its build
+PROMETHEUS: tuple[Component, ...] = (
+    Component(
+        "prometheus",
+        "github.com/prometheus/prometheus",
+        (("prometheus", "github.com/prometheus/prometheus/cmd/prometheus"),),
+        link_values=(("github.com/prometheus/common/version.Version", "{version}"),),
+        # without the clients of the clouds in which it could look for targets: half of the build
+        tags="remove_all_sd",
+    ),
+)
+
+PROGRAMS: tuple[str, ...] = tuple(program for part in COMPONENTS for program, _ in part.programs)
+
+
+def sets_for(profile: str) -> tuple[tuple[Component, ...], ...]:
+    """The sets of programs that a lab of this profile needs, each built and kept for itself."""
+    return (COMPONENTS, PROMETHEUS) if profile == OPENSHIFT else (COMPONENTS,)
+
+
+def versions(components: Sequence[Component] = COMPONENTS) -> dict[str, str]:
+    """Component name → pinned version."""
+    return {component.name: component.version for component in components}
+
+
+def lock_hash(components: Sequence[Component] = COMPONENTS, machine: str = platform.machine()) -> str:
+    """12 hexadecimal digits that change with any pinned module, build flag or kind of machine."""
+    digest = hashlib.sha256(machine.encode())
+    for component in components:
+        digest.update(f"{component.programs} {component.linker_flags()} {component.copies}{component.tags}".encode())
+        for path in component.sources():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,220 @@
+"""The simulated GPU nodes: what they look like, and how their number is changed."""
+
+from __future__ import annotations
+
+import copy
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from perflab.cluster.api import Api, Document, in_bulk
+from perflab.errors import UsageError
+from perflab.processes import state
+from perflab.processes.launch import wait_until
+from perflab.processes.ports import LOOPBACK
+from perflab.processes.state import Lab, Options
+from perflab.profiles import OPENSHIFT
+
+FAKE = {"kwok.x-k8s.io/node": "fake"}
+# what is in the machine of a node whose labels and capacity do not tell
+GPUS = "lab.psap.perf/gpus"
+GPU_PRODUCT = "lab.psap.perf/gpu-product"
+_SELECTOR = "labelSelector=type%3Dkwok"
+_HEALTHY = {
+    "MemoryPressure": ("False", "KubeletHasSufficientMemory"),
+    "DiskPressure": ("False", "KubeletHasNoDiskPressure"),
+    "PIDPressure": ("False", "KubeletHasSufficientPID"),
+    "Ready": ("True", "KubeletReady"),
+}
+
+
+def node_name(number: int) -> str:
+    """`node-0007` for 7."""
+    return f"node-{number:04d}"
+
+
+def read_template(path: Path) -> Document:
+    """Read a Node from a YAML file; raises UsageError when it is none."""
+    try:
+        document = yaml.safe_load(path.read_text())
+    except (OSError, yaml.YAMLError) as error:
+        raise UsageError(f"cannot read the node template {path}: {error}") from error
+    if not isinstance(document, dict) or document.get("kind", "Node") != "Node":
+        raise UsageError(f"the node template {path} must be one YAML document of kind Node.")
+    return document
+
+
+def merge(base: Any, changes: Any) -> Any:
+    """`base` with `changes`: dictionaries are merged key by key, anything else is replaced."""
+    if not isinstance(base, dict) or not isinstance(changes, dict):
+        return copy.deepcopy(changes)
+    merged = dict(base)
+    for key, value in changes.items():
+        merged[key] = merge(base[key], value) if key in base else copy.deepcopy(value)
+    return merged
+
+
+def shared_document(lab: Lab, template: Document) -> Document:
+    """What all nodes of a lab have in common: Ready from birth, `template` merged over the defaults."""
+    merged: Document = merge(_defaults(lab.options, lab), template)
+    return merged
+
+
+def named(document: Document, name: str) -> Document:
+    """The Node `name`: the shared document with what each node has of its own."""
+    labels = {**document["metadata"]["labels"], "kubernetes.io/hostname": name}
+    status = {**document["status"]}
+    status["addresses"] = [
+        {"type": "InternalIP", "address": LOOPBACK},
+        {"type": "Hostname", "address": name},
+    ]
+    return {**document, "metadata": {**document["metadata"], "name": name, "labels": labels}, "status": status}
+
+
+def _defaults(options: Options, lab: Lab) -> Document:
+    capacity = {
+        "cpu": "128",
+        "memory": "1Ti",
+        "ephemeral-storage": "2Ti",
+        "pods": "250",
+        **({"nvidia.com/gpu": str(options.gpus_per_node)} if _shows_gpus(options) else {}),
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"labels": _labels(options), "annotations": {**FAKE, **_hardware(options)}},
+        "spec": {},
+        "status": {
+            "phase": "Running",
+            "capacity": capacity,
+            "allocatable": capacity,
+            "conditions": _conditions(),
+            "daemonEndpoints": {"kubeletEndpoint": {"Port": lab.ports["kubelet"]}},
+            "nodeInfo": _node_info(lab),
+        },
+    }
+
+
+def _is_bare(options: Options) -> bool:
+    # node feature discovery and the GPU operator, which tell of the hardware, are yet to be installed
+    return options.profile == OPENSHIFT
+
+
+def _shows_gpus(options: Options) -> bool:
+    return options.gpus_per_node > 0 and not _is_bare(options)
+
+
+def _hardware(options: Options) -> dict[str, str]:
+    if not _is_bare(options):
+        return {}
+    return {GPUS: str(options.gpus_per_node), GPU_PRODUCT: options.gpu_product}
+
+
+def _labels(options: Options) -> dict[str, str]:
+    labels = {
+        "type": "kwok",
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/os": "linux",
+        "node-role.kubernetes.io/worker": "",
+    }
+    if not _is_bare(options):
+        labels["feature.node.kubernetes.io/system-os_release.ID"] = "rhel"
+    if _shows_gpus(options):
+        labels |= {
+            "nvidia.com/gpu.present": "true",
+            "nvidia.com/gpu.product": options.gpu_product,
+            "nvidia.com/gpu.count": str(options.gpus_per_node),
+            "feature.node.kubernetes.io/pci-10de.present": "true",
+        }
+    return labels
+
+
+def _conditions() -> list[dict[str, str]]:
+    now = state.now()
+    return [
+        {
+            "type": kind,
+            "status": status,
+            "reason": reason,
+            "message": "simulated",
+            "lastHeartbeatTime": now,
+            "lastTransitionTime": now,
+        }
+        for kind, (status, reason) in _HEALTHY.items()
+    ]
+
+
+def _node_info(lab: Lab) -> dict[str, str]:
+    # the suffix makes `kubectl get nodes` say that there is no machine behind
+    kubernetes = f"{lab.versions['kubernetes']}+simulated"
+    return {
+        "architecture": "amd64",
+        "operatingSystem": "linux",
+        "osImage": "simulated by perflab",
+        "kernelVersion": "simulated",
+        "containerRuntimeVersion": f"kwok://{lab.versions['kwok']}",
+        "kubeletVersion": kubernetes,
+        "kubeProxyVersion": kubernetes,
+        "machineID": "",
+        "systemUUID": "",
+        "bootID": "",
+    }
+
+
+async def set_number(api: Api, lab: Lab, number: int) -> None:
+    """Create or delete simulated nodes until there are `number`; pods of deleted nodes go with them."""
+    listed = await api.list(f"/api/v1/nodes?{_SELECTOR}")
+    present = {node["metadata"]["name"] for node in listed if _is_numbered(node)}
+    wanted = {node_name(index) for index in range(number)}
+    template = read_template(lab.node_template) if lab.node_template.exists() else {}
+    shared = shared_document(lab, template)
+
+    async def create(name: str) -> None:
+        await api.create("/api/v1/nodes", named(shared, name))
+
+    async def delete(name: str) -> None:
+        await api.delete(f"/api/v1/nodes/{name}")
+
+    surplus = present - wanted
+    await in_bulk(sorted(wanted - present), create)
+    # the node first, so that no new pod is bound to it
+    await in_bulk(sorted(surplus), delete)
+    if surplus:
+        await _delete_pods(api, surplus)
+
+
+async def _delete_pods(api: Api, nodes: set[str]) -> None:
+    pods = await api.list("/api/v1/pods")
+    orphans = [
+        f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
+        for pod in pods
+        if pod["spec"].get("nodeName") in nodes
+    ]
+    await in_bulk(orphans, api.delete)
+
+
+async def wait_ready(api: Api, lab: Lab, number: int) -> None:
+    """Wait until the lab has `number` simulated nodes that are Ready."""
+
+    async def all_ready() -> bool:
+        return await count_ready(api) == number
+
+    await wait_until(lab, f"{number} nodes are Ready", all_ready)
+
+
+async def count_ready(api: Api) -> int:
+    """The number of the lab's numbered nodes whose Ready condition is true."""
+    listed = await api.list(f"/api/v1/nodes?{_SELECTOR}&resourceVersion=0")
+    return sum(_is_ready(node) for node in listed if _is_numbered(node))
+
+
+def _is_numbered(node: Document) -> bool:
+    # others, such as those of Machines, are not the lab's to count
+    return re.fullmatch(r"node-\d{4,}", node["metadata"]["name"]) is not None
+
+
+def _is_ready(node: Document) -> bool:
+    conditions = node.get("status", {}).get("conditions", [])
+    return any(item["type"] == "Ready" and item["status"] == "True" for item in conditions)

@@ -1,0 +1,1 @@
+"""The lab's control plane: its programs and certificates; create, delete, scale and restart a lab."""

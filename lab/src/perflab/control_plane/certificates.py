@@ -1,0 +1,125 @@
+"""The lab's own certificate authority, and the certificates that it signs."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from perflab.files import documents
+from perflab.processes.ports import LOOPBACK
+
+_VALID = datetime.timedelta(days=365)
+# clocks of virtual machines jump
+_TOLERANCE = datetime.timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A certificate file and its key file, both PEM."""
+
+    certificate: Path
+    key: Path
+
+
+class Authority:
+    """A certificate authority whose files are in one folder; made anew for each lab."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make the authority's key and certificate in `folder`."""
+        self._folder = documents.private_folder(folder)
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = _name("perflab", None)
+        builder = _builder(self._name, self._name, self._key.public_key())
+        builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        self._write(self.pair, builder.sign(self._key, hashes.SHA256()), self._key)
+
+    @property
+    def pair(self) -> Pair:
+        """The authority's own files."""
+        return self._pair("ca")
+
+    def issue_client(self, file: str, user: str, group: str | None = None) -> Pair:
+        """Sign a client certificate for a Kubernetes user, in a group."""
+        return self._issue(file, _name(user, group), [], ExtendedKeyUsageOID.CLIENT_AUTH)
+
+    def issue_server(self, file: str, names: list[str]) -> Pair:
+        """Sign a server certificate for the loopback address and these names or addresses."""
+        alternatives = [_alternative(name) for name in ["localhost", LOOPBACK, *names]]
+        return self._issue(file, _name(file, None), alternatives, ExtendedKeyUsageOID.SERVER_AUTH)
+
+    def make_signing_key(self, file: str) -> Pair:
+        """Make a key pair to sign service account tokens; `certificate` is its public key."""
+        pair = self._pair(file)
+        # the API server's token issuer wants RSA or ECDSA; RSA is what clusters use
+        key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        public = key.public_key().public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+        documents.write_private(pair.certificate, public)
+        documents.write_private(pair.key, _key_bytes(key))
+        return pair
+
+    def _issue(
+        self,
+        file: str,
+        subject: x509.Name,
+        alternatives: list[x509.GeneralName],
+        usage: x509.ObjectIdentifier,
+    ) -> Pair:
+        key = ec.generate_private_key(ec.SECP256R1())
+        builder = _builder(subject, self._name, key.public_key())
+        builder = builder.add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
+        if alternatives:
+            builder = builder.add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
+        pair = self._pair(file)
+        self._write(pair, builder.sign(self._key, hashes.SHA256()), key)
+        return pair
+
+    def _pair(self, file: str) -> Pair:
+        return Pair(self._folder / f"{file}.crt", self._folder / f"{file}.key")
+
+    def _write(self, pair: Pair, certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> None:
+        documents.write_private(pair.certificate, certificate.public_bytes(serialization.Encoding.PEM))
+        documents.write_private(pair.key, _key_bytes(key))
+
+
+def _name(user: str, group: str | None) -> x509.Name:
+    parts = [x509.NameAttribute(NameOID.COMMON_NAME, user)]
+    if group:
+        parts.append(x509.NameAttribute(NameOID.ORGANIZATION_NAME, group))
+    return x509.Name(parts)
+
+
+def _alternative(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
+
+
+def _builder(subject: x509.Name, issuer: x509.Name, public_key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+    now = datetime.datetime.now(datetime.UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(public_key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _TOLERANCE)
+        .not_valid_after(now + _VALID)
+    )
+
+
+def _key_bytes(key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> bytes:
+    return key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.TraditionalOpenSSL,
+        serialization.NoEncryption(),
+    )

@@ -1,0 +1,68 @@
+"""The certificates and kubeconfigs of one lab."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from perflab.control_plane.certificates import Authority, Pair
+from perflab.control_plane.programs import Credentials
+from perflab.files import documents
+from perflab.processes.state import Lab
+
+# file name → user and group, as the API server sees them
+_USERS = {
+    "kube-controller-manager": ("system:kube-controller-manager", None),
+    "kube-scheduler": ("system:kube-scheduler", None),
+    "kwok": ("perflab:kwok", "system:masters"),
+    "training-operator": ("perflab:training-operator", "system:masters"),
+    "kubelet": ("perflab:kubelet", "system:masters"),
+}
+_API_SERVER_NAMES = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", "10.96.0.1"]
+
+
+def make_credentials(authority: Authority, lab: Lab) -> Credentials:
+    """Make the lab's keys, the kubeconfig of each program and the administrator's."""
+    admin = authority.issue_client("admin", "perflab:admin", "system:masters")
+    _write_kubeconfig(lab.kubeconfig, lab, authority, admin)
+    kubeconfigs = {}
+    for name, (user, group) in _USERS.items():
+        path = lab.folder / "pki" / f"{name}.kubeconfig"
+        _write_kubeconfig(path, lab, authority, authority.issue_client(name, user, group))
+        kubeconfigs[name] = path
+    return Credentials(
+        authority=authority.pair,
+        server=authority.issue_server("server", _API_SERVER_NAMES),
+        kubelet_client=authority.issue_client("apiserver-kubelet-client", "perflab:apiserver"),
+        tokens=authority.make_signing_key("service-accounts"),
+        kubeconfigs=kubeconfigs,
+    )
+
+
+def _write_kubeconfig(path: Path, lab: Lab, authority: Authority, pair: Pair) -> None:
+    document = _kubeconfig(f"perflab-{lab.name}", lab.server, authority.pair.certificate, pair)
+    documents.write_private(path, yaml.safe_dump(document, sort_keys=False))
+
+
+def _kubeconfig(name: str, server: str, authority: Path, pair: Pair) -> dict[str, Any]:
+    # contents, not paths: the file can be copied elsewhere
+    cluster = {"server": server, "certificate-authority-data": _embedded(authority)}
+    user = {
+        "client-certificate-data": _embedded(pair.certificate),
+        "client-key-data": _embedded(pair.key),
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": name, "cluster": cluster}],
+        "users": [{"name": name, "user": user}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name, "namespace": "default"}}],
+        "current-context": name,
+    }
+
+
+def _embedded(path: Path) -> str:
+    return base64.b64encode(path.read_bytes()).decode()

@@ -1,0 +1,163 @@
+"""`up` and `down`: a lab is started whole or not at all, and nothing of it stays behind."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from perflab.building.build import Binaries
+from perflab.building.components import sets_for, versions
+from perflab.cluster import nodes
+from perflab.cluster.api import Api, connect
+from perflab.control_plane import programs, prometheus, setup
+from perflab.control_plane.certificates import Authority
+from perflab.control_plane.credentials import make_credentials
+from perflab.control_plane.programs import Credentials
+from perflab.errors import ClusterError, Say
+from perflab.files import documents
+from perflab.processes import launch, process, state
+from perflab.processes.launch import PortTakenError
+from perflab.processes.ports import free_ports
+from perflab.processes.state import Lab, Options
+from perflab.profiles import OPENSHIFT, chosen
+
+PORT_ATTEMPTS = 4
+# etcd's first files, and some logs; a test of thousands of Jobs takes a few times that
+NEEDED_BYTES = 300 * 1000**2
+
+
+def up(home: Path, name: str, options: Options, binaries: Binaries, say: Say) -> Lab:
+    """Start a lab, after removing what is left of a crashed one of this name.
+
+    Raises ClusterError when a program does not become ready; whatever was started is stopped then, and
+    its logs are kept until the next `up` or `down`.
+    """
+    folder = home / name
+    for attempt in range(1, PORT_ATTEMPTS + 1):
+        remove(folder)
+        try:
+            return _start(_prepare(folder, options), binaries, say)
+        except PortTakenError as error:
+            _stop(folder)
+            if attempt == PORT_ATTEMPTS:
+                raise
+            say(f"{str(error).split('.', 1)[0]}: its port was taken by another process; trying other ports")
+        except BaseException:
+            _stop(folder)
+            raise
+    raise AssertionError("the loop returns or raises")
+
+
+def down(home: Path, name: str) -> bool:
+    """Stop a lab and remove its folder; False when there was nothing to stop or remove."""
+    folder = home / state.check_name(name)
+    existed = folder.exists() or bool(process.find_marked(folder))
+    remove(folder)
+    return existed
+
+
+def remove(folder: Path) -> None:
+    """End every process of the lab in `folder`, then delete the folder."""
+    _stop(folder)
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+def _stop(folder: Path) -> None:
+    lab = state.read_lab(folder.parent, folder.name)
+    known = list(lab.pids.values()) if lab else []
+    # a command killed between starting a program and noting it leaves one that only its mark betrays
+    left = process.kill({*known, *process.find_marked(folder)})
+    if left:
+        pids = ", ".join(str(identity.pid) for identity in left)
+        raise ClusterError(f"processes of the lab in {folder} cannot be ended: {pids}")
+    if lab:
+        dataclasses.replace(lab, state="failed", pids={}).write()
+
+
+def _prepare(folder: Path, options: Options) -> Lab:
+    documents.private_folder(folder.parent)
+    _check_room(folder.parent)
+    documents.private_folder(folder)
+    for part in ("logs", "data"):
+        documents.private_folder(folder / part)
+    lab = Lab(
+        folder,
+        options,
+        started=state.now(),
+        ports=free_ports(programs.port_names(options.profile, chosen(options.profile, options.emulate))),
+        versions=versions([component for components in sets_for(options.profile) for component in components]),
+    )
+    if options.node_template:
+        # a copy: the lab can be scaled after the file is gone
+        documents.write_private(lab.node_template, Path(options.node_template).read_text())
+    lab.write()
+    return lab
+
+
+def _check_room(home: Path) -> None:
+    free = shutil.disk_usage(home).free
+    if free < NEEDED_BYTES:
+        raise ClusterError(
+            f"not enough room for a lab: {free / 1e6:.0f} MB free in {home}, {NEEDED_BYTES / 1e6:.0f} MB needed. "
+            "Free some, or point PERFLAB_HOME to a larger disk."
+        )
+
+
+def _start(lab: Lab, binaries: Binaries, say: Say) -> Lab:
+    started = time.monotonic()
+    authority = Authority(lab.folder / "pki")
+    files = make_credentials(authority, lab)
+    setup.issue_webhook_certificate(authority, lab)
+    say(f"starting the lab {lab.name!r}: etcd and the API server")
+    lab = asyncio.run(_start_all(lab, binaries, files, say))
+    lab = dataclasses.replace(lab, state="running")
+    lab.write()
+    say(f"the lab {lab.name!r} is up after {time.monotonic() - started:.1f} s")
+    return lab
+
+
+async def _start_all(lab: Lab, binaries: Binaries, files: Credentials, say: Say) -> Lab:
+    server = programs.apiserver(lab, binaries, files)
+    for program in (programs.etcd(lab, binaries), server):
+        lab = launch.start(lab, program)
+    await launch.wait_ready(lab, [server])
+    try:
+        return await _start_others(lab, binaries, files, say)
+    except ClusterError:
+        # rather name the program that died than the request that failed for it
+        launch.check_alive(lab)
+        raise
+
+
+async def _start_others(lab: Lab, binaries: Binaries, files: Credentials, say: Say) -> Lab:
+    others = [
+        programs.controller_manager(lab, binaries, files),
+        programs.scheduler(lab, binaries, files),
+        programs.kwok(lab, binaries, files),
+        programs.kubelet(lab, sys.executable),
+        *(programs.emulator(lab, sys.executable, name) for name in lab.emulators),
+    ]
+    if lab.options.profile == OPENSHIFT:
+        others.append(prometheus.program(lab, binaries))
+    operator = programs.training_operator(lab, binaries, files)
+    say(f"starting {', '.join(program.name for program in [*others, operator])}")
+    async with connect(lab.folder, lab.server) as api:
+        await setup.install_kinds(api, lab, binaries)
+        for program in [*others, operator]:
+            lab = launch.start(lab, program)
+        await asyncio.gather(_fill(api, lab), launch.wait_ready(lab, [*others, operator]))
+        await setup.install_webhook(api, lab)
+    say(f"{lab.options.nodes} simulated nodes are Ready")
+    return lab
+
+
+async def _fill(api: Api, lab: Lab) -> None:
+    await nodes.set_number(api, lab, lab.options.nodes)
+    await setup.mark_cluster(api, lab)
+    await setup.wait_for_default_account(api, lab)
+    await nodes.wait_ready(api, lab, lab.options.nodes)

@@ -1,0 +1,247 @@
+"""The command line of each program of a lab, and where its health and its metrics are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from perflab.building.build import Binaries
+from perflab.control_plane.certificates import Pair
+from perflab.control_plane.tuning import this_machine
+from perflab.files import documents
+from perflab.processes.ports import LOOPBACK
+from perflab.processes.program import Program
+from perflab.processes.state import Lab
+from perflab.profiles import OPENSHIFT, component
+
+MANIFESTS = Path(__file__).parent / "manifests"
+
+# the names of the ports that every lab needs besides those of its emulators, one per program that listens on TCP
+PORTS = (
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kwok",
+    "training-operator",
+    "training-operator-webhook",
+    "kubelet",
+)
+
+# A test may ask for thousands of requests a second: no limit but the CPU.
+_CLIENT_LIMITS = ("--kube-api-qps=5000", "--kube-api-burst=10000")
+# pods that start together or not at all: PodGroup of scheduling.k8s.io/v1alpha2, alpha in v1.36
+_GANGS = "--feature-gates=GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true"
+_POD_NETWORK = "10.128.0.1/14"
+_SERVICE_NETWORK = "10.96.0.0/16"
+# simulated nodes send no heartbeats, and none is expected for the life of a lab
+_NODE_GRACE = "8760h"
+
+
+def port_names(profile: str, emulators: Iterable[str]) -> tuple[str, ...]:
+    """The names of the ports that a lab of this profile with these emulators needs."""
+    own = (*PORTS, "prometheus") if profile == OPENSHIFT else PORTS
+    return (*own, *(component(name) for name in emulators))
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Files that the programs share: the authority's certificate, one server pair, keys and kubeconfigs."""
+
+    authority: Pair
+    server: Pair
+    kubelet_client: Pair
+    tokens: Pair
+    kubeconfigs: dict[str, Path]
+
+
+def etcd(lab: Lab, binaries: Binaries) -> Program:
+    """The database, on Unix sockets in the lab's own folder: no other user reaches it.
+
+    Its port serves health and metrics only.
+    """
+    metrics = f"http://{LOOPBACK}:{lab.ports['etcd']}"
+    client, peer = "unix://etcd.sock", "unix://peer.sock"
+    # etcd wants a host and a port to tell others; the API server is told the socket
+    advertised = "http://localhost:2379"
+    command: list[str | Path] = [
+        binaries.program("etcd"),
+        "--name=lab",
+        f"--data-dir={lab.folder / 'data' / 'etcd'}",
+        f"--listen-client-urls={client}",
+        f"--advertise-client-urls={advertised}",
+        f"--listen-peer-urls={peer}",
+        f"--initial-advertise-peer-urls={advertised}",
+        f"--initial-cluster=lab={advertised}",
+        f"--listen-metrics-urls={metrics}",
+        "--quota-backend-bytes=8589934592",
+        "--auto-compaction-mode=periodic",
+        "--auto-compaction-retention=10m",
+        "--log-level=warn",
+    ]
+    if not lab.options.fsync:
+        command.append("--unsafe-no-fsync")
+    return Program("etcd", tuple(command), f"{metrics}/readyz")
+
+
+def apiserver(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
+    """The API server, without its limits on load."""
+    command: list[str | Path] = [
+        binaries.program("kube-apiserver"),
+        "--etcd-servers=unix://etcd.sock",
+        f"--bind-address={LOOPBACK}",
+        f"--advertise-address={LOOPBACK}",
+        f"--secure-port={lab.ports['kube-apiserver']}",
+        # there is no network between pods and the API server
+        "--endpoint-reconciler-type=none",
+        f"--tls-cert-file={files.server.certificate}",
+        f"--tls-private-key-file={files.server.key}",
+        f"--client-ca-file={files.authority.certificate}",
+        f"--kubelet-client-certificate={files.kubelet_client.certificate}",
+        f"--kubelet-client-key={files.kubelet_client.key}",
+        f"--kubelet-certificate-authority={files.authority.certificate}",
+        "--kubelet-preferred-address-types=InternalIP",
+        "--authorization-mode=Node,RBAC",
+        "--service-account-issuer=https://kubernetes.default.svc",
+        f"--service-account-key-file={files.tokens.certificate}",
+        f"--service-account-signing-key-file={files.tokens.key}",
+        f"--service-cluster-ip-range={_SERVICE_NETWORK}",
+        "--enable-priority-and-fairness=false",
+        "--max-requests-inflight=0",
+        "--max-mutating-requests-inflight=0",
+        # simulated nodes are born Ready: no taint to add and to take away again
+        "--disable-admission-plugins=TaintNodesByCondition",
+        _GANGS,
+        "--runtime-config=scheduling.k8s.io/v1alpha2=true",
+        "--profiling=false",
+    ]
+    if lab.options.audit:
+        command += [
+            f"--audit-policy-file={MANIFESTS / 'audit-policy.yaml'}",
+            f"--audit-log-path={lab.folder / 'audit.log'}",
+        ]
+    health = f"{lab.server}/readyz"
+    return Program("kube-apiserver", tuple(command), health, this_machine().environment())
+
+
+def controller_manager(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
+    """The controllers, with enough workers for thousands of Jobs."""
+    port = lab.ports["kube-controller-manager"]
+    command = (
+        binaries.program("kube-controller-manager"),
+        f"--kubeconfig={files.kubeconfigs['kube-controller-manager']}",
+        # the administrator's certificate reads the metrics
+        f"--client-ca-file={files.authority.certificate}",
+        f"--bind-address={LOOPBACK}",
+        f"--secure-port={port}",
+        f"--tls-cert-file={files.server.certificate}",
+        f"--tls-private-key-file={files.server.key}",
+        f"--root-ca-file={files.authority.certificate}",
+        f"--cluster-signing-cert-file={files.authority.certificate}",
+        f"--cluster-signing-key-file={files.authority.key}",
+        f"--service-account-private-key-file={files.tokens.key}",
+        "--use-service-account-credentials=true",
+        "--leader-elect=false",
+        f"--concurrent-job-syncs={this_machine().job_workers}",
+        "--concurrent-namespace-syncs=20",
+        f"--node-monitor-grace-period={_NODE_GRACE}",
+        "--node-monitor-period=30s",
+        _GANGS,
+        "--profiling=false",
+        *_CLIENT_LIMITS,
+    )
+    return Program("kube-controller-manager", command, f"https://{LOOPBACK}:{port}/healthz")
+
+
+def scheduler(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
+    """The scheduler."""
+    port = lab.ports["kube-scheduler"]
+    command = (
+        binaries.program("kube-scheduler"),
+        f"--kubeconfig={files.kubeconfigs['kube-scheduler']}",
+        # the administrator's certificate reads the metrics
+        f"--client-ca-file={files.authority.certificate}",
+        f"--bind-address={LOOPBACK}",
+        f"--secure-port={port}",
+        f"--tls-cert-file={files.server.certificate}",
+        f"--tls-private-key-file={files.server.key}",
+        "--leader-elect=false",
+        _GANGS,
+        "--profiling=false",
+        *_CLIENT_LIMITS,
+    )
+    return Program("kube-scheduler", command, f"https://{LOOPBACK}:{port}/healthz")
+
+
+def kwok(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
+    """KWOK, which plays the kubelets of the simulated nodes."""
+    port = lab.ports["kwok"]
+    command = (
+        binaries.program("kwok"),
+        f"--kubeconfig={files.kubeconfigs['kwok']}",
+        f"--config={_write_kwok_configuration(lab)}",
+        f"--config={MANIFESTS / 'stages.yaml'}",
+        f"--cidr={_POD_NETWORK}",
+        f"--node-ip={LOOPBACK}",
+        f"--node-port={lab.ports['kubelet']}",
+        f"--server-address={LOOPBACK}:{port}",
+        f"--tls-cert-file={files.server.certificate}",
+        f"--tls-private-key-file={files.server.key}",
+        "-v=WARN",
+    )
+    return Program("kwok", command, f"https://{LOOPBACK}:{port}/healthz")
+
+
+def _write_kwok_configuration(lab: Lab) -> Path:
+    workers = this_machine().stage_workers
+    options = {
+        "manageAllNodes": False,
+        "manageNodesWithAnnotationSelector": "kwok.x-k8s.io/node=fake",
+        # no leases: 1,000 nodes would renew 100 a second, and the controllers do not expect them
+        "nodeLeaseDurationSeconds": 0,
+        "nodePlayStageParallelism": workers,
+        "podPlayStageParallelism": workers,
+    }
+    document = {"apiVersion": "config.kwok.x-k8s.io/v1alpha1", "kind": "KwokConfiguration", "options": options}
+    path = lab.folder / "kwok.json"
+    documents.write_json(path, document)
+    return path
+
+
+def kubelet(lab: Lab, python: str) -> Program:
+    """The lab's own process that answers `kubectl logs` for all simulated nodes."""
+    port = lab.ports["kubelet"]
+    command = (python, "-m", "perflab.kubelet", str(port))
+    return Program("kubelet", command, f"https://{LOOPBACK}:{port}/healthz")
+
+
+def emulator(lab: Lab, python: str, name: str) -> Program:
+    """One of the lab's own controllers."""
+    port = lab.ports[component(name)]
+    command = (python, "-m", "perflab.emulators", name, str(port))
+    return Program(component(name), command, f"http://{LOOPBACK}:{port}/healthz")
+
+
+def training_operator(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
+    """Kubeflow's PyTorchJob controller and its webhook."""
+    port = lab.ports["training-operator"]
+    command = (
+        binaries.program("training-operator"),
+        f"--kubeconfig={files.kubeconfigs['training-operator']}",
+        f"--cert-dir={lab.folder / 'pki' / 'webhook'}",
+        f"--webhook-host={LOOPBACK}",
+        f"--webhook-port={lab.ports['training-operator-webhook']}",
+        f"--health-probe-bind-address={LOOPBACK}:{port}",
+        "--controller-threads=10",
+        *_CLIENT_LIMITS,
+    )
+    return Program("training-operator", command, f"http://{LOOPBACK}:{port}/readyz")
+
+
+def metrics_endpoints(lab: Lab) -> dict[str, str]:
+    """Component → URL of its metrics; those over TLS want the administrator's client certificate."""
+    endpoints = {"etcd": f"http://{LOOPBACK}:{lab.ports['etcd']}/metrics"}
+    for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler"):
+        endpoints[name] = f"https://{LOOPBACK}:{lab.ports[name]}/metrics"
+    return endpoints

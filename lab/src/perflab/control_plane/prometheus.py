@@ -1,0 +1,79 @@
+"""Prometheus over the lab's control plane: how it is configured and started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from perflab.building.build import Binaries
+from perflab.files import documents
+from perflab.processes.ports import LOOPBACK
+from perflab.processes.program import Program
+from perflab.processes.state import Lab
+
+NAME = "prometheus"
+# short against the jobs of a lab, which last seconds
+SCRAPE_INTERVAL = "2s"
+_TLS_FILES = {"ca_file": "ca.crt", "cert_file": "admin.crt", "key_file": "admin.key"}
+# as OpenShift's monitoring names its jobs
+_JOBS = {
+    "apiserver": "kube-apiserver",
+    "kube-controller-manager": "kube-controller-manager",
+    "scheduler": "kube-scheduler",
+}
+
+
+def url(lab: Lab) -> str:
+    """Where it answers queries."""
+    return f"http://{LOOPBACK}:{lab.ports[NAME]}"
+
+
+def data_folder(lab: Lab) -> Path:
+    """The folder of its database."""
+    return lab.folder / "data" / NAME
+
+
+def targets_folder(lab: Lab) -> Path:
+    """The folder for files `*.json` of further targets, which emulators may write."""
+    return lab.folder / NAME
+
+
+def program(lab: Lab, binaries: Binaries) -> Program:
+    """Prometheus with the API by which its database is copied and emptied."""
+    documents.private_folder(targets_folder(lab))
+    configuration = lab.folder / "prometheus.json"
+    # JSON is YAML
+    documents.write_json(configuration, _configuration(lab))
+    command = (
+        binaries.program(NAME),
+        f"--config.file={configuration}",
+        f"--storage.tsdb.path={data_folder(lab)}",
+        f"--web.listen-address={LOOPBACK}:{lab.ports[NAME]}",
+        "--web.enable-admin-api",
+        # otherwise the first scrape comes after 5 s, and one of a new target as late
+        "--scrape.discovery-reload-interval=500ms",
+        "--log.level=warn",
+    )
+    return Program(NAME, command, f"{url(lab)}/-/ready")
+
+
+def _configuration(lab: Lab) -> dict[str, Any]:
+    pki = lab.folder / "pki"
+    # the administrator's certificate reads the metrics
+    tls = {key: str(pki / name) for key, name in _TLS_FILES.items()}
+    secured = [
+        {"job_name": job, "scheme": "https", "tls_config": tls, "static_configs": [_target(lab, name)]}
+        for job, name in _JOBS.items()
+    ]
+    return {
+        "global": {"scrape_interval": SCRAPE_INTERVAL, "external_labels": {"lab": lab.name}},
+        "scrape_configs": [
+            *secured,
+            {"job_name": "etcd", "static_configs": [_target(lab, "etcd")]},
+            {"job_name": "emulated", "file_sd_configs": [{"files": [str(targets_folder(lab) / "*.json")]}]},
+        ],
+    }
+
+
+def _target(lab: Lab, name: str) -> dict[str, Any]:
+    return {"targets": [f"{LOOPBACK}:{lab.ports[name]}"]}

@@ -1,0 +1,33 @@
+"""Kills one program of a running lab and brings it back, with the command line that it had."""
+
+from __future__ import annotations
+
+import asyncio
+
+from perflab.errors import ClusterError, UsageError
+from perflab.processes import launch, process
+from perflab.processes.state import Lab
+
+
+def restart(lab: Lab, component: str, away_s: float = 0.0) -> Lab:
+    """End *component* at once (when it still runs), start it again *away_s* seconds later, wait until it is ready.
+
+    The lab may have lost it, or others, before. Raises UsageError for an unknown component, ClusterError when it
+    cannot be ended or does not become ready; its log goes on in the same file.
+    """
+    program = lab.programs.get(component)
+    if program is None:
+        known = ", ".join(sorted(lab.programs)) or "none that an older perflab noted"
+        raise UsageError(f"the lab {lab.name!r} has no program {component!r}; it has: {known}.")
+    if process.kill([lab.pids[component]]):
+        raise ClusterError(f"{component} of the lab {lab.name!r} cannot be ended: process {lab.pids[component].pid}.")
+    return asyncio.run(_start(lab, component, away_s))
+
+
+async def _start(lab: Lab, component: str, away_s: float) -> Lab:
+    await asyncio.sleep(away_s)
+    program = lab.programs[component]
+    lab = launch.start(lab, program)
+    # only this one: another that is dead shall not keep it from coming back
+    await launch.wait_ready(lab, [program], watched=[component])
+    return lab

@@ -1,0 +1,108 @@
+"""What a lab's cluster holds besides nodes: the mark that it is a lab, and Kubeflow's PyTorchJob."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+
+from perflab.building.build import Binaries
+from perflab.cluster.api import Api
+from perflab.cluster.installing import install, read_documents
+from perflab.control_plane import prometheus
+from perflab.control_plane.certificates import Authority
+from perflab.control_plane.programs import MANIFESTS, metrics_endpoints
+from perflab.processes.launch import wait_until
+from perflab.processes.ports import LOOPBACK
+from perflab.processes.state import Lab
+from perflab.profiles import OPENSHIFT, crds
+
+_WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+_PYTORCH_CRD = "kubeflow.org_pytorchjobs.yaml"
+_MANIFESTS = ("pod-groups.yaml", "storage.yaml")
+_MARK = "/api/v1/namespaces/kube-system/configmaps"
+
+
+async def install_kinds(api: Api, lab: Lab, binaries: Binaries) -> None:
+    """Create what the cluster serves beyond Kubernetes' own kinds, and wait until it does.
+
+    Before the controllers start: the garbage collector looks for new kinds only every half minute.
+    """
+    pytorch = binaries.manifests("training-operator-crds") / _PYTORCH_CRD
+    emulated = [crds(name) for name in lab.emulators]
+    files = [pytorch, *(MANIFESTS / name for name in _MANIFESTS), *(path for path in emulated if path.exists())]
+    await install(api, lab, [document for path in files for document in read_documents(path)])
+
+
+def issue_webhook_certificate(authority: Authority, lab: Lab) -> None:
+    """Put the webhook's pair where controller-runtime looks for it: tls.crt and tls.key in one folder."""
+    folder = lab.folder / "pki" / "webhook"
+    folder.mkdir(mode=0o700)
+    pair = authority.issue_server("webhook-server", [])
+    shutil.copy(pair.certificate, folder / "tls.crt")
+    shutil.copy(pair.key, folder / "tls.key")
+
+
+async def install_webhook(api: Api, lab: Lab) -> None:
+    """Have the API server ask the training operator about each new or changed PyTorchJob."""
+    bundle = base64.b64encode((lab.folder / "pki" / "ca.crt").read_bytes()).decode()
+    port = lab.ports["training-operator-webhook"]
+    rule = {
+        "apiGroups": ["kubeflow.org"],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE", "UPDATE"],
+        "resources": ["pytorchjobs"],
+    }
+    webhook = {
+        "name": "validator.pytorchjob.training-operator.kubeflow.org",
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        "failurePolicy": "Fail",
+        "rules": [rule],
+        "clientConfig": {
+            "url": f"https://{LOOPBACK}:{port}/validate-kubeflow-org-v1-pytorchjob",
+            "caBundle": bundle,
+        },
+    }
+    await api.create(
+        _WEBHOOKS,
+        {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingWebhookConfiguration",
+            "metadata": {"name": "validator.training-operator.kubeflow.org"},
+            "webhooks": [webhook],
+        },
+    )
+
+
+async def mark_cluster(api: Api, lab: Lab) -> None:
+    """Write the ConfigMap that tells any client that this cluster is a lab, and what is simulated."""
+    document = lab.document()
+    data = {
+        "name": lab.name,
+        "profile": lab.options.profile,
+        "nodes": str(lab.options.nodes),
+        "gpus_per_node": str(lab.options.gpus_per_node),
+        "gpu_product": lab.options.gpu_product,
+        "simulated": ",".join(document["simulated"]),
+        "emulated": ",".join(document["emulated"]),
+        "versions": json.dumps(lab.versions, sort_keys=True),
+        **_prometheus_data(lab),
+        "metrics-endpoints": json.dumps(metrics_endpoints(lab), sort_keys=True),
+    }
+    mark = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "perflab"}, "data": data}
+    await api.create(_MARK, mark)
+    # when it was there already: `scale` changes the number of nodes
+    await api.patch(f"{_MARK}/perflab", {"data": data})
+
+
+def _prometheus_data(lab: Lab) -> dict[str, str]:
+    if lab.options.profile != OPENSHIFT:
+        return {}
+    return {"prometheus-url": prometheus.url(lab), "prometheus-data": str(prometheus.data_folder(lab))}
+
+
+async def wait_for_default_account(api: Api, lab: Lab) -> None:
+    """Wait until pods can be created in the namespace `default`: the controllers work."""
+    path = "/api/v1/namespaces/default/serviceaccounts/default"
+    await wait_until(lab, "the service account default/default exists", lambda: api.exists(path))

@@ -1,0 +1,118 @@
+"""Sets how the steps of a lab's emulators go, and waits until the emulators know."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import aiohttp
+
+from perflab.cluster.api import Api, connect
+from perflab.emulators.framework import steps
+from perflab.emulators.framework.steps import Declared
+from perflab.errors import UsageError
+from perflab.processes import launch
+from perflab.processes.ports import LOOPBACK
+from perflab.processes.state import Lab
+from perflab.profiles import component
+
+_PATH = f"/api/v1/namespaces/{steps.STEPS_NAMESPACE}/configmaps"
+
+
+def known(lab: Lab) -> dict[str, Declared]:
+    """Emulator of the lab → what can be set of it."""
+    # one that was started by an older perflab may lack some of its profile's
+    return {name: steps.declared(name) for name in lab.emulators if component(name) in lab.ports}
+
+
+def check(values: Mapping[str, str], possible: Mapping[str, Declared]) -> None:
+    """Raise UsageError when a key is no step (or number) of an emulator, or its value is none; "" takes a key away."""
+    for key, value in values.items():
+        emulator, _, rest = key.partition(".")
+        declared = possible.get(emulator, Declared())
+        step = rest.partition(".")[0]
+        if step not in declared.steps and rest not in declared.numbers:
+            names = ", ".join(sorted(_names(possible))) or "none"
+            raise UsageError(f"{key!r} is no step of this lab's emulators; they have: {names}.")
+        if value:
+            _check_value(key, value, is_number=rest in declared.numbers)
+
+
+def _check_value(key: str, value: str, *, is_number: bool) -> None:
+    try:
+        float(value) if is_number else steps.parse(value)
+    except ValueError as error:
+        wanted = f"{value!r} is no number" if is_number else str(error)
+        raise UsageError(f"{key}: {wanted}.") from error
+
+
+def _names(possible: Mapping[str, Declared]) -> list[str]:
+    return [f"{name}.{part}" for name, each in possible.items() for part in (*each.steps, *each.numbers)]
+
+
+def describe(possible: Mapping[str, Declared], values: Mapping[str, str]) -> list[str]:
+    """A line for each step and number, with what is set of it, and one for each object that differs."""
+    lines = []
+    for emulator, each in possible.items():
+        for step, what in {**each.steps, **each.numbers}.items():
+            key = f"{emulator}.{step}"
+            lines.append(f"{key:<32} {values.get(key, '-'):<12} {what}")
+            own = sorted(name for name in values if name.startswith(f"{key}."))
+            lines += [f"{name:<32} {values[name]}" for name in own]
+    return lines
+
+
+def read(lab: Lab) -> dict[str, str]:
+    """What is set: key → value."""
+
+    async def ask() -> dict[str, str]:
+        async with connect(lab.folder, lab.server) as api:
+            return await _read(api)
+
+    return asyncio.run(ask())
+
+
+def change(lab: Lab, values: Mapping[str, str], *, clear: bool) -> dict[str, str]:
+    """Set *values* (after taking all away, with *clear*); returns what is set, once every emulator knows it."""
+    return asyncio.run(_change(lab, values, clear=clear))
+
+
+async def _change(lab: Lab, values: Mapping[str, str], *, clear: bool) -> dict[str, str]:
+    async with connect(lab.folder, lab.server) as api:
+        before = await _read(api)
+        removed = dict.fromkeys(before) if clear else {}
+        data = {**removed, **{key: value or None for key, value in values.items()}}
+        body = {"metadata": {"name": steps.STEPS_NAME}, "data": {}}
+        await api.create(_PATH, body)
+        patched = await api.patch(f"{_PATH}/{steps.STEPS_NAME}", {"data": data})
+        await _wait_until_known(lab, patched["metadata"]["resourceVersion"])
+    return dict(patched.get("data") or {})
+
+
+async def _read(api: Api) -> dict[str, str]:
+    path = f"{_PATH}/{steps.STEPS_NAME}"
+    found = await api.get(path) if await api.exists(path) else {}
+    return dict(found.get("data") or {})
+
+
+async def _wait_until_known(lab: Lab, version: str) -> None:
+    # what is created next must not meet an emulator that has not heard yet
+    async with aiohttp.ClientSession() as session:
+        for name in known(lab):
+
+            async def knows(name: str = name) -> bool:
+                known_version = await _version_known_by(session, lab, name)
+                return known_version is None or int(known_version or 0) >= int(version)
+
+            await launch.wait_until(lab, f"{component(name)} knows the steps", knows)
+
+
+async def _version_known_by(session: aiohttp.ClientSession, lab: Lab, name: str) -> str | None:
+    url = f"http://{LOOPBACK}:{lab.ports[component(name)]}/steps"
+    try:
+        async with session.get(url) as answer:
+            version: str | None = await answer.json()
+            return version
+    except aiohttp.ClientError:
+        # it is being restarted: ask again
+        return ""

@@ -1,0 +1,1 @@
+"""What all emulators are made of: stores of watched objects, controllers, steps."""

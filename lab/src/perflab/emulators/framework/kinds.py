@@ -1,0 +1,83 @@
+"""Stores of kinds that a CustomResourceDefinition defines, which may come and go while the emulator runs."""
+
+from __future__ import annotations
+
+import asyncio
+
+from perflab.cluster.api import Api, Document
+from perflab.emulators.framework.conditions import is_true
+from perflab.emulators.framework.resources import Resource
+from perflab.emulators.framework.store import Store
+
+
+class Definitions:
+    """Which kinds the cluster's CustomResourceDefinitions make it serve."""
+
+    def __init__(self, store: Store) -> None:
+        """Over the store of CustomResourceDefinitions."""
+        self.synced = store.synced
+        self._store = store
+        self._waiting: dict[asyncio.Future[None], tuple[Resource, bool]] = {}
+        store.listen(self._changed)
+
+    def is_served(self, resource: Resource) -> bool:
+        """Whether the kind is established, in this version."""
+        definition = self._store.get(("", f"{resource.plural}.{resource.group}"))
+        if definition is None or not is_true(definition, "Established"):
+            return False
+        versions = definition["spec"]["versions"]
+        return any(each["name"] == resource.version and each["served"] for each in versions)
+
+    async def wait(self, resource: Resource, *, served: bool) -> None:
+        """Wait until the kind is served, or is not."""
+        if self.is_served(resource) == served:
+            return
+        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting[waiting] = (resource, served)
+        try:
+            await waiting
+        finally:
+            del self._waiting[waiting]
+
+    def _changed(self, _old: Document | None, new: Document | None) -> None:
+        if new is not None:
+            # the schemas are most of a definition, and nobody here reads them
+            for version in new["spec"]["versions"]:
+                version.pop("schema", None)
+        for waiting, (resource, served) in self._waiting.items():
+            if not waiting.done() and self.is_served(resource) == served:
+                waiting.set_result(None)
+
+
+class CustomStore(Store):
+    """The objects of a kind that a CustomResourceDefinition defines: none as long as it does not.
+
+    The store is synced and empty then, fills when the kind is served and empties when it is not any more.
+    """
+
+    def __init__(self, api: Api, resource: Resource, definitions: Definitions, query: str = "") -> None:
+        """As a Store, with *definitions* to know when there is something to follow."""
+        super().__init__(api, resource, query)
+        self._definitions = definitions
+
+    async def follow(self) -> None:
+        """Keep the copy up to date until cancelled."""
+        await self._definitions.synced.wait()
+        while True:
+            if not self._definitions.is_served(self.resource):
+                self.empty()
+                self.synced.set()
+                await self._definitions.wait(self.resource, served=True)
+            await self._follow_while_served()
+
+    async def _follow_while_served(self) -> None:
+        following = asyncio.ensure_future(super().follow())
+        gone = asyncio.ensure_future(self._definitions.wait(self.resource, served=False))
+        try:
+            await asyncio.wait((following, gone), return_when=asyncio.FIRST_COMPLETED)
+            if following.done():
+                # it ends by an error only
+                following.result()
+        finally:
+            following.cancel()
+            gone.cancel()

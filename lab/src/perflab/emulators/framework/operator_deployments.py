@@ -1,0 +1,48 @@
+"""Whether the operator of a product runs: its emulator acts only while it does.
+
+The emulator `olm` makes the Deployments of an operator from the product's `packages.yaml`, with a label that names the
+package. An operator that is not installed yet, is removed, or is scaled to nothing does not run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from perflab.cluster.api import Document
+from perflab.emulators.framework.cluster import Cluster
+from perflab.emulators.framework.resources import DEPLOYMENTS
+
+# the label of an operator's Deployments, with the name of its package
+OPERATOR = "lab.psap.perf/operator"
+
+
+class Operator:
+    """The operator that a package of a catalog installs, wherever it is installed."""
+
+    def __init__(self, cluster: Cluster, package: str) -> None:
+        """*package* is its name in the catalog."""
+        self._deployments = cluster.store(DEPLOYMENTS, f"{OPERATOR}={package}")
+        self._listeners: list[Callable[[], None]] = []
+        self._ran = False
+        self._deployments.listen(self._changed)
+
+    @property
+    def running(self) -> bool:
+        """Whether it has Deployments, and each of them has a pod that is available."""
+        deployments = self._deployments.values()
+        return bool(deployments) and all(map(_is_available, deployments))
+
+    def listen(self, callback: Callable[[], None]) -> None:
+        """Call *callback* when the operator begins to run, and when it ends."""
+        self._listeners.append(callback)
+
+    def _changed(self, _old: Document | None, _new: Document | None) -> None:
+        if self.running != self._ran:
+            self._ran = not self._ran
+            for listener in self._listeners:
+                listener()
+
+
+def _is_available(deployment: Document) -> bool:
+    # the condition Available is true of a Deployment without replicas, too
+    return bool((deployment.get("status") or {}).get("availableReplicas"))

@@ -1,0 +1,38 @@
+"""What a cluster has of a product from the start: the objects of a file of the emulator's package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import yaml
+
+from perflab.emulators.framework.cluster import Cluster
+from perflab.emulators.framework.controller import Controller
+from perflab.emulators.framework.resources import Resource
+from perflab.emulators.framework.store import Key
+
+
+class Start:
+    """Makes them once, in the order of the file, when the emulator begins; what a user removes later stays away."""
+
+    def __init__(self, cluster: Cluster, path: Path, resources: Iterable[Resource]) -> None:
+        """*path* is a file of YAML documents, each of one of *resources*."""
+        self._cluster = cluster
+        self._path = path
+        self._resources = {(each.api_version, each.kind): each for each in resources}
+        self.controller = Controller("start", self._make)
+        self.controller.ask(("", path.name))
+
+    async def _make(self, _key: Key) -> float | None:
+        for document in yaml.safe_load_all(self._path.read_text()):
+            metadata = document["metadata"]
+            metadata["annotations"] = {**metadata.get("annotations", {}), **self._cluster.mark()}
+            resource = self._resources[document["apiVersion"], document["kind"]]
+            namespace = metadata.get("namespace", "")
+            created = await self._cluster.api.create(resource.path(namespace), document)
+            if created is not None and "status" in document and "status" not in created:
+                # a kind with a subresource for it takes none when it is created
+                path = f"{resource.path(namespace, metadata['name'])}/status"
+                await self._cluster.api.patch(path, {"status": document["status"]})
+        return None

@@ -1,0 +1,196 @@
+"""A copy of the objects of one resource, kept up to date by list and watch, and the way to change them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator
+
+from perflab.cluster.api import Api, Document
+from perflab.emulators.framework.resources import Resource
+from perflab.errors import ClusterError
+
+Key = tuple[str, str]
+Listener = Callable[[Document | None, Document | None], None]
+
+_log = logging.getLogger(__name__)
+_FIRST_RETRY_S = 0.1
+_LONGEST_RETRY_S = 2.0
+# the uids of what went away last: an answer to a write may come after the news of the end
+_REMEMBERED = 4096
+# the server ends a watch after that long; it is taken up where it ended
+_WATCH_S = 600
+
+
+class _ExpiredError(Exception):
+    """The server does not know the resource version any more: list again."""
+
+
+def key_of(document: Document) -> Key:
+    """Namespace (empty for what has none) and name."""
+    metadata = document["metadata"]
+    return metadata.get("namespace", ""), metadata["name"]
+
+
+def owner_of(document: Document) -> Document | None:
+    """The reference to the object's controller."""
+    owners = document["metadata"].get("ownerReferences") or ()
+    return next((owner for owner in owners if owner.get("controller")), None)
+
+
+class Store:
+    """The objects of one resource, or those of them that *query* selects.
+
+    What this process writes is in the copy at once, so that a controller does not act twice on what it changed. The
+    copy may be behind what others write: creations carry names that say what they are for, so that one is not made
+    twice. A killed API server is waited for; a listener hears of everything that changed meanwhile.
+    """
+
+    def __init__(self, api: Api, resource: Resource, query: str = "") -> None:
+        """Nothing is read before `follow` runs; *query* selects objects, such as `labelSelector=a`."""
+        self.resource = resource
+        self.synced = asyncio.Event()
+        self._api = api
+        self._query = f"{query}&" if query else ""
+        self._objects: dict[Key, Document] = {}
+        self._owned: defaultdict[str, set[Key]] = defaultdict(set)
+        self._gone: dict[str, None] = {}
+        self._listeners: list[Listener] = []
+
+    def listen(self, listener: Listener) -> None:
+        """Call *listener* with the old and the new state of each object that changes (None: not there)."""
+        self._listeners.append(listener)
+
+    def get(self, key: Key) -> Document | None:
+        """The object, or None."""
+        return self._objects.get(key)
+
+    def values(self) -> list[Document]:
+        """All objects."""
+        return list(self._objects.values())
+
+    def owned_by(self, uid: str) -> Iterator[Document]:
+        """The objects whose controller has this uid."""
+        return (self._objects[key] for key in tuple(self._owned.get(uid, ())))
+
+    async def create(self, document: Document) -> Document | None:
+        """Create an object; None when its name is taken."""
+        namespace = document["metadata"].get("namespace", "")
+        body = {"apiVersion": self.resource.api_version, "kind": self.resource.kind, **document}
+        created = await self._api.create(self.resource.path(namespace), body)
+        if created is not None:
+            self._put(created)
+        return created
+
+    async def patch(self, key: Key, change: Document) -> None:
+        """Merge *change* into an object; one that is gone is let go."""
+        await self._patch(key, self.resource.path(*key), change)
+
+    async def patch_status(self, key: Key, status: Document) -> None:
+        """Merge *status* into an object's status, unless it has it already; one that is gone is let go."""
+        known = (self.get(key) or {}).get("status") or {}
+        change = {name: value for name, value in status.items() if known.get(name) != value}
+        if change:
+            await self._patch(key, f"{self.resource.path(*key)}/status", {"status": change})
+
+    async def delete(self, key: Key) -> None:
+        """Delete an object at once; one that is gone is well."""
+        await self._api.delete(self.resource.path(*key))
+
+    async def _patch(self, key: Key, path: str, change: Document) -> None:
+        before = self.get(key)
+        patched = await self._api.patch_present(path, change)
+        if patched is not None:
+            self._put(patched)
+        elif before is not None:
+            self._remove(before)
+
+    def empty(self) -> None:
+        """Forget all objects, as if each had been deleted."""
+        for document in self.values():
+            self._remove(document)
+
+    async def follow(self) -> None:
+        """Keep the copy up to date until cancelled."""
+        version, wait_s = "", _FIRST_RETRY_S
+        while True:
+            try:
+                version = version or await self._list()
+                async for seen in self._watch(version):
+                    version, wait_s = seen, _FIRST_RETRY_S
+            except _ExpiredError:
+                version = ""
+            except ClusterError as error:
+                # a server that was restarted may not know the version any more
+                version = ""
+                _log.warning("%s: %s; again in %.1f s", self.resource.plural, error, wait_s)
+                await asyncio.sleep(wait_s)
+                wait_s = min(2 * wait_s, _LONGEST_RETRY_S)
+
+    async def _list(self) -> str:
+        listed = await self._api.get(f"{self.resource.path()}?{self._query}")
+        documents = {key_of(document): document for document in listed["items"]}
+        for gone in self._objects.keys() - documents.keys():
+            self._remove(self._objects[gone])
+        for document in documents.values():
+            self._put(document)
+        self.synced.set()
+        version: str = listed["metadata"]["resourceVersion"]
+        return version
+
+    async def _watch(self, version: str) -> AsyncIterator[str]:
+        path = f"{self.resource.path()}?{self._query}watch=1&allowWatchBookmarks=true&timeoutSeconds={_WATCH_S}"
+        async for event in self._api.watch(f"{path}&resourceVersion={version}"):
+            document = event["object"]
+            if event["type"] == "ERROR":
+                raise _ExpiredError(document)
+            if event["type"] == "DELETED":
+                self._remove(document)
+            elif event["type"] != "BOOKMARK":
+                self._put(document)
+            yield document["metadata"]["resourceVersion"]
+
+    def _put(self, document: Document) -> None:
+        key = key_of(document)
+        old = self._objects.get(key)
+        if document["metadata"]["uid"] in self._gone or (old is not None and not _is_newer(document, old)):
+            return
+        document["metadata"].pop("managedFields", None)
+        if old is not None:
+            self._forget_owner(key, old)
+        self._objects[key] = document
+        owner = owner_of(document)
+        if owner:
+            self._owned[owner["uid"]].add(key)
+        self._tell(old, document)
+
+    def _remove(self, document: Document) -> None:
+        key, uid = key_of(document), document["metadata"]["uid"]
+        self._gone[uid] = None
+        if len(self._gone) > _REMEMBERED:
+            del self._gone[next(iter(self._gone))]
+        old = self._objects.get(key)
+        # another object may have the name by now
+        if old is not None and old["metadata"]["uid"] == uid:
+            del self._objects[key]
+            self._forget_owner(key, old)
+            self._tell(old, None)
+
+    def _forget_owner(self, key: Key, document: Document) -> None:
+        owner = owner_of(document)
+        if owner:
+            keys = self._owned[owner["uid"]]
+            keys.discard(key)
+            if not keys:
+                del self._owned[owner["uid"]]
+
+    def _tell(self, old: Document | None, new: Document | None) -> None:
+        for listener in self._listeners:
+            listener(old, new)
+
+
+def _is_newer(document: Document, old: Document) -> bool:
+    # versions of one cluster are numbers that grow; another uid is another object of the same name
+    same = document["metadata"]["uid"] == old["metadata"]["uid"]
+    return not same or int(document["metadata"]["resourceVersion"]) > int(old["metadata"]["resourceVersion"])

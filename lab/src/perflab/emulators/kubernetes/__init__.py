@@ -1,0 +1,1 @@
+"""Emulators that every lab has."""

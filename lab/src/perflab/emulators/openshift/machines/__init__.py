@@ -1,0 +1,37 @@
+"""OpenShift's machine API: MachineSets that make Machines, which become nodes.
+
+Emulated: `MachineSet` and `Machine` of `machine.openshift.io/v1beta1`, with the phases Provisioning, Provisioned,
+Running, Deleting and Failed, the finalizer of a Machine, the scale subresource of a MachineSet, the counts of its
+status, and its order of deletion (annotation `machine.openshift.io/delete-machine`, then Machines that failed). A
+Machine of a known instance type (AWS `instanceType`, IBM `profile`) becomes a simulated Node of its CPUs, memory and
+disk, with taints and labels of the MachineSet's template and annotations that tell its GPUs. A type that no cloud has
+fails, as do the steps that are set to. From the start there is the MachineSet `openshift-machine-api/lab-worker`,
+without replicas.
+
+Not emulated: a cloud, so no quota, price or end of a spot instance; draining (pods of a Machine that goes are deleted
+with its node); MachineHealthChecks, autoscalers, control plane machines; the repair of a Machine whose node was lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from perflab.emulators.framework.cluster import Cluster
+from perflab.emulators.framework.controller import Controller
+from perflab.emulators.framework.resources import NAMESPACES
+from perflab.emulators.framework.start import Start
+from perflab.emulators.openshift.machines.machine_sets import MachineSets
+from perflab.emulators.openshift.machines.machines import Machines
+from perflab.emulators.openshift.machines.resources import MACHINE_SETS
+
+STEPS: Mapping[str, str] = {
+    "provision": "from the Machine to its instance: Provisioning to Provisioned; it fails as InsufficientResources",
+    "join": "from the instance to its Node: Provisioned to Running; it fails as JoinClusterTimeoutError",
+}
+
+
+def controllers(cluster: Cluster) -> list[Controller]:
+    """Those of MachineSets and Machines, and of what is there from the start."""
+    start = Start(cluster, Path(__file__).with_name("start.yaml"), (NAMESPACES, MACHINE_SETS))
+    return [MachineSets(cluster).controller, Machines(cluster).controller, start.controller]

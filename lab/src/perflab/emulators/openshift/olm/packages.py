@@ -1,0 +1,94 @@
+"""The packages that catalogs offer: data of the products' emulators, `packages.yaml` in their folders."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from perflab.cluster.api import Document
+from perflab.emulators.openshift.olm.resources import MARKETPLACE
+
+_EMULATORS = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """An operator as a catalog offers it.
+
+    *channels* are the versions of each, oldest first; *csv* is a pattern with `{version}`; *image_catalogs* are
+    patterns of the images of catalogs that users add and that have it, too.
+    """
+
+    name: str
+    catalog: str
+    display_name: str
+    provider: str
+    default_channel: str
+    channels: Mapping[str, tuple[str, ...]]
+    csv: str
+    install_modes: tuple[str, ...]
+    deployments: tuple[Document, ...]
+    crds: tuple[Document, ...]
+    examples: tuple[Document, ...]
+    image_catalogs: tuple[str, ...]
+
+    def csv_name(self, version: str) -> str:
+        """The name of a version's ClusterServiceVersion."""
+        return self.csv.format(version=version)
+
+    def version_of(self, csv: str) -> str | None:
+        """The version that a ClusterServiceVersion is of; None when it is of another package."""
+        versions = {version for channel in self.channels.values() for version in channel}
+        return next((version for version in versions if self.csv_name(version) == csv), None)
+
+    def is_offered_by(self, catalog: Document) -> bool:
+        """Whether a CatalogSource has it."""
+        metadata = catalog["metadata"]
+        if (metadata["namespace"], metadata["name"]) == (MARKETPLACE, self.catalog):
+            return True
+        image = (catalog.get("spec") or {}).get("image") or ""
+        return any(fnmatch.fnmatchcase(image, pattern) for pattern in self.image_catalogs)
+
+
+@cache
+def packages() -> tuple[Package, ...]:
+    """All packages of all emulators."""
+    return tuple(package for path in sorted(_EMULATORS.glob("*/*/packages.yaml")) for package in _read(path))
+
+
+def find(name: str, catalog: Document) -> Package | None:
+    """The package of that name that a CatalogSource has."""
+    return next((each for each in packages() if each.name == name and each.is_offered_by(catalog)), None)
+
+
+def package_of(csv: str) -> Package | None:
+    """The package that a ClusterServiceVersion is of, by its name."""
+    return next((each for each in packages() if each.version_of(csv)), None)
+
+
+def _read(path: Path) -> Iterator[Package]:
+    for entry in yaml.safe_load(path.read_text()):
+        yield _package(entry, path.parent)
+
+
+def _package(entry: Mapping[str, Any], folder: Path) -> Package:
+    return Package(
+        name=entry["name"],
+        catalog=entry["catalog"],
+        display_name=entry["display_name"],
+        provider=entry["provider"],
+        default_channel=entry["default_channel"],
+        channels={name: tuple(versions) for name, versions in entry["channels"].items()},
+        csv=entry["csv"],
+        install_modes=tuple(entry["install_modes"]),
+        deployments=tuple(entry["deployments"]),
+        crds=tuple(yaml.safe_load_all((folder / entry["crds"]).read_text())) if entry.get("crds") else (),
+        examples=tuple(entry.get("examples") or ()),
+        image_catalogs=tuple(entry.get("image_catalogs") or ()),
+    )

@@ -1,0 +1,111 @@
+"""InstallPlans: once approved, the CRDs and the ClusterServiceVersions that they name are made."""
+
+from __future__ import annotations
+
+import asyncio
+
+from perflab.cluster.api import Document
+from perflab.emulators.framework.cluster import Cluster
+from perflab.emulators.framework.conditions import now_s
+from perflab.emulators.framework.controller import Controller
+from perflab.emulators.framework.documents import is_leaving, phase_of
+from perflab.emulators.framework.resources import DEFINITIONS
+from perflab.emulators.framework.store import Key, key_of
+from perflab.emulators.openshift.olm.groups import Groups
+from perflab.emulators.openshift.olm.manifests import csv
+from perflab.emulators.openshift.olm.packages import Package, package_of
+from perflab.emulators.openshift.olm.resolving import originals
+from perflab.emulators.openshift.olm.resources import GROUPS, PLANS, VERSIONS, component_label
+
+_ENDED = ("Complete", "Failed")
+
+
+class Plans:
+    """Carries InstallPlans out."""
+
+    def __init__(self, cluster: Cluster, groups: Groups) -> None:
+        """Over the cluster's plans, versions and definitions of kinds."""
+        self._cluster = cluster
+        self._groups = groups
+        self._plans = cluster.store(PLANS)
+        self._versions = cluster.store(VERSIONS)
+        self._definitions = cluster.store(DEFINITIONS)
+        self.controller = Controller("InstallPlan", self._reconcile)
+        self.controller.follow(self._plans)
+        cluster.store(GROUPS).listen(self.controller.ask_all)
+        cluster.steps.listen(self.controller.ask_all)
+
+    async def _reconcile(self, key: Key) -> float | None:
+        plan = self._plans.get(key)
+        if plan is None or is_leaving(plan) or phase_of(plan) in _ENDED:
+            return None
+        if not plan["spec"].get("approved"):
+            await self._plans.patch_status(key, {"phase": "RequiresApproval"})
+            return None
+        return await self._install(plan)
+
+    async def _install(self, plan: Document) -> float | None:
+        key = key_of(plan)
+        await self._plans.patch_status(key, {"phase": "Installing"})
+        groups = len(self._groups.within(key[0]))
+        if groups != 1:
+            message = "no operator group found" if not groups else "more than one operator group(s) are"
+            await self._tell(key, "Installing", "InstallCheckFailed", f"{message} managing this namespace {key[0]}")
+            return None
+        step = _step(plan)
+        wait_s = self._cluster.steps.wait_s("install_plan", step)
+        if wait_s > 0:
+            return wait_s
+        failure = self._cluster.steps.failure("install_plan", step)
+        if failure:
+            await self._tell(key, "Failed", "InstallComponentFailed", failure)
+            return None
+        for name in plan["spec"]["clusterServiceVersionNames"]:
+            await self._make(name, key[0])
+        await self._tell(key, "Complete", "", "")
+        return None
+
+    async def _make(self, name: str, namespace: str) -> None:
+        package = package_of(name)
+        if package is None:
+            return
+        label = {component_label(package.name, namespace): ""}
+        await asyncio.gather(*(self._define(crd, label) for crd in package.crds))
+        version = package.version_of(name)
+        present = originals(self._versions.values(), namespace)
+        if version is None or name in present:
+            return
+        document = csv(package, version, _replaced(package, present))
+        document["metadata"].update(namespace=namespace, labels=label)
+        document["metadata"]["annotations"].update(self._cluster.mark())
+        await self._versions.create(document)
+
+    async def _define(self, crd: Document, label: dict[str, str]) -> None:
+        metadata = crd["metadata"]
+        labelled = {**metadata, "labels": {**(metadata.get("labels") or {}), **label}}
+        annotated = {**labelled, "annotations": {**(metadata.get("annotations") or {}), **self._cluster.mark()}}
+        if await self._definitions.create({**crd, "metadata": annotated}) is None:
+            await self._definitions.patch(("", metadata["name"]), {"metadata": {"labels": label}})
+
+    async def _tell(self, key: Key, phase: str, reason: str, message: str) -> None:
+        done = phase == "Complete"
+        condition = {"type": "Installed", "status": "True" if done else "False"}
+        if not done:
+            condition = {**condition, "reason": reason, "message": message}
+        before = ((self._plans.get(key) or {}).get("status") or {}).get("conditions") or [{}]
+        if {name: before[0].get(name) for name in condition} == condition:
+            moment = before[0]["lastTransitionTime"]
+        else:
+            moment = now_s()
+        stamped = {**condition, "lastTransitionTime": moment, "lastUpdateTime": moment}
+        await self._plans.patch_status(key, {"phase": phase, "conditions": [stamped]})
+
+
+def _step(plan: Document) -> Document:
+    """The plan under a name that users know: that of the first version it names."""
+    name = plan["spec"]["clusterServiceVersionNames"][0]
+    return {**plan, "metadata": {**plan["metadata"], "name": name}}
+
+
+def _replaced(package: Package, present: dict[str, Document]) -> str | None:
+    return next((name for name in present if package.version_of(name)), None)

@@ -1,0 +1,1 @@
+"""Emulators of products that are installed by an operator."""

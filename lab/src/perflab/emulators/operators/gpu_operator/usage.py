@@ -1,0 +1,60 @@
+"""How busy each GPU of a node is, from the pods that hold it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from perflab.cluster.api import Document
+from perflab.emulators.framework.documents import own_annotations
+from perflab.emulators.operators.gpu_operator.resources import TRAINING
+
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """One GPU.
+
+    :param utilization: 0 to 1.
+    :param memory_mib: how much of its memory is taken.
+    :param pod: the first pod that holds it, None when nobody does.
+    """
+
+    utilization: float = 0.0
+    memory_mib: int = 0
+    pod: Document | None = None
+
+
+def of_gpus(number: int, memory_mib: int, holding: Sequence[tuple[Document, int]]) -> list[Usage]:
+    """The GPUs of a node of *number* with *memory_mib* each.
+
+    :param holding: pods and how many GPUs, or shares of such, they hold, in the order in which they got them. Shares
+        are dealt out one GPU after the other, and what does not fit shares again.
+    """
+    found = [Usage() for _ in range(number)]
+    slot = 0
+    for pod, asked in holding:
+        utilization, taken_mib = _told(pod, memory_mib)
+        for _ in range(asked if number else 0):
+            index = slot % number
+            found[index] = _with(found[index], pod, utilization, taken_mib, memory_mib)
+            slot += 1
+    return found
+
+
+def _with(usage: Usage, pod: Document, utilization: float, taken_mib: int, memory_mib: int) -> Usage:
+    return Usage(
+        min(1.0, usage.utilization + utilization), min(memory_mib, usage.memory_mib + taken_mib), usage.pod or pod
+    )
+
+
+def _told(pod: Document, memory_mib: int) -> tuple[float, int]:
+    """The utilization and the memory of each GPU, as the pod's annotation has them: else all, and half."""
+    half = memory_mib * _MIB // 2
+    try:
+        told = json.loads(own_annotations(pod).get(TRAINING) or "{}")
+        return float(told.get("gpu_utilization", 1.0)), int(told.get("gpu_memory_bytes", half)) // _MIB
+    except (ValueError, TypeError, AttributeError):
+        return 1.0, half // _MIB

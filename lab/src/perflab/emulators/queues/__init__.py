@@ -1,0 +1,1 @@
+"""Emulators of products that queue and schedule workloads."""

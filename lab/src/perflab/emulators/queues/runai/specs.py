@@ -1,0 +1,170 @@
+"""What a workload of run.ai/v2alpha1 asks for, as the objects below it: pure functions.
+
+Each field of such a workload is an object: `gpu: {value: "1"}`, or `environment: {items: {NAME: {value: …}}}`.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from typing import Any
+
+from perflab.cluster.api import Document
+from perflab.emulators.framework.documents import own_annotations, own_labels
+from perflab.emulators.queues.runai.resources import GANG_LABEL, GATE, RELEASE, WORKLOAD_NAME
+
+# what of a workload's own metadata goes down to all that is made for it
+_PASSED_DOWN = ("psap.perf/", "lab.psap.perf/")
+_PRIORITY_LABEL = "priorityClassName"
+_NAMESPACE_PREFIX = "runai-"
+# a label's value has 63 characters at most
+_GANG_NAME_LENGTH = 54
+
+
+def value(workload: Document, field: str, default: Any = None) -> Any:
+    """The value of one field."""
+    found = ((workload.get("spec") or {}).get(field) or {}).get("value")
+    return default if found is None else found
+
+
+def items(workload: Document, field: str) -> dict[str, Any]:
+    """Name → value of a field that has several."""
+    found = ((workload.get("spec") or {}).get(field) or {}).get("items") or {}
+    return {name: item.get("value") for name, item in found.items()}
+
+
+def child_name(workload: Document) -> str:
+    """The name of the RunaiJob or PyTorchJob."""
+    return str(value(workload, "name", workload["metadata"]["name"]))
+
+
+def project(workload: Document) -> str:
+    """The project, which the namespace is named after."""
+    return str(workload["metadata"]["namespace"]).removeprefix(_NAMESPACE_PREFIX)
+
+
+def labels_of(workload: Document) -> dict[str, str]:
+    """The labels of everything below the workload."""
+    own = own_labels(workload)
+    return {
+        **_passed_down(own),
+        **({_PRIORITY_LABEL: own[_PRIORITY_LABEL]} if own.get(_PRIORITY_LABEL) else {}),
+        **{name: str(text) for name, text in items(workload, "labels").items()},
+        "runai/queue": project(workload),
+        WORKLOAD_NAME: workload["metadata"]["name"],
+        RELEASE: child_name(workload),
+    }
+
+
+def annotations_of(workload: Document) -> dict[str, str]:
+    """The annotations of everything below the workload."""
+    own = _passed_down(own_annotations(workload))
+    return {**own, **{name: str(text) for name, text in items(workload, "annotations").items()}}
+
+
+def _passed_down(metadata: dict[str, str]) -> dict[str, str]:
+    return {name: text for name, text in metadata.items() if name.startswith(_PASSED_DOWN)}
+
+
+def job_spec(workload: Document, restart_policy: str) -> Document:
+    """The spec of the RunaiJob."""
+    parallelism = int(value(workload, "parallelism", 1))
+    return {
+        "parallelism": parallelism,
+        "completions": int(value(workload, "completions", parallelism)),
+        "backoffLimit": int(value(workload, "backoffLimit", 6)),
+        "suspend": value(workload, "active", True) is False,
+        "template": pod_template(workload, child_name(workload), restart_policy),
+    }
+
+
+def pytorch_spec(workload: Document) -> Document:
+    """The spec of the PyTorchJob: a master and the workers, which start together."""
+    template = pod_template(workload, "pytorch", "Never")
+    if members(workload) > 1:
+        template["metadata"]["labels"][GANG_LABEL] = gang_name(workload)
+    replicas = {"Master": _replica(1, template)}
+    if members(workload) > 1:
+        replicas["Worker"] = _replica(members(workload) - 1, template)
+    policy = {name: item.get("value") for name, item in _run_policy(workload).items()}
+    return {"pytorchReplicaSpecs": replicas, "runPolicy": {"cleanPodPolicy": "None", **policy}}
+
+
+def _replica(count: int, template: Document) -> Document:
+    return {"replicas": count, "restartPolicy": "Never", "template": template}
+
+
+def _run_policy(workload: Document) -> Document:
+    policy: Document = ((workload.get("spec") or {}).get("runPolicy") or {}).get("values") or {}
+    return policy
+
+
+def members(workload: Document) -> int:
+    """The pods of a DistributedWorkload."""
+    return 1 + int(value(workload, "workers", 0))
+
+
+def gang_name(workload: Document) -> str:
+    """The name of the gang of the real scheduler, which another workload of the same name does not share."""
+    metadata = workload["metadata"]
+    return f"{metadata['name'][:_GANG_NAME_LENGTH]}-{metadata['uid'][:8]}"
+
+
+def pod_template(workload: Document, container: str, restart_policy: str) -> Document:
+    """The template of the workload's pods, which wait to be in a group."""
+    spec = {
+        "restartPolicy": restart_policy,
+        "schedulingGates": [{"name": GATE}],
+        "containers": [_container(workload, container)],
+        "tolerations": [each for each in items(workload, "tolerations").values() if each],
+        "volumes": [_volume(name, claim) for name, claim in items(workload, "pvcs").items() if claim],
+        "priorityClassName": priority_class(workload),
+    }
+    return {
+        "metadata": {"labels": labels_of(workload), "annotations": annotations_of(workload)},
+        "spec": {name: each for name, each in spec.items() if each},
+    }
+
+
+def priority_class(workload: Document) -> str | None:
+    """The PriorityClass that the workload's label names."""
+    found: str | None = own_labels(workload).get(_PRIORITY_LABEL)
+    return found
+
+
+def _container(workload: Document, name: str) -> Document:
+    container = {
+        "name": name,
+        "image": value(workload, "image", "none"),
+        "imagePullPolicy": value(workload, "imagePullPolicy"),
+        "command": shlex.split(value(workload, "command", "")),
+        "args": shlex.split(value(workload, "arguments", "")),
+        "env": [{"name": each, "value": str(text)} for each, text in items(workload, "environment").items()],
+        "volumeMounts": [
+            {"name": each, "mountPath": claim["path"]} for each, claim in items(workload, "pvcs").items() if claim
+        ],
+        "resources": _resources(workload),
+    }
+    return {field: each for field, each in container.items() if each}
+
+
+def _resources(workload: Document) -> Document:
+    gpus = math.ceil(float(value(workload, "gpu", 0)))
+    requests = {"cpu": value(workload, "cpu"), "memory": value(workload, "memory")}
+    limits = {"cpu": value(workload, "cpuLimit"), "memory": value(workload, "memoryLimit")}
+    if gpus:
+        limits["nvidia.com/gpu"] = str(gpus)
+    both = {"requests": requests, "limits": limits}
+    return {kind: {name: str(text) for name, text in each.items() if text} for kind, each in both.items()}
+
+
+def _volume(name: str, claim: Document) -> Document:
+    if claim.get("existingPvc"):
+        return {"name": name, "persistentVolumeClaim": {"claimName": claim["claimName"]}}
+    spec: Document = {
+        "accessModes": ["ReadWriteMany" if claim.get("readWriteMany") else "ReadWriteOnce"],
+        "resources": {"requests": {"storage": claim["size"]}},
+    }
+    if claim.get("storageClass"):
+        spec["storageClassName"] = claim["storageClass"]
+    return {"name": name, "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}

@@ -1,0 +1,1 @@
+"""Where the lab keeps its files, and how they are written."""

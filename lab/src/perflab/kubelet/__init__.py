@@ -1,0 +1,1 @@
+"""The kubelet endpoint of the simulated nodes: container logs."""

@@ -1,0 +1,108 @@
+"""The kubelet endpoint of all simulated nodes: answers the API server's requests for container logs.
+
+A process of its own in each lab. It keeps nothing: the text is the pod's annotation, read when asked for. What a
+trainer prints is made from the numbers in its annotation, as far as the training has come.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import sys
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from perflab.cluster.api import Api, connect
+from perflab.errors import ClusterError
+from perflab.kubelet.container_logs import has_ended, log_of, render_log
+from perflab.processes.ports import LOOPBACK
+from perflab.processes.state import read_lab
+
+_POLL_S = 0.5
+_CHUNK_LINES = 500
+_API: web.AppKey[Api] = web.AppKey("api", Api)
+
+
+async def _container_logs(request: web.Request) -> web.StreamResponse:
+    query = dict(request.query)
+    names = request.match_info
+    path = f"/api/v1/namespaces/{names['namespace']}/pods/{names['pod']}"
+    api = request.app[_API]
+    try:
+        pod = await api.get(path)
+        # a training of many steps prints megabytes: others are answered meanwhile
+        text = await asyncio.to_thread(render_log, pod, names["container"], query)
+    except (ClusterError, ValueError) as error:
+        return web.Response(status=400, text=str(error))
+    if query.get("previous") == "true":
+        return web.Response(status=400, text="a simulated container has no previous run")
+    response = web.StreamResponse(headers={"Content-Type": "text/plain; charset=utf-8"})
+    await response.prepare(request)
+    await response.write(text.encode())
+    if query.get("follow") == "true":
+        await _follow(api, path, pod, names["container"], query, response)
+    return response
+
+
+async def _follow(
+    api: Api, path: str, pod: dict[str, Any], container: str, query: dict[str, str], response: web.StreamResponse
+) -> None:
+    """Write what comes after the first answer, until the container has ended."""
+    written, stamped = len(log_of(pod, container)), query.get("timestamps") == "true"
+    while not has_ended(pod, container):
+        await asyncio.sleep(_POLL_S)
+        pod = await api.get(path)
+        lines = await asyncio.to_thread(log_of, pod, container)
+        for start in range(written, len(lines), _CHUNK_LINES):
+            chunk = lines[start : start + _CHUNK_LINES]
+            await response.write("".join(line.shown(stamped) for line in chunk).encode())
+        written = max(written, len(lines))
+
+
+async def _unsupported(request: web.Request) -> web.Response:
+    return web.Response(status=501, text=f"simulated nodes do not serve {request.path}: no program runs there\n")
+
+
+async def _healthz(_: web.Request) -> web.Response:
+    return web.Response(text="ok")
+
+
+def application(api: Api) -> web.Application:
+    """The endpoint's routes."""
+    app = web.Application()
+    app[_API] = api
+    app.router.add_get("/healthz", _healthz)
+    app.router.add_get("/containerLogs/{namespace}/{pod}/{container}", _container_logs)
+    app.router.add_route("*", "/{rest:.*}", _unsupported)
+    return app
+
+
+async def serve(folder: Path, port: int) -> None:
+    """Serve until the process is ended; only clients with a certificate of the lab see more than healthz."""
+    lab = read_lab(folder.parent, folder.name)
+    if lab is None:
+        raise ClusterError(f"{folder} is no lab")
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(folder / "pki" / "ca.crt"))
+    tls.load_cert_chain(folder / "pki" / "server.crt", folder / "pki" / "server.key")
+    tls.verify_mode = ssl.CERT_OPTIONAL
+    async with connect(folder, lab.server) as api:
+        app = application(api)
+        app.middlewares.append(_only_lab_clients)
+        runner = web.AppRunner(app, access_log=None)
+        await runner.setup()
+        await web.TCPSite(runner, LOOPBACK, port, ssl_context=tls).start()
+        await asyncio.Event().wait()
+
+
+@web.middleware
+async def _only_lab_clients(request: web.Request, handler: Any) -> web.StreamResponse:
+    if request.path != "/healthz" and request.get_extra_info("peercert") is None:
+        return web.Response(status=401, text="a client certificate of the lab is needed\n")
+    response: web.StreamResponse = await handler(request)
+    return response
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(Path.cwd(), int(sys.argv[1])))

@@ -1,0 +1,1 @@
+"""The processes of a lab and what `lab.json` records of them."""

@@ -1,0 +1,203 @@
+"""What is known of one lab: its folder, its `lab.json`, and the lock that commands on it take."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import fcntl
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from perflab.errors import ClusterError, Say, UsageError
+from perflab.files import documents
+from perflab.processes.process import Identity
+from perflab.processes.program import Program
+from perflab.profiles import KUBERNETES, chosen
+
+SCHEMA = "psap.perf/lab/1"
+DEFAULT_NAME = "default"
+
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a lab was asked to be."""
+
+    nodes: int = 100
+    gpus_per_node: int = 8
+    gpu_product: str = "NVIDIA-H100-80GB-HBM3"
+    profile: str = KUBERNETES
+    node_template: str | None = None
+    fsync: bool = False
+    audit: bool = False
+    emulate: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """One lab: where it is and what `lab.json` says of it. `state` is starting, running or failed."""
+
+    folder: Path
+    options: Options
+    state: str = "starting"
+    started: str = ""
+    ports: dict[str, int] = dataclasses.field(default_factory=dict)
+    pids: dict[str, Identity] = dataclasses.field(default_factory=dict)
+    programs: dict[str, Program] = dataclasses.field(default_factory=dict)
+    versions: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The lab's name, which is its folder's."""
+        return self.folder.name
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's kubeconfig."""
+        return self.folder / "kubeconfig"
+
+    @property
+    def node_template(self) -> Path:
+        """The lab's copy of `--node-template`; it exists only when one was given."""
+        return self.folder / "node-template.yaml"
+
+    @property
+    def emulators(self) -> tuple[str, ...]:
+        """Names of the emulators that it runs."""
+        return chosen(self.options.profile, self.options.emulate)
+
+    @property
+    def server(self) -> str:
+        """The API server's URL."""
+        return f"https://127.0.0.1:{self.ports['kube-apiserver']}"
+
+    def log(self, component: str) -> Path:
+        """The log file of a component."""
+        return self.folder / "logs" / f"{component}.log"
+
+    def dead_components(self) -> list[str]:
+        """Names of the components that do not run any more."""
+        return [name for name, identity in self.pids.items() if not identity.is_alive()]
+
+    def write(self) -> None:
+        """Write `lab.json`."""
+        documents.write_json(self.folder / "lab.json", self.document())
+
+    def document(self) -> dict[str, Any]:
+        """The contents of `lab.json`."""
+        return {
+            "schema": SCHEMA,
+            "name": self.name,
+            **dataclasses.asdict(self.options),
+            "state": self.state,
+            "started": self.started,
+            "server": self.server if self.ports else None,
+            "ports": self.ports,
+            "pids": {name: dataclasses.asdict(identity) for name, identity in self.pids.items()},
+            "programs": {name: program.document() for name, program in self.programs.items()},
+            "versions": self.versions,
+            "simulated": ["nodes", "pods"],
+            "emulated": list(self.emulators),
+        }
+
+
+def now() -> str:
+    """The time, UTC, ISO 8601 with milliseconds and Z."""
+    text = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
+
+
+def check_name(name: str) -> str:
+    """Return `name` when it can name a lab; raise UsageError when not."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} cannot name a lab: use 1 to 40 lower-case letters, digits and hyphens, "
+            "beginning and ending with a letter or digit."
+        )
+    return name
+
+
+def read_lab(home: Path, name: str) -> Lab | None:
+    """The lab as its `lab.json` says; None when there is no such file or it cannot be read."""
+    folder = home / check_name(name)
+    document = documents.read_json(folder / "lab.json")
+    if document is None or document.get("schema") != SCHEMA:
+        return None
+    known = {field.name for field in dataclasses.fields(Options)}
+    options = {key: value for key, value in document.items() if key in known}
+    # JSON has lists only
+    options["emulate"] = tuple(options.get("emulate", ()))
+    return Lab(
+        folder=folder,
+        options=Options(**options),
+        state=document["state"],
+        started=document["started"],
+        ports=document["ports"],
+        pids={key: Identity(value["pid"], value["start_time"]) for key, value in document["pids"].items()},
+        # a lab of an older perflab did not note them
+        programs={key: Program.read(key, value) for key, value in document.get("programs", {}).items()},
+        versions=document["versions"],
+    )
+
+
+def get_started(home: Path, name: str) -> Lab:
+    """The lab `name`, which was up, though programs of it may have died since; raises ClusterError when it was not."""
+    lab = read_lab(home, name)
+    if lab is None:
+        raise ClusterError(f"there is no lab {name!r} in {home}. Start it with: perflab up --name {name}")
+    if lab.state != "running":
+        raise _unusable(name, f"its state is {lab.state!r}")
+    return lab
+
+
+def get_running(home: Path, name: str) -> Lab:
+    """The lab `name`, which must be up; raises ClusterError with what to do when it is not."""
+    lab = get_started(home, name)
+    dead = lab.dead_components()
+    if dead:
+        raise _unusable(name, f"{', '.join(dead)} died")
+    return lab
+
+
+def _unusable(name: str, why: str) -> ClusterError:
+    return ClusterError(f"the lab {name!r} is not usable: {why}. Start it anew: perflab up --name {name}")
+
+
+def names(home: Path) -> list[str]:
+    """Names of all labs that have a folder."""
+    if not home.is_dir():
+        return []
+    return sorted(path.name for path in home.iterdir() if path.is_dir() and _NAME.fullmatch(path.name))
+
+
+def is_locked(home: Path, name: str) -> bool:
+    """True while a command works on this lab."""
+    path = home / f".{check_name(name)}.lock"
+    if not path.exists():
+        return False
+    with path.open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+@contextmanager
+def only_one(home: Path, name: str, say: Say) -> Iterator[None]:
+    """Keep other commands off this lab; the kernel drops the lock when the process dies."""
+    documents.private_folder(home)
+    path = home / f".{check_name(name)}.lock"
+    with path.open("a") as lock:
+        path.chmod(documents.PRIVATE_FILE)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"another command works on the lab {name!r}: waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

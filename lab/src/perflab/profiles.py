@@ -1,0 +1,54 @@
+"""The profiles of labs, and which emulators a lab of each has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+KUBERNETES, OPENSHIFT = "kubernetes", "openshift"
+
+_ROOM = "perflab.emulators"
+# the emulators and their packages, which only the processes that run them import
+_PACKAGES: Mapping[str, str] = {
+    "volumes": "kubernetes.volumes",
+    "trainers": "kubernetes.trainers",
+    "openshift": "openshift.platform",
+    "olm": "openshift.olm",
+    "machines": "openshift.machines",
+    "monitoring": "openshift.monitoring",
+    "nfd": "operators.nfd",
+    "gpu_operator": "operators.gpu_operator",
+    "rhoai": "operators.rhoai",
+    "ray": "operators.ray",
+    "kueue": "queues.kueue",
+    "runai": "queues.runai",
+}
+# in the order in which `--emulate` lists them
+OFFERED = ("runai", "kueue", "ray")
+# what every lab has
+STANDARD = ("volumes", "trainers")
+# what a lab of each profile has besides
+PROFILES: Mapping[str, tuple[str, ...]] = {
+    KUBERNETES: (),
+    OPENSHIFT: ("openshift", "olm", "machines", "monitoring", "nfd", "gpu_operator", "rhoai", "ray", "kueue"),
+}
+
+
+def chosen(profile: str, emulate: Iterable[str]) -> tuple[str, ...]:
+    """The emulators of a lab: what every lab has, its profile's, and those that were asked for; each once."""
+    return tuple(dict.fromkeys((*STANDARD, *PROFILES[profile], *emulate)))
+
+
+def component(name: str) -> str:
+    """The name of an emulator's program, port and log."""
+    return f"emulator-{name}"
+
+
+def package(name: str) -> str:
+    """The Python package of an emulator, `perflab.emulators.queues.kueue`."""
+    return f"{_ROOM}.{_PACKAGES[name]}"
+
+
+def crds(name: str) -> Path:
+    """The file of the CustomResourceDefinitions that an emulator serves; it may be absent."""
+    return Path(__file__).parent.joinpath("emulators", *_PACKAGES[name].split("."), "crds.yaml")
