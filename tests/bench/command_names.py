@@ -9,11 +9,13 @@ from perfanalysis.cli import cli
 
 
 def names(command: click.Command, above: str = "") -> Iterator[str]:
-    """The commands below a group, with the names of the groups they are in; hidden ones are left out."""
+    """The commands below a group, with the names of the groups they are in."""
     if isinstance(command, click.Group):
-        for name, below in command.commands.items():
-            if not below.hidden:
-                yield f"{above}{name}"
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield f"{above}{name}"
+            below = command.get_command(context, name)
+            if below is not None:
                 yield from names(below, f"{above}{name} ")
 
 

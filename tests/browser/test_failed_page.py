@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from perfanalysis.reports import make_report
+from perfanalysis.reports.writing import make_report
 
 from tests.browser.test_report_page import WIDTHS, look_at
 from tests.data.synthetic_runs import Shape, write_run

@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from perfanalysis.reports import make_report
+from perfanalysis.reports.writing import make_report
 
 from tests.data.synthetic_runs import Shape, write_run
 

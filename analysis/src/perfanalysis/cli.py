@@ -1,76 +1,110 @@
-"""The command line of perfanalysis. Nothing heavy is imported until a command runs."""
+"""The command line of perfanalysis: where each command lives. Only the one that runs is imported."""
 
 from __future__ import annotations
 
-import copy
-from pathlib import Path
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import click
 
-from perfanalysis.imports.commands import import_group
-from perfanalysis.imports.scale_test_tool.commands import plotter, times_csv_command
-from perfanalysis.reports.commands import report_command
-from perfanalysis.results.history.commands import history_group
-from perfanalysis.results.payload.commands import payload_command, schema_command
-from perfanalysis.verdicts.comparison.commands import compare_command
-from perfanalysis.verdicts.regression.commands import regress_command
-from perfanalysis.verdicts.thresholds.commands import judge_command, measures_command
-from perfanalysis.workloads.commands import parse_command
-from perfanalysis.workloads.options import OUTPUT, PERCENTILES, RUN, WORKLOADS
+
+@dataclass(frozen=True, slots=True)
+class Lazy:
+    """A command's place, `module:attribute` below this package, and the sentence that the list of commands has."""
+
+    target: str
+    help: str
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def cli(debug: bool) -> None:
-    """Analyse run directories of psap.perf: tables, KPIs, plots and a report that opens from disk."""
-    del debug  # read by perfanalysis.__main__, before click
+class LazyGroup(click.Group):
+    """A group over a table of names, each a command's place or a group of its own."""
+
+    def __init__(self, name: str, table: Mapping[str, Lazy | LazyGroup], about: str) -> None:
+        super().__init__(name, help=about, no_args_is_help=True)
+        self.table = table
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Names of the commands, by the alphabet."""
+        return sorted(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import one command."""
+        entry = self.table.get(cmd_name)
+        if not isinstance(entry, Lazy):
+            return entry
+        module, _, attribute = entry.target.partition(":")
+        command = getattr(importlib.import_module(f"perfanalysis.{module}"), attribute)
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{entry.target} is no command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.table[name].help or "") for name in self.list_commands(ctx)])
 
 
-cli.add_command(report_command)
-cli.add_command(parse_command)
-cli.add_command(import_group)
-cli.add_command(plotter)
-cli.add_command(times_csv_command)
-cli.add_command(judge_command)
-cli.add_command(measures_command)
-cli.add_command(compare_command)
-cli.add_command(regress_command)
-cli.add_command(history_group)
-cli.add_command(payload_command)
-cli.add_command(schema_command)
+IMPORT = LazyGroup(
+    "import",
+    {
+        "kube-burner": Lazy(
+            "imports.kube_burner.commands:import_kube_burner", "A local folder of kube-burner, as a run."
+        ),
+        "lts": Lazy("imports.lts.commands:import_lts", "LTS payloads of MatrixBenchmarking, into a history."),
+        "matrixbenchmarking": Lazy(
+            "imports.matrixbenchmarking.commands:import_matrixbenchmarking",
+            "A result tree of MatrixBenchmarking, as a run.",
+        ),
+        "openmetrics": Lazy("imports.openmetrics.commands:import_openmetrics", "OpenMetrics text, into a history."),
+        "orion": Lazy("imports.orion.commands:import_orion", "Runs of orion's JSON, into a history."),
+        "prometheus": Lazy(
+            "imports.prometheus.commands:import_prometheus", "Range queries in JSON, or OpenMetrics dumps, as a run."
+        ),
+        "scale-test-tool": Lazy(
+            "imports.scale_test_tool.commands:import_scale_test_tool",
+            "A directory of Run:ai's scale-test-tool, as a run.",
+        ),
+    },
+    "Take in what other tools wrote: as run directories, or into a history.",
+)
+HISTORY = LazyGroup(
+    "history",
+    {
+        "add": Lazy("results.history.commands:add_command", "Add the KPIs of runs."),
+        "export": Lazy("results.history.commands:export_command", "Write a scrubbed copy, to give away."),
+        "list": Lazy("results.history.commands:list_command", "List its runs, oldest first."),
+        "merge": Lazy("results.history.commands:merge_command", "Take in the runs of other histories."),
+        "pull": Lazy("results.opensearch.commands:pull_command", "Pull runs from OpenSearch."),
+        "push": Lazy("results.opensearch.commands:push_command", "Push its runs to OpenSearch, scrubbed."),
+        "show": Lazy("verdicts.regression.commands:show_command", "Print a run, or write the trends of all as a page."),
+    },
+    "Keep the results of many runs: a folder of one JSON document a run, which is only ever added to.",
+)
+COMMANDS: Mapping[str, Lazy | LazyGroup] = {
+    "compare": Lazy("verdicts.comparison.commands:compare_command", "Compare runs, or the cells of one."),
+    "history": HISTORY,
+    "import": IMPORT,
+    "judge": Lazy("verdicts.thresholds.commands:judge_command", "Judge a run by thresholds."),
+    "kpi": Lazy("results.commands:kpi_command", "Write the KPIs of a run and print them."),
+    "measures": Lazy("verdicts.thresholds.commands:measures_command", "List what thresholds can be set on."),
+    "parse": Lazy("workloads.commands:parse_command", "Parse the recordings of a run to tables."),
+    "payload": Lazy("results.commands:payload_command", "Write the results of a run as one document and print it."),
+    "plotter": Lazy("imports.scale_test_tool.commands:plotter", "Plot a directory of the scale-test-tool."),
+    "regress": Lazy("verdicts.regression.commands:regress_command", "Judge a run by the runs of a history."),
+    "report": Lazy("reports.commands:report_command", "Write the report of a run."),
+    "schema": Lazy("results.commands:schema_command", "Print the JSON Schema of a document."),
+    "tables": Lazy("results.commands:tables_command", "Write the tables of a run as Parquet files."),
+    "times-csv": Lazy(
+        "imports.scale_test_tool.commands:times_csv_command", "Write the times.csv of the scale-test-tool."
+    ),
+}
 
-
-@cli.command("kpi")
-@RUN
-@OUTPUT
-@WORKLOADS
-@PERCENTILES
-@click.option("--format", "form", type=click.Choice(["json", "openmetrics"]), default="json", show_default=True)
-def kpi(run: Path, output: Path | None, form: str) -> None:
-    """Write the KPIs of RUN (kpis.json and kpis.prom) and print them."""
-    from perfanalysis.results.output import write_kpis
-    from perfanalysis.workloads.run_analysis import analyse_run, report_directory
-
-    target = report_directory(run, output)
-    document, metrics = write_kpis(analyse_run(run, target), target)
-    click.echo((document if form == "json" else metrics).read_text(), nl=False)
-
-
-former = copy.copy(kpi)
-former.hidden = True
-cli.add_command(former, "kpis")
-
-
-@cli.command()
-@RUN
-@OUTPUT
-@WORKLOADS
-def tables(run: Path, output: Path | None) -> None:
-    """Write the tables of RUN as Parquet files and name them."""
-    from perfanalysis.results.output import write_tables
-    from perfanalysis.workloads.run_analysis import analyse_run, report_directory
-
-    target = report_directory(run, output)
-    folder = write_tables(analyse_run(run, target), target)
-    for path in sorted(folder.rglob("*.parquet")):
-        click.echo(path)
+cli = LazyGroup(
+    "perfanalysis",
+    COMMANDS,
+    "Analyse run directories of psap.perf: tables, KPIs, plots and a report that opens from disk.",
+)
+cli.context_settings["help_option_names"] = ["-h", "--help"]
+# read by perfanalysis.__main__, before click
+cli.params.append(click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the traceback of an error."))

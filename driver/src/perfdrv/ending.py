@@ -61,7 +61,7 @@ def _next_step(outcome: Outcome) -> str:
 def report_of(run_directory: Path) -> str:
     """Make the report of a run; its path, or why there is none."""
     try:
-        from perfanalysis.reports import make_report
+        from perfanalysis.reports.writing import make_report
 
         return shown_path(make_report(run_directory).index)
     except KeyboardInterrupt:

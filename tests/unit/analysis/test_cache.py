@@ -354,21 +354,9 @@ def _reading(name: str) -> Callable[[Source], Any]:
     return parse
 
 
-def _swallowing(source: Source) -> None:
-    try:
-        (source.place.directory / "run.log").read_text()
-    except UsageError:
-        return
-
-
 WAYS: dict[str, Callable[[Source], object]] = {
     "by the source": lambda source: source.text("run.log"),
     "a pattern": lambda source: source.names("*.log"),
-    "by itself": lambda source: (source.place.directory / "run.log").read_bytes(),
-    "by os.open": lambda source: os.close(os.open(source.place.directory / "run.log", os.O_RDONLY)),
-    "with the error swallowed": _swallowing,
-    "listing": lambda source: list(source.place.directory.iterdir()),
-    "searching": lambda source: list(source.place.directory.glob("*.log")),
 }
 
 

@@ -37,9 +37,9 @@ def test_lost_workloads_are_exit_code_5(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_kpis_are_printed_in_both_forms(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["kpis", str(small_run)]) == 0
+    assert run(["kpi", str(small_run)]) == 0
     assert json.loads(capsys.readouterr().out)["schema"] == "psap.perf/kpis/1"
-    assert run(["kpis", str(small_run), "--format", "openmetrics"]) == 0
+    assert run(["kpi", str(small_run), "--format", "openmetrics"]) == 0
     assert capsys.readouterr().out.endswith("# EOF\n")
 
 
@@ -49,7 +49,7 @@ def test_tables_are_named(small_run: Path, capsys: pytest.CaptureFixture[str]) -
     assert {"workloads.parquet", "latencies.parquet", "percentiles.parquet", "transitions.parquet"} <= names
 
 
-@pytest.mark.parametrize("command", ["report", "kpis", "tables"])
+@pytest.mark.parametrize("command", ["report", "kpi", "tables"])
 def test_usage_errors_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
     assert run([command, str(tmp_path / "nowhere")]) == 2
     error = capsys.readouterr().err
@@ -58,7 +58,7 @@ def test_usage_errors_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFix
     assert not (tmp_path / "nowhere").exists()
 
 
-COMMANDS = [["report"], ["kpis"], ["tables"], ["times-csv"], ["judge", "--threshold", "lost=0"]]
+COMMANDS = [["report"], ["kpi"], ["tables"], ["times-csv"], ["judge", "--threshold", "lost=0"]]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
@@ -90,7 +90,7 @@ def test_unexpected_errors_are_exit_code_70(
     def broken(*_: object) -> None:
         raise RuntimeError("lost my way")
 
-    monkeypatch.setattr("perfanalysis.reports.make_report", broken)
+    monkeypatch.setattr("perfanalysis.reports.commands.make_report", broken)
     assert run(["report", str(small_run)]) == 70
     assert capsys.readouterr().err == "Error: internal error: RuntimeError: lost my way; run again with --debug\n"
     assert run(["report", "--debug", str(small_run)]) == 70
@@ -103,7 +103,7 @@ def test_an_interrupt_is_exit_code_130(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("perfanalysis.reports.make_report", interrupted)
+    monkeypatch.setattr("perfanalysis.reports.commands.make_report", interrupted)
     assert run(["report", str(small_run)]) == 130
     assert "interrupted" in capsys.readouterr().err
 
@@ -113,7 +113,8 @@ def test_help_imports_nothing_heavy() -> None:
 import sys
 from perfanalysis.__main__ import run
 assert run(["--help"]) == 0
-assert run(["report", "--help"]) == 0
+assert run(["import", "--help"]) == 0
+assert run(["history", "--help"]) == 0
 print([name for name in {HEAVY} if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

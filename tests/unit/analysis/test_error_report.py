@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from perfanalysis.drawing.blocks import Failure, Section
 from perfanalysis.files.discovery import discover
-from perfanalysis.reports import make_report
 from perfanalysis.reports.errors import MOST_LINES, error_section
+from perfanalysis.reports.writing import make_report
 
 from tests.data.synthetic_runs import Shape, write_json, write_run
 

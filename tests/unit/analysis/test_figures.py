@@ -12,7 +12,7 @@ import pytest
 from perfanalysis.drawing.blocks import Table
 from perfanalysis.drawing.charts import Chart, Figure, Layer
 from perfanalysis.files.documents import Document
-from perfanalysis.reports import make_report
+from perfanalysis.reports.writing import make_report
 from perfanalysis.workloads.kpis import evaluate
 from perfanalysis.workloads.scale_test.asked import asked_rate
 from perfanalysis.workloads.scale_test.kpis import KPIS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from perfanalysis.__main__ import run
-from perfanalysis.reports import make_report
+from perfanalysis.reports.writing import make_report
 from perfanalysis.verdicts.thresholds.measured import declared_measures
 from perfanalysis.verdicts.thresholds.threshold import parse_threshold
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from perfanalysis.files.discovery import Place
 from perfanalysis.files.source import Source
-from perfanalysis.reports import make_report
+from perfanalysis.reports.writing import make_report
 from perfanalysis.workloads.fine_tuning.analysis import across, analyse
 from perfanalysis.workloads.fine_tuning.parser import parse
 from perfanalysis.workloads.fine_tuning.scaling import leaf

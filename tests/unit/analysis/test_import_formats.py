@@ -7,16 +7,19 @@ from pathlib import Path
 import click
 import pytest
 from perfanalysis.__main__ import run
-from perfanalysis.imports.commands import import_group
+from perfanalysis.cli import IMPORT
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "foreign-data.md"
 
 
-@pytest.mark.parametrize("command", import_group.commands.values(), ids=lambda command: str(command.name))
-def test_a_format_has_one_line_of_help_and_says_where_it_goes(command: click.Command) -> None:
-    assert command.short_help is not None
-    assert command.short_help.endswith(".")
-    assert len(command.short_help) < 56
+@pytest.mark.parametrize("name", IMPORT.table)
+def test_a_format_has_one_line_of_help_and_says_where_it_goes(name: str) -> None:
+    line = str(IMPORT.table[name].help)
+    assert line.endswith(".")
+    assert len(line) < 56
+    command = IMPORT.get_command(click.Context(IMPORT), name)
+    assert command is not None
+    assert command.name == name
     options = {option for parameter in command.params for option in parameter.opts}
     assert options & {"--into", "--history"}
 
@@ -24,11 +27,11 @@ def test_a_format_has_one_line_of_help_and_says_where_it_goes(command: click.Com
 def test_the_document_lists_the_formats() -> None:
     rows = [line.split("|") for line in DOCUMENT.read_text().splitlines() if line.startswith("| `")]
     listed = {row[1].strip(" `") for row in rows if row[3].strip() in ("run", "history", "run, or history")}
-    assert set(import_group.commands) <= listed
+    assert set(IMPORT.table) <= listed
 
 
 def test_the_help_lists_the_formats(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["import", "--help"]) == 0
     told = capsys.readouterr().out
-    for name, command in import_group.commands.items():
-        assert any(line.split()[:1] == [name] and str(command.short_help) in line for line in told.splitlines())
+    for name, command in IMPORT.table.items():
+        assert any(line.split()[:1] == [name] and str(command.help) in line for line in told.splitlines())

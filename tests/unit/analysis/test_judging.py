@@ -12,7 +12,7 @@ import pytest
 import yaml
 from perfanalysis.__main__ import run
 from perfanalysis.errors import UsageError
-from perfanalysis.reports import make_report
+from perfanalysis.reports.writing import make_report
 from perfanalysis.verdicts.thresholds.measured import declared_measures
 from perfanalysis.verdicts.thresholds.threshold import parse_threshold, parse_thresholds, parse_words
 from perfanalysis.verdicts.thresholds.verdict import judge

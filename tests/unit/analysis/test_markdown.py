@@ -11,7 +11,7 @@ import pytest
 import yaml
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table
 from perfanalysis.drawing.markdown import plain, table_lines
-from perfanalysis.reports import make_report
+from perfanalysis.reports.writing import make_report
 from perfanalysis.verdicts.comparison.markdown import markdown_table
 
 from tests.data.synthetic_runs import Shape, write_run

@@ -10,7 +10,7 @@ import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.imports.orion.config import OrionTest, chosen_test, read_config
-from perfanalysis.imports.orion.names import kpi_name
+from perfanalysis.imports.orion.metrics import kpi_name
 from perfanalysis.imports.orion.runs import read_output
 from perfanalysis.results.history.folder import load
 from perfanalysis.verdicts.regression.acknowledged import Acknowledged

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from perfanalysis.__main__ import run
-from perfanalysis.reports import make_report
+from perfanalysis.reports.writing import make_report
 from perfanalysis.workloads.scale_test.part import part_of
 from perfanalysis.workloads.selection import Selection
 

@@ -12,7 +12,7 @@ import pytest
 from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, LayerKind, Meaning, Shades, heat
 from perfanalysis.drawing.png import WIDTH, draw
 from perfanalysis.drawing.png_layers import MANY_POINTS
-from perfanalysis.reports import make_report
+from perfanalysis.reports.writing import make_report
 
 from tests.schemas import schema_of
 

@@ -12,7 +12,7 @@ import pytest
 from perfanalysis.drawing.charts import Chart
 from perfanalysis.files.discovery import Place
 from perfanalysis.files.source import Source
-from perfanalysis.reports import make_report
+from perfanalysis.reports.writing import make_report
 from perfanalysis.workloads.prometheus.figures import range_figures
 from perfanalysis.workloads.prometheus.ranges import RANGES, Ranges, parse, ranges_of
 from perfanalysis.workloads.prometheus.reading import read_answer, samples_of

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from perfanalysis.errors import UsageError
-from perfanalysis.reports import make_report
+from perfanalysis.reports.writing import make_report
 
 from tests.data.synthetic_runs import Shape, write_json, write_run
 

@@ -11,7 +11,7 @@ from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, LayerKind, M
 from perfanalysis.drawing.png import WIDTH
 from perfanalysis.drawing.png_layers import DRAWERS, MANY_POINTS
 from perfanalysis.drawing.svg import draw_svg
-from perfanalysis.reports import Wanted, make_report
+from perfanalysis.reports.writing import Wanted, make_report
 
 SVG = "{http://www.w3.org/2000/svg}"
 AXIS = Axis("time & place", "s", low=0.0, high=4.0)

@@ -13,21 +13,19 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, Generic, cast, get_args
 
 from perfanalysis.files.documents import Document, listing, load_json, mapping, write_bytes, write_json
 from perfanalysis.files.findings import Cause, Finding, Severity
-from perfanalysis.files.source import Source, named_files
+from perfanalysis.files.parquet import parquet_bytes, read_table
+from perfanalysis.files.source import Source, TableSource, TablesType, named_files
 from perfanalysis.files.tables import is_arrow, specs_of
-from perfanalysis.files.watching import only_declared
-from perfanalysis.workloads.workload_type import TableSource
 
 if TYPE_CHECKING:
     from perfanalysis.files.discovery import Place
 
 SCHEMA = "psap.perf/tables/1"
 MISSING, UNREADABLE = "missing", "unreadable"
-TablesType = TypeVar("TablesType")
 
 
 @dataclass(frozen=True)
@@ -113,15 +111,12 @@ class Cache(Generic[TablesType]):
     def renew(self, state: State) -> tuple[TablesType, tuple[Finding, ...]]:
         """Parse, and keep the tables unless an input changed meanwhile; they may be Arrow's still."""
         source = Source(self.place, self.workload.files)
-        with only_declared(source):
-            tables = self.workload.parse(source)
+        tables = self.workload.parse(source)
         _release_memory()
         self._keep(tables, state.inputs, source.findings)
         return tables, state.findings + source.findings
 
     def _keep(self, tables: TablesType, inputs: Mapping[str, Input], findings: tuple[Finding, ...]) -> None:
-        from perfanalysis.files.parquet import parquet_bytes
-
         # no document stands beside tables that are not its own, not even for a moment
         self.path.unlink(missing_ok=True)
         hashes = {}
@@ -167,8 +162,6 @@ class Cache(Generic[TablesType]):
         return f"{names[0]}{more} changed" if names else ""
 
     def _frames(self, tables: Mapping[str, bytes]) -> dict[str, Any]:
-        from perfanalysis.files.parquet import read_table
-
         return {name: read_table(content, self.specs[name]) for name, content in tables.items()}
 
     def _damaged(self, path: Path) -> tuple[Finding, ...]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
+
+import click
 
 Severity = Literal["error", "warning", "note"]
 Cause = Literal["", "lost"]
@@ -29,3 +32,9 @@ def worst(findings: tuple[Finding, ...]) -> Severity | None:
     order: tuple[Severity, ...] = ("error", "warning", "note")
     present = {finding.severity for finding in findings}
     return next((severity for severity in order if severity in present), None)
+
+
+def print_findings(findings: Iterable[Finding]) -> None:
+    """Print findings to the standard error."""
+    for finding in findings:
+        click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)

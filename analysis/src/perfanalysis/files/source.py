@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from perfanalysis.errors import UsageError
 from perfanalysis.files.documents import Document, listing, load_json, read_document
 from perfanalysis.files.findings import Finding, Severity
 from perfanalysis.files.json_lines import accept, read_json_lines
-from perfanalysis.files.watching import unwatched
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from perfanalysis.files.tables import TableSpec
 
 PATTERN = frozenset("*?[")
+TablesType = TypeVar("TablesType")
 
 
 def matches(name: str, files: tuple[str, ...]) -> bool:
@@ -93,8 +94,7 @@ class Source:
         """The files that match a declared pattern, sorted by name. Raises UsageError when it is not declared."""
         if self.files is not None and pattern not in self.files:
             raise self.not_declared(pattern)
-        with unwatched():
-            return named_files((pattern,), self.place.directory)
+        return named_files((pattern,), self.place.directory)
 
     def text(self, name: str, *, optional: bool = False) -> str | None:
         """A file's text, bytes that are not UTF-8 replaced; None with a finding when it cannot be read."""
@@ -177,6 +177,23 @@ class Source:
             count = len(given) - len(records)
             self.find("error", name, f"{count} {what} are not of the declared types and were left out")
         return spec.conform(pd.DataFrame(records, columns=[column.name for column in spec.columns]))
+
+
+@dataclass(frozen=True)
+class TableSource(Generic[TablesType]):
+    """What tables are made from. `version` is raised whenever `parse` changes what it makes of the same files.
+
+    `files` are names below the recording's directory, or patterns (`*`, `?`, `[…]`, `**/`): all that `parse` may read.
+    It reads by the source only: the cache sees no change of what is opened by other means.
+    """
+
+    name: str
+    version: int
+    files: tuple[str, ...]
+    tables: type[TablesType]
+    parse: Callable[[Source], TablesType]
+    code: str = field(default="", kw_only=True)
+    """A hash of the parser where it stands in a file of its own: another text is another parser."""
 
 
 def _line(line: str) -> object:

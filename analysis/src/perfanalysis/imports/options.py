@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
-
-if TYPE_CHECKING:
-    from perfanalysis.files.findings import Finding
 
 INTO = click.option(
     "--into",
@@ -25,9 +20,3 @@ HISTORY = click.option(
     metavar="FOLDER",
     help="The history that takes it in; it is made where there is none.",
 )
-
-
-def tell(findings: Iterable[Finding]) -> None:
-    """Print findings to the standard error."""
-    for finding in findings:
-        click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)

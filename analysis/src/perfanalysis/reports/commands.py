@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from perfanalysis.errors import DataQualityError
+from perfanalysis.files.findings import print_findings
+from perfanalysis.reports.catalogue import listed
+from perfanalysis.reports.content import content_of
+from perfanalysis.reports.writing import Wanted, make_report
 from perfanalysis.workloads.options import OUTPUT, PERCENTILES, RUN, WORKLOADS
-
-if TYPE_CHECKING:
-    from perfanalysis.workloads.selection import Selection
+from perfanalysis.workloads.run_analysis import analyse_run, report_directory
+from perfanalysis.workloads.selection import Selection
 
 
 @click.command("report")
@@ -40,26 +43,18 @@ def report_command(
     report is written all the same. With --first or --last everything in the report, each number too, is of those
     workloads only; it is written to RUN/report/first-N, and every plot says so.
     """
-    from perfanalysis.reports import Wanted, make_report
-    from perfanalysis.workloads.selection import Selection
-
     selection = Selection(first, last) if first or last else None
     if list_plots:
         _list(run, output, selection)
         return
     paths = make_report(run, output, selection, Wanted(layout, svg))
-    for finding in paths.findings:
-        click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
+    print_findings(paths.findings)
     for page, _twin in paths.pages:
         click.echo(f"Report: {page}")
     _refuse_bad_data(tuple(finding.text for finding in paths.findings if finding.severity == "error"))
 
 
 def _list(run: Path, output: Path | None, selection: Selection | None) -> None:
-    from perfanalysis.reports.catalogue import listed
-    from perfanalysis.reports.content import content_of
-    from perfanalysis.workloads.run_analysis import analyse_run, report_directory
-
     target = report_directory(run, output)
     rows = [
         ("SECTION", "NAME", "WHAT", "TITLE"),
@@ -71,7 +66,5 @@ def _list(run: Path, output: Path | None, selection: Selection | None) -> None:
 
 
 def _refuse_bad_data(errors: tuple[str, ...]) -> None:
-    from perfanalysis.errors import DataQualityError
-
     if errors:
         raise DataQualityError(f"the data is not complete: {'; '.join(errors)}. The report says where")

@@ -19,13 +19,13 @@ from perfanalysis.reports.run_sections import (
     file_table,
     kpi_cell,
     kpi_table,
-    recording_label,
     settings_table,
     versions_table,
 )
 from perfanalysis.reports.timeline import timeline_figure
 from perfanalysis.verdicts.thresholds.section import verdict_tables
-from perfanalysis.workloads.run_analysis import RunAnalysis, labels_of
+from perfanalysis.workloads.labels import labels_of, recording_label
+from perfanalysis.workloads.run_analysis import RunAnalysis
 
 MOST_DETAILED = 8
 """Recordings whose charts are in the page; those of further ones are PNG files beside it, to keep the page small."""

@@ -15,6 +15,7 @@ from perfanalysis.files.discovery import Cell as MatrixCell
 from perfanalysis.files.discovery import Command, Run
 from perfanalysis.files.documents import mapping
 from perfanalysis.workloads.kpis import KpiValue
+from perfanalysis.workloads.labels import recording_label, varying_settings
 from perfanalysis.workloads.percentiles import stated
 from perfanalysis.workloads.run_analysis import RunAnalysis
 from perfanalysis.workloads.workload_type import Analysis
@@ -22,25 +23,6 @@ from perfanalysis.workloads.workload_type import Analysis
 PERCENTILE = re.compile(r"_p\d\d$")
 MOST_CURVES = 12
 MOST_WITHOUT_SEARCH = 12
-
-
-def recording_label(analysis: Analysis, run: Run) -> str:
-    """A recording's name for readers: the cell with the values that tell it from others, else its directory."""
-    cell = analysis.place.cell
-    if cell is None:
-        return analysis.place.name
-    known = (cell.values.get(name) for name in varying_settings(run))
-    values = ", ".join(value_text(value) for value in known if value is not None)
-    return f"cell {cell.index}: {values}" if values else f"cell {cell.index}"
-
-
-def varying_settings(run: Run) -> tuple[str, ...]:
-    """The settings that differ between the cells of a run, in their order."""
-    found: dict[str, set[str]] = {}
-    for cell in run.cells:
-        for name, value in cell.values.items():
-            found.setdefault(name, set()).add(value_text(value))
-    return tuple(name for name, values in found.items() if len(values) > 1)
 
 
 def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:

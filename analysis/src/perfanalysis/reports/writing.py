@@ -11,10 +11,11 @@ from pathlib import Path
 from perfanalysis.drawing.blocks import Section
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.drawing.page import Drawn
+from perfanalysis.drawing.png import draw
+from perfanalysis.drawing.svg import draw_svg
 from perfanalysis.files.discovery import Place
 from perfanalysis.files.documents import write_bytes, write_text
 from perfanalysis.files.findings import Finding
-from perfanalysis.reports import ReportPaths, Wanted
 from perfanalysis.reports.arrange import Passage, arranged, check_filters, figures_of, matches
 from perfanalysis.reports.content import COMPARISON, TIMELINE, Content, Group, content_of
 from perfanalysis.reports.layout import Page, default_layout, read_layout
@@ -22,8 +23,50 @@ from perfanalysis.reports.markdown import render_markdown
 from perfanalysis.reports.page import Sheet, head_of, render_page
 from perfanalysis.results.output import write_kpis, write_tables
 from perfanalysis.workloads.kinds import known, workload_type
-from perfanalysis.workloads.run_analysis import RunAnalysis
+from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run, report_directory
+from perfanalysis.workloads.selection import Selection
 from perfanalysis.workloads.workload_type import Analysis
+
+
+@dataclass(frozen=True)
+class ReportPaths:
+    """Where a report's files are, and what its readers must know about the data."""
+
+    index: Path
+    kpis: Path
+    openmetrics: Path
+    tables: Path
+    plots: tuple[Path, ...]
+    findings: tuple[Finding, ...]
+    pages: tuple[tuple[Path, Path], ...] = ()
+    """Each report of the layout as a page and as its Markdown twin; `index` is the page of the first."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How a report is to be: by a layout (report.yml; None: the shipped one), and with SVG files beside PNG ones."""
+
+    layout: Path | None = None
+    svg: bool = False
+
+
+def make_report(
+    run_directory: Path | str,
+    output: Path | str | None = None,
+    selection: Selection | None = None,
+    wanted: Wanted | None = None,
+) -> ReportPaths:
+    """Analyse a run directory and write its report: index.html, report.md, plots, KPIs and tables.
+
+    Works for runs that failed, were killed or still go on: what is missing is said in the report and in `findings`.
+    `output` is a folder, `<run>/report` by default; a selection of workloads has a folder of its own in it, named after
+    the selection, so that the whole report stays. Raises UsageError when it is no run directory, when the folder cannot
+    be made, or when the layout is wrong.
+    """
+    directory = Path(run_directory)
+    folder = report_directory(directory, None if output is None else Path(output))
+    target = folder if selection is None or output is not None else folder / selection.folder
+    return write_report(analyse_run(directory, folder, selection), target, wanted)
 
 
 def write_report(result: RunAnalysis, target: Path, wanted: Wanted | None = None) -> ReportPaths:
@@ -134,9 +177,6 @@ def _short_name(place: Place, recordings: Counter[str]) -> str:
 
 
 def _draw(drawn: tuple[Drawn, ...], target: Path) -> tuple[Path, ...]:
-    from perfanalysis.drawing.png import draw
-    from perfanalysis.drawing.svg import draw_svg
-
     paths = []
     for item in drawn:
         paths.append(target / item.file)

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import click
 
+from perfanalysis.errors import refuse_bad_data
+from perfanalysis.files.findings import print_findings
 from perfanalysis.workloads.options import OUTPUT, RUN, WORKLOADS
+from perfanalysis.workloads.parsing import parse_run
+from perfanalysis.workloads.run_analysis import report_directory
 
 
 @click.command("parse")
@@ -19,18 +23,13 @@ def parse_command(run: Path, output: Path | None, dry_run: bool) -> None:
 
     Exit code 5 when a part of the data cannot be read; the rest is parsed all the same.
     """
-    from perfanalysis.errors import refuse_bad_data
-    from perfanalysis.workloads.parsing import parse_run
-    from perfanalysis.workloads.run_analysis import report_directory
-
     target = (output or run / "report") if dry_run else report_directory(run, output)
     recordings, findings = parse_run(run, target, dry=dry_run)
     for recording in recordings:
         click.echo(recording.sentence)
         for line in recording.files if dry_run else ():
             click.echo(line)
-    for finding in findings:
-        click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
+    print_findings(findings)
     if not dry_run:
         click.echo(f"Tables: {target / 'tables'}")
         refuse_bad_data(finding.text for finding in findings if finding.severity == "error")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perfanalysis.errors import UsageError
+from perfanalysis.workloads.declared.loading import declaration, load_workload
 
 if TYPE_CHECKING:
     from perfanalysis.workloads.workload_type import WorkloadType
@@ -50,8 +51,6 @@ class Kinds:
 
         Raises UsageError with file and line for a folder that cannot be used, or two of them with one marker.
         """
-        from perfanalysis.workloads.declared.loading import declaration, load_workload
-
         given: dict[str, tuple[Path, WorkloadType[Any]]] = {}
         for folder in dict.fromkeys(folder.resolve() for folder in folders):
             declared = declaration(folder)
@@ -75,8 +74,6 @@ def _python_kind(module: str) -> WorkloadType[Any]:
 @cache
 def shipped() -> Kinds:
     """The kinds that come with perfanalysis. Raises UsageError when two declared ones share a marker."""
-    from perfanalysis.workloads.declared.loading import declaration, load_workload
-
     loaders: dict[str, Callable[[], WorkloadType[Any]]] = {
         marker: partial(_python_kind, module) for marker, module in PYTHON_KINDS.items()
     }

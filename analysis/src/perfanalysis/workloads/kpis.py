@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar, get_args
 
 from perfanalysis.units import unit_of
+from perfanalysis.workloads.percentiles import method_in_use
 
 Direction = Literal["higher", "lower", "neither"]
 NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -135,8 +136,6 @@ class Labelled:
 
 def kpis_document(run: Mapping[str, Any], results: Iterable[Labelled]) -> dict[str, Any]:
     """The document psap.perf/kpis/1; `run` gives run, flow, status, simulated and emulated."""
-    from perfanalysis.workloads.percentiles import method_in_use
-
     kpis = [
         {**declared(value), "labels": {**result.labels, **value.labels}, **measured(value)}
         for result in results

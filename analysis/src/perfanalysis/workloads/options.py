@@ -6,6 +6,9 @@ from pathlib import Path
 
 import click
 
+from perfanalysis.workloads.kinds import with_workloads
+from perfanalysis.workloads.percentiles import METHODS, taken_by
+
 RUN = click.argument("run", type=click.Path(path_type=Path))
 OUTPUT = click.option(
     "--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default RUN/report."
@@ -14,15 +17,11 @@ OUTPUT = click.option(
 
 def _known_too(context: click.Context, _: click.Parameter, folders: tuple[Path, ...]) -> None:
     if folders:
-        from perfanalysis.workloads.kinds import with_workloads
-
         context.with_resource(with_workloads(folders))
 
 
 def _percentiles_by(context: click.Context, _: click.Parameter, method: str) -> None:
     if method != "linear":
-        from perfanalysis.workloads.percentiles import METHODS, taken_by
-
         context.with_resource(taken_by(next(one for one in METHODS if one == method)))
 
 

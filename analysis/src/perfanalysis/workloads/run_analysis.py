@@ -9,7 +9,6 @@ from pathlib import Path
 
 from perfanalysis.drawing.blocks import Section
 from perfanalysis.drawing.charts import Figure
-from perfanalysis.drawing.wording import value_text
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.files.cache import load_tables, tables_folder
 from perfanalysis.files.discovery import Marks, Place, Run, check_run_directory, discover, marks_together
@@ -17,7 +16,9 @@ from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
 from perfanalysis.workloads.kinds import known, workload_type
 from perfanalysis.workloads.kpis import Labelled
+from perfanalysis.workloads.labels import labels_of
 from perfanalysis.workloads.prometheus.beside import load_ranges, place_metrics
+from perfanalysis.workloads.prometheus.kpis import metric_analyses
 from perfanalysis.workloads.prometheus.ranges import Ranges
 from perfanalysis.workloads.selection import Selection
 from perfanalysis.workloads.workload_type import Analysis
@@ -59,19 +60,6 @@ class RunAnalysis:
         return tuple(Labelled(labels_of(analysis), analysis.kpis) for analysis in self.analyses)
 
 
-def labels_of(analysis: Analysis) -> dict[str, str]:
-    """Labels of a recording: its name, and the cell it belongs to with the cell's values."""
-    labels = {"recording": analysis.place.name}
-    labels |= {name.lower(): value for name, value in analysis.facts.items()}
-    if analysis.place.part:
-        labels["part"] = analysis.place.part
-    cell = analysis.place.cell
-    if cell is not None:
-        labels["cell"] = str(cell.index)
-        labels |= {name: value_text(value) for name, value in cell.values.items()}
-    return labels
-
-
 def report_directory(run_directory: Path, output: Path | None) -> Path:
     """Where a report goes: as asked, else `report` in the run; the folder is made.
 
@@ -109,8 +97,6 @@ def analyse_run(run_directory: Path, output: Path, selection: Selection | None =
     together, make_figures = _together(tuple(analyses))
     with_metrics, make_sections = place_metrics(together, ranges, run.marks)
     if not run.places and "imported" in run.document:
-        from perfanalysis.workloads.prometheus.kpis import metric_analyses
-
         metrics = metric_analyses(ranges)
         with_metrics += metrics
         findings += tuple(finding for one in metrics for finding in one.findings)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from perfanalysis.files.findings import Finding
+from perfanalysis.files.source import TableSource, TablesType
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,13 +18,10 @@ if TYPE_CHECKING:
     from perfanalysis.drawing.blocks import Section
     from perfanalysis.drawing.charts import Figure
     from perfanalysis.files.discovery import Marks, Place
-    from perfanalysis.files.source import Source
     from perfanalysis.files.tables import TableSpec
     from perfanalysis.workloads.kpis import Kpi, KpiValue
     from perfanalysis.workloads.prometheus.ranges import Ranges
     from perfanalysis.workloads.selection import Selection
-
-TablesType = TypeVar("TablesType")
 
 
 @dataclass(frozen=True)
@@ -75,22 +73,6 @@ class Across:
     analyses: tuple[Analysis, ...]
     make_figures: Callable[[], tuple[Figure, ...]]
     """What gives the figures: only a report has them."""
-
-
-@dataclass(frozen=True)
-class TableSource(Generic[TablesType]):
-    """What tables are made from. `version` is raised whenever `parse` changes what it makes of the same files.
-
-    `files` are names below the recording's directory, or patterns (`*`, `?`, `[…]`, `**/`): all that `parse` may read.
-    """
-
-    name: str
-    version: int
-    files: tuple[str, ...]
-    tables: type[TablesType]
-    parse: Callable[[Source], TablesType]
-    code: str = field(default="", kw_only=True)
-    """A hash of the parser where it stands in a file of its own: another text is another parser."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from perfdrv.session import current_project
 def report(ctx: click.Context, run: str, output: Path | None, runs_dir: Path | None) -> None:
     """Make the report of RUN: an id, the beginning of one, a path, or `latest`."""
     root = current_project(ctx).runs_root(runs_dir)
-    from perfanalysis.reports import make_report
+    from perfanalysis.reports.writing import make_report
 
     from perfdrv.project import shown_path
     from perfdrv.store import find_run

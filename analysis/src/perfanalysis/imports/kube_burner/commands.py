@@ -6,11 +6,18 @@ from pathlib import Path
 
 import click
 
-from perfanalysis.imports.options import INTO, tell
+from perfanalysis.errors import DataQualityError, UsageError
+from perfanalysis.files.findings import print_findings
+from perfanalysis.imports.kube_burner.folder import imported_folder, read_folder
+from perfanalysis.imports.kube_burner.orion import keep_columns
+from perfanalysis.imports.options import INTO
 from perfanalysis.imports.orion.commands import CONFIG, TEST, VARIABLES
+from perfanalysis.imports.orion.config import chosen_test, read_config
+from perfanalysis.imports.orion.template import read_variables
+from perfanalysis.imports.run_directory import write_run_directory
 
 
-@click.command("kube-burner", short_help="A local folder of kube-burner, as a run.")
+@click.command("kube-burner")
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @INTO
 @click.option(
@@ -37,21 +44,14 @@ def import_kube_burner(
     computed from the documents, as orion would from its index. Exit code 5 when a file cannot be read; the others are
     taken in.
     """
-    from perfanalysis.errors import DataQualityError, UsageError
-    from perfanalysis.imports.kube_burner.folder import imported_folder, read_folder
-    from perfanalysis.imports.kube_burner.orion import keep_columns
-    from perfanalysis.imports.orion.config import chosen_test, read_config
-    from perfanalysis.imports.run_directory import write_run_directory
-    from perfanalysis.verdicts.regression.orion import read_variables
-
     if (history is None) != (orion_config is None):
         raise UsageError("--history and --orion-config belong together")
     folder = read_folder(directory)
-    tell(folder.findings)
+    print_findings(folder.findings)
     if history is not None and orion_config is not None:
         test = chosen_test(read_config(orion_config, read_variables(orion_vars)), orion_test, orion_config)
         added = keep_columns(folder, test, history)
-        tell(added.findings)
+        print_findings(added.findings)
         click.echo(added.told(directory.name, of=test.name))
     else:
         imported = imported_folder(folder)

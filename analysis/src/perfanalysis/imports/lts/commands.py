@@ -6,10 +6,14 @@ from pathlib import Path
 
 import click
 
-from perfanalysis.imports.options import HISTORY, tell
+from perfanalysis.files.findings import print_findings
+from perfanalysis.imports.entries import keep, origin
+from perfanalysis.imports.lts.history import history_documents
+from perfanalysis.imports.lts.payloads import files_of, read_file
+from perfanalysis.imports.options import HISTORY
 
 
-@click.command("lts", short_help="LTS payloads of MatrixBenchmarking, into a history.")
+@click.command("lts")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @HISTORY
 def import_lts(paths: tuple[Path, ...], folder: Path) -> None:
@@ -18,12 +22,10 @@ def import_lts(paths: tuple[Path, ...], folder: Path) -> None:
     PATHS are files with a payload or a list of them, or directories of such files, as they are exported and downloaded.
     A run's id is the test's uuid; the settings are the keys that it is compared by, versions and the like are facts.
     """
-    from perfanalysis.imports.entries import keep, origin
-    from perfanalysis.imports.lts.history import history_documents
-    from perfanalysis.imports.lts.payloads import files_of, read_file
-
     for path in (file for given in paths for file in files_of(given)):
         read = read_file(path)
         added = keep(folder, history_documents(read.payloads, origin(path, read.content)))
-        tell((*read.findings, *(each for payload in read.payloads for each in payload.findings), *added.findings))
+        print_findings(
+            (*read.findings, *(each for payload in read.payloads for each in payload.findings), *added.findings)
+        )
         click.echo(added.told(path.name))

@@ -6,10 +6,14 @@ from pathlib import Path
 
 import click
 
-from perfanalysis.imports.options import INTO, tell
+from perfanalysis.files.findings import print_findings
+from perfanalysis.imports.matrixbenchmarking.reading import read_result_tree
+from perfanalysis.imports.matrixbenchmarking.settings import filters_of
+from perfanalysis.imports.options import INTO
+from perfanalysis.imports.run_directory import write_run_directory
 
 
-@click.command("matrixbenchmarking", short_help="A result tree of MatrixBenchmarking, as a run.")
+@click.command("matrixbenchmarking")
 @click.argument("tree", type=click.Path(path_type=Path))
 @INTO
 @click.option(
@@ -25,13 +29,9 @@ def import_matrixbenchmarking(tree: Path, into: Path | None, filters: tuple[str,
     Read are lists of Kubernetes objects (pods.json, jobs.json, pytorchjob.json …) and fine-tuning jobs in the
     directories that TOPSAIL's commands left. A test without an exit code is a cell that failed, without a recording.
     """
-    from perfanalysis.imports.matrixbenchmarking.reading import read_result_tree
-    from perfanalysis.imports.matrixbenchmarking.settings import filters_of
-    from perfanalysis.imports.run_directory import write_run_directory
-
     read = read_result_tree(tree, filters_of(filters))
     run = write_run_directory(read.imported, into)
-    tell(read.findings)
+    print_findings(read.findings)
     recorded = sum(bool(part.files) for part in read.imported.parts)
     click.echo(f"{len(read.imported.parts)} tests, {recorded} of them with a recording")
     click.echo(f"Run: {run}")

@@ -6,11 +6,15 @@ from pathlib import Path
 
 import click
 
-from perfanalysis.imports.options import HISTORY, tell
-from perfanalysis.imports.told import told_options
+from perfanalysis.files.findings import print_findings
+from perfanalysis.imports.entries import documents, keep, origin
+from perfanalysis.imports.openmetrics.history import Reading, foreign_runs
+from perfanalysis.imports.openmetrics.reading import families_of
+from perfanalysis.imports.options import HISTORY
+from perfanalysis.imports.told import told, told_options
 
 
-@click.command("openmetrics", short_help="OpenMetrics text, into a history.")
+@click.command("openmetrics")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @HISTORY
 @click.option(
@@ -43,16 +47,11 @@ def import_openmetrics(
     labels are the keys that it is compared by. The specification is held to strictly. KPIs of ours (kpis.prom of a
     report) keep name, unit and direction.
     """
-    from perfanalysis.imports.entries import documents, keep, origin
-    from perfanalysis.imports.openmetrics.history import Reading, foreign_runs
-    from perfanalysis.imports.openmetrics.reading import families_of
-    from perfanalysis.imports.told import told
-
     reading = Reading(told(lower, higher, units), run_id, run_label, started, frozenset(facts), statistic)
     for path in files:
         content = path.read_bytes()
         source = origin(path, content)
         runs, findings = foreign_runs(families_of(content, str(path)), path, source["sha256"], reading)
         added = keep(folder, documents(runs, source))
-        tell((*findings, *added.findings))
+        print_findings((*findings, *added.findings))
         click.echo(added.told(path.name))

@@ -17,7 +17,8 @@ from perfanalysis.imports.entries import ForeignKpi, ForeignRun
 from perfanalysis.imports.openmetrics.model import Family, Sample
 from perfanalysis.imports.told import SCALED, UNKNOWN, Scale, Told
 from perfanalysis.units import BASE, TABLE, unit_of
-from perfanalysis.workloads.kpis import Direction
+from perfanalysis.workloads.kinds import every_kind
+from perfanalysis.workloads.kpis import Direction, KpiValue, metric_name
 
 TOOL = "openmetrics"
 OURS = "psap_perf_"
@@ -189,9 +190,6 @@ def _kpi(
 
 def _declared() -> Mapping[str, tuple[str, str, Direction]]:
     """Name of the metric → name, unit and direction of each KPI of ours."""
-    from perfanalysis.workloads.kinds import every_kind
-    from perfanalysis.workloads.kpis import KpiValue, metric_name
-
     kpis = [kpi for kind in every_kind().values() for kpi in kind.kpis]
     return {
         metric_name(KpiValue(kpi.name, kpi.help, kpi.unit, kpi.direction, None, None, None, None, None, None)): (

@@ -8,8 +8,14 @@ from typing import Any
 
 import click
 
-from perfanalysis.imports.options import HISTORY, tell
-from perfanalysis.imports.told import told_options
+from perfanalysis.files.findings import print_findings
+from perfanalysis.imports.entries import documents, keep, origin
+from perfanalysis.imports.options import HISTORY
+from perfanalysis.imports.orion.config import chosen_test, read_config
+from perfanalysis.imports.orion.history import foreign_runs
+from perfanalysis.imports.orion.runs import read_output
+from perfanalysis.imports.orion.template import read_variables
+from perfanalysis.imports.told import told, told_options
 
 VARIABLES = click.option(
     "--orion-vars", metavar="JSON", help="Variables of orion's templates; the environment's count too."
@@ -43,7 +49,7 @@ def judged_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.command("orion", short_help="Runs of orion's JSON, into a history.")
+@click.command("orion")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @HISTORY
 @CONFIG
@@ -66,13 +72,6 @@ def import_orion(
     else that of the config's only test, else the file's name) is the key that it is compared by. The files tell no
     units.
     """
-    from perfanalysis.imports.entries import documents, keep, origin
-    from perfanalysis.imports.orion.config import chosen_test, read_config
-    from perfanalysis.imports.orion.history import foreign_runs
-    from perfanalysis.imports.orion.runs import read_output
-    from perfanalysis.imports.told import told
-    from perfanalysis.verdicts.regression.orion import read_variables
-
     known = told(lower, higher, units)
     test = None
     if orion_config is not None:
@@ -82,5 +81,5 @@ def import_orion(
         name = orion_test or (path.stem if test is None else test.name)
         made = documents(foreign_runs(output, name, test, known), origin(path, output.content))
         added = keep(folder, made)
-        tell((*output.findings, *added.findings))
+        print_findings((*output.findings, *added.findings))
         click.echo(added.told(path.name, of=name))

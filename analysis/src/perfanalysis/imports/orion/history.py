@@ -7,10 +7,9 @@ from collections import Counter
 from perfanalysis.errors import DataQualityError
 from perfanalysis.imports.entries import ForeignKpi, ForeignRun
 from perfanalysis.imports.orion.config import OrionTest
-from perfanalysis.imports.orion.names import kpi_name
+from perfanalysis.imports.orion.metrics import kpi_name
 from perfanalysis.imports.orion.runs import OrionOutput, OrionRun
 from perfanalysis.imports.told import Told
-from perfanalysis.verdicts.regression.orion import better
 from perfanalysis.workloads.kpis import Direction
 
 TOOL = "orion"
@@ -53,7 +52,7 @@ def _names(columns: tuple[str, ...], file: str) -> dict[str, str]:
 def _kpi(column: str, name: str, number: float, config: OrionTest | None, told: Told) -> ForeignKpi:
     metric = None if config is None else config.by_column(column)
     scale = told.scale(name)
-    direction: Direction = "neither" if metric is None else DIRECTIONS[better(metric)]
+    direction: Direction = "neither" if metric is None else DIRECTIONS[metric.better]
     return ForeignKpi(
         name=name,
         help=f"orion's column {column}",

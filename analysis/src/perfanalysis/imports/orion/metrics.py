@@ -6,10 +6,11 @@ import copy
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from perfanalysis.errors import UsageError
 from perfanalysis.imports.orion.template import Located
+from perfanalysis.workloads.kpis import Direction
 
 AGGREGATES = ("avg", "sum", "max", "min", "count", "percentiles")
 TARGET_PERCENTILE = 95.0
@@ -28,6 +29,7 @@ NOT_DONE: Mapping[str, str] = {
     "group_by": "its values are only in orion's index: write a metric for each, or take in orion's JSON",
 }
 _PLACEHOLDER = re.compile(r"\$\{(\w+)\}")
+_WORDS = re.compile(r"[A-Z]+\d*(?![a-z])|[A-Z]?[a-z]+\d*|\d+[a-z]*")
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,22 @@ class Metric:
         """The kind of documents: `podLatencyQuantilesMeasurement`, `containerCPU`, …"""
         found = self.fields.get("metricName", self.fields.get("metricName.keyword"))
         return None if found is None else str(found)
+
+    @property
+    def better(self) -> Direction | Literal["either"]:
+        """Which way is better: orion's direction says which way is worse."""
+        if self.direction == BOTH:
+            return "either"
+        return "lower" if self.direction == INCREASES else "higher"
+
+
+def kpi_name(column: str) -> str:
+    """`podReadyLatency_P99` is `pod_ready_latency_p99`, `apiserverCPU_avg` is `apiserver_cpu_avg`.
+
+    The same column always has the same name, whatever others there are. Empty when it has no letter and no digit.
+    """
+    name = "_".join(word.lower() for word in _WORDS.findall(column))
+    return f"m_{name}" if name[:1].isdigit() else name
 
 
 def expanded(metric: Located, where: str) -> list[Located]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from perfanalysis.errors import DataQualityError, UsageError
-from perfanalysis.files.documents import load_json
+from perfanalysis.files.documents import load_json, parse_time
 from perfanalysis.files.findings import Finding
 
 KNOWN = frozenset(("uuid", "timestamp", "metrics", "is_changepoint", "github_context"))
@@ -130,8 +130,6 @@ def _moment(value: object, place: str) -> float | None:
 
 
 def _of_text(text: str) -> float | None:
-    from perfanalysis.files.documents import parse_time
-
     try:
         return _number(float(text))
     except ValueError:

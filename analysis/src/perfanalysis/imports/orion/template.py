@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -67,3 +68,16 @@ def _rendered(text: str, variables: Mapping[str, Any], path: Path) -> str:
         raise UsageError(f"{path}:{error.lineno}: it is no Jinja2 template: {error.message}") from error
     except Exception as error:  # an expression of a template can raise anything
         raise UsageError(f"{path}: it cannot be rendered: {type(error).__name__}: {error}") from error
+
+
+def read_variables(text: str | None) -> Mapping[str, Any]:
+    """A JSON object of variables for the templates; none for None. Raises UsageError."""
+    if text is None:
+        return {}
+    try:
+        loaded = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"--orion-vars is no JSON: {error}") from error
+    if not isinstance(loaded, dict):
+        raise UsageError('--orion-vars must be a JSON object, such as {"version": "4.20"}')
+    return loaded

@@ -7,11 +7,14 @@ from pathlib import Path
 import click
 
 from perfanalysis.drawing.wording import counted
+from perfanalysis.errors import DataQualityError
 from perfanalysis.imports.options import INTO
-from perfanalysis.imports.told import told_options
+from perfanalysis.imports.prometheus.reading import imported_answers, read_answers, told_of
+from perfanalysis.imports.run_directory import write_run_directory
+from perfanalysis.imports.told import told, told_options
 
 
-@click.command("prometheus", short_help="Range queries in JSON, or OpenMetrics dumps, as a run.")
+@click.command("prometheus")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @INTO
 @told_options
@@ -25,11 +28,6 @@ def import_prometheus(
     P95 and maximum of each series are KPIs; a query without a unit has none, and is named. Exit code 5 when a file
     cannot be read; the run is made of the others.
     """
-    from perfanalysis.errors import DataQualityError
-    from perfanalysis.imports.prometheus.reading import imported_answers, read_answers, told_of
-    from perfanalysis.imports.run_directory import write_run_directory
-    from perfanalysis.imports.told import told
-
     said = told(lower, higher, units)
     answers = tuple(told_of(answer, said) for answer in read_answers(files))
     run = write_run_directory(imported_answers(files, answers), into)

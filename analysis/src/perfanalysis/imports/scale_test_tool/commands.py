@@ -8,10 +8,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perfanalysis.imports.options import tell
+from perfanalysis.drawing.png import draw
+from perfanalysis.errors import DataQualityError
+from perfanalysis.files.documents import write_bytes, write_text
+from perfanalysis.files.findings import print_findings
+from perfanalysis.imports.scale_test_tool.accounts import accounts_of, negative_counts
+from perfanalysis.imports.scale_test_tool.columns import Columns
+from perfanalysis.imports.scale_test_tool.from_run import records_by_recording
+from perfanalysis.imports.scale_test_tool.plots import detailed_figure, general_figure, in_order, statistics_lines
+from perfanalysis.imports.scale_test_tool.reading import read_working_directory
+from perfanalysis.imports.scale_test_tool.run_directory import PLACE, run_id, write_run_directory
+from perfanalysis.imports.scale_test_tool.times_csv import times_csv
+from perfanalysis.workloads.run_analysis import report_directory
+from perfanalysis.workloads.selection import Selection
 
 if TYPE_CHECKING:
-    from perfanalysis.imports.scale_test_tool.columns import Columns
     from perfanalysis.workloads.percentiles import Method
 
 LAYOUT = click.option(
@@ -23,7 +34,7 @@ LAYOUT = click.option(
 )
 
 
-@click.command("scale-test-tool", short_help="A directory of Run:ai's scale-test-tool, as a run.")
+@click.command("scale-test-tool")
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
     "--into",
@@ -46,13 +57,10 @@ def import_scale_test_tool(directory: Path, output: Path | None, workload_kind: 
 
     A times.csv is written beside its recording. Exit code 5 when a file is damaged.
     """
-    from perfanalysis.imports.scale_test_tool.reading import read_working_directory
-    from perfanalysis.imports.scale_test_tool.run_directory import PLACE, run_id, write_run_directory
-
     found = read_working_directory(directory)
     target = output if output is not None else Path(os.environ.get("PERF_RUNS_DIR", "runs")) / run_id(found)
     run = write_run_directory(found, target, workload_kind)
-    tell(found.findings)
+    print_findings(found.findings)
     lost = f", {len(found.lost)} lost ({found.lost_reason})" if found.lost else ""
     click.echo(f"{len(found.submissions)} submitted, {len(found.sampled) - len(found.orphans)} of them sampled{lost}")
     _write(found.columns, run / PLACE / "artifacts" / "times.csv", csv_layout)
@@ -94,17 +102,9 @@ def plotter(
     Writes general.png, detailed.png and times.csv, and prints what became of every workload. Exit code 5 when one was
     never sampled, or a file is damaged.
     """
-    from perfanalysis.drawing.png import draw
-    from perfanalysis.errors import DataQualityError
-    from perfanalysis.files.documents import write_bytes
-    from perfanalysis.imports.scale_test_tool.accounts import accounts_of, negative_counts
-    from perfanalysis.imports.scale_test_tool.plots import detailed_figure, general_figure, in_order, statistics_lines
-    from perfanalysis.imports.scale_test_tool.reading import read_working_directory
-    from perfanalysis.workloads.selection import Selection
-
     found = read_working_directory(directory)
     selection = Selection(first, last)
-    tell(found.findings)
+    print_findings(found.findings)
     for heading, (count, cause) in negative_counts(found).items():
         text = f"{count} negative beyond the resolution of their stamps, kept as they are: {cause}"
         click.echo(f"note: {heading}: {text}", err=True)
@@ -139,10 +139,6 @@ def plotter(
 @LAYOUT
 def times_csv_command(run: Path, output: Path | None, csv_layout: str) -> None:
     """Write the times.csv of the scale-test-tool for each recording of RUN."""
-    from perfanalysis.imports.scale_test_tool.columns import Columns
-    from perfanalysis.imports.scale_test_tool.from_run import records_by_recording
-    from perfanalysis.workloads.run_analysis import report_directory
-
     target = report_directory(run, output)
     found = records_by_recording(run, server_clock=csv_layout == "scale-test")
     for name, records in found.items():
@@ -152,9 +148,6 @@ def times_csv_command(run: Path, output: Path | None, csv_layout: str) -> None:
 
 
 def _write(workloads: Columns, path: Path, layout: str) -> None:
-    from perfanalysis.files.documents import write_text
-    from perfanalysis.imports.scale_test_tool.times_csv import times_csv
-
     made = times_csv(workloads, layout)
     write_text(path, made.text)
     for cause, count in made.left_out.items():

@@ -6,12 +6,16 @@ import hashlib
 import json
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import click
 
 from perfanalysis.errors import UsageError
 from perfanalysis.files.documents import Document, listing, load_json, mapping, schema_problem, write_bytes
-from perfanalysis.files.findings import Finding
+from perfanalysis.files.findings import Finding, print_findings
 from perfanalysis.results.history.entries import Entry, entries_of
 from perfanalysis.results.versions import version_key
 
@@ -84,6 +88,15 @@ def load(folder: Path) -> History:
         ]
     kept.sort(key=lambda document: (str(document.get("started") or ""), str(document["run"])))
     return History(tuple(kept), tuple(findings))
+
+
+def documents_of(folder: Path) -> Iterator[dict[str, Any]]:
+    """The documents of a history; what was left out, and that there is none, is told on stderr."""
+    history = load(folder)
+    print_findings(history.findings)
+    if not history.documents:
+        click.echo(f"note: {folder} holds no run of a history", err=True)
+    yield from history.documents
 
 
 def listed(folder: Path) -> str:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import click
 
 from perfanalysis.drawing.wording import counted
 from perfanalysis.errors import DataQualityError
-
-if TYPE_CHECKING:
-    from perfanalysis.results.opensearch.connection import Server
+from perfanalysis.files.findings import Finding
+from perfanalysis.results.history.folder import add, documents_of
+from perfanalysis.results.opensearch.connection import Server, read_credentials
+from perfanalysis.results.opensearch.pull import pull
+from perfanalysis.results.opensearch.push import push
+from perfanalysis.results.scrubbing import read_rules, scrub
 
 Command = TypeVar("Command", bound=Callable[..., None])
 OPTIONS = (
@@ -58,10 +61,6 @@ def push_command(
 
     Exit code 1 when some documents were not taken, each is named; 3 when the server cannot be reached or refuses.
     """
-    from perfanalysis.results.history.commands import documents_of
-    from perfanalysis.results.opensearch.push import push
-    from perfanalysis.results.scrubbing import read_rules, scrub
-
     wanted = read_rules(rules)
     server = _server(url, prefix, credentials, ca_file, no_verify)
     pushed = push(server, [scrub(document, wanted) for document in documents_of(folder)])
@@ -91,10 +90,6 @@ def pull_command(
     Exit code 3 when the server cannot be reached or refuses; 5 when documents were changed on the server: each is named
     and left out.
     """
-    from perfanalysis.files.findings import Finding
-    from perfanalysis.results.history.folder import add
-    from perfanalysis.results.opensearch.pull import pull
-
     new = there = changed = 0
     for found in pull(_server(url, prefix, credentials, ca_file, no_verify), flow):
         if isinstance(found, Finding):
@@ -110,8 +105,6 @@ def pull_command(
 
 
 def _server(url: str, prefix: str, credentials: Path | None, ca_file: Path | None, no_verify: bool) -> Server:
-    from perfanalysis.results.opensearch.connection import Server, read_credentials
-
     if no_verify:
         click.echo("warning: the server's certificate is not checked", err=True)
     return Server(url, prefix, ca_file, not no_verify, read_credentials(credentials))

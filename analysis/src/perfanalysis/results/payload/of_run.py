@@ -20,9 +20,9 @@ from perfanalysis.results.payload.model import (
     Result,
     Statistic,
 )
-from perfanalysis.verdicts.comparison.pairs import key_settings, settings_of
+from perfanalysis.workloads.labels import key_settings, labels_of, settings_of
 from perfanalysis.workloads.percentiles import estimates
-from perfanalysis.workloads.run_analysis import RunAnalysis, labels_of
+from perfanalysis.workloads.run_analysis import RunAnalysis
 from perfanalysis.workloads.workload_type import Analysis, Sample
 
 

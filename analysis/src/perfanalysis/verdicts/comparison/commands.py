@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from perfanalysis.errors import UsageError
+from perfanalysis.files.scratch import scratch_folder
+from perfanalysis.verdicts.comparison.cells import sides_of_cells
+from perfanalysis.verdicts.comparison.comparison import compare
+from perfanalysis.verdicts.comparison.sides import sides_of
+from perfanalysis.verdicts.comparison.terminal import console_for_output, print_comparison
+from perfanalysis.verdicts.comparison.write import write_comparison
 from perfanalysis.workloads.options import PERCENTILES, WORKLOADS
+from perfanalysis.workloads.run_analysis import analyse_run, report_directory
 
 if TYPE_CHECKING:
     from perfanalysis.verdicts.comparison.sides import Side
@@ -75,9 +82,6 @@ def compare_command(
     equal. comparison.json, .md, .html and plots are written. Exit code 2: settings differ. 5: the data of one is not
     complete; all is written all the same, and with --fail-on-worse this comes before 4.
     """
-    from perfanalysis.verdicts.comparison.comparison import compare
-    from perfanalysis.verdicts.comparison.write import write_comparison
-
     limit, target = share(margin), target_of(runs[-1], output)
     sides = _sides(runs, histories, by, baseline, cells=cells)
     comparison = compare(sides, force=force, margin=limit, ignored=frozenset(ignored))
@@ -85,8 +89,6 @@ def compare_command(
     if as_json:
         click.echo(written.document.read_text(), nl=False)
     else:
-        from perfanalysis.verdicts.comparison.terminal import console_for_output, print_comparison
-
         print_comparison(comparison, console_for_output())
         click.echo(f"Page: {written.page}")
     error = comparison.error(fail_on_worse=fail_on_worse)
@@ -96,8 +98,6 @@ def compare_command(
 
 def target_of(last: str, output: Path | None) -> Path:
     """Where to write: as asked, else into the report of a run directory. Raises UsageError for what is none."""
-    from perfanalysis.workloads.run_analysis import report_directory
-
     if Path(last).is_dir():
         return report_directory(Path(last), output)
     if output is None:
@@ -108,11 +108,6 @@ def target_of(last: str, output: Path | None) -> Path:
 def _sides(
     runs: tuple[str, ...], histories: tuple[Path, ...], by: str | None, baseline: str | None, *, cells: bool
 ) -> tuple[Side, ...]:
-    from perfanalysis.files.scratch import scratch_folder
-    from perfanalysis.verdicts.comparison.cells import sides_of_cells
-    from perfanalysis.verdicts.comparison.sides import sides_of
-    from perfanalysis.workloads.run_analysis import analyse_run
-
     if not (by or cells):
         if len(runs) < 2:
             raise UsageError("give two or more runs, or --by SETTING or --cells to compare the cells of one")

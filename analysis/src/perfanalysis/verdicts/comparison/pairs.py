@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from perfanalysis.drawing.wording import value_text
 from perfanalysis.errors import UsageError
-from perfanalysis.files.discovery import Run
-from perfanalysis.files.documents import mapping
-from perfanalysis.workloads.workload_type import Analysis
 
 if TYPE_CHECKING:
     from perfanalysis.verdicts.comparison.sides import Recording, Side
@@ -21,22 +18,6 @@ Differing = Mapping[str, tuple[Any, Any]]
 MOST_TOLD = 8
 UNKNOWN = object()
 """In place of a value that only the other side knows."""
-
-
-def key_settings(run: Run) -> dict[str, Any]:
-    """The settings of a run that decide whether its results can be compared with others'."""
-    entries = ((name, mapping(entry)) for name, entry in mapping(run.settings.get("all")).items())
-    return {name: entry.get("value") for name, entry in entries if entry.get("compare") == "key"}
-
-
-def settings_of(analysis: Analysis, run: Run) -> dict[str, Any]:
-    """The same for one recording: a cell's values stand above those of the run, and its own facts beside them.
-
-    A value whose name begins with @ only counts repetitions of one test: it decides nothing.
-    """
-    cell = analysis.place.cell
-    values = {} if cell is None else {name: value for name, value in cell.values.items() if not name.startswith("@")}
-    return {**key_settings(run), **values, **analysis.facts}
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -12,12 +13,14 @@ from perfanalysis.drawing.wording import value_text
 from perfanalysis.errors import UsageError
 from perfanalysis.files.discovery import Marks, marks_of
 from perfanalysis.files.documents import Document, listing, mapping, text_or_none
-from perfanalysis.reports.run_sections import recording_label
-from perfanalysis.verdicts.comparison.pairs import key_settings, settings_of
+from perfanalysis.files.scratch import scratch_folder
+from perfanalysis.results.history.document import history_document
+from perfanalysis.results.history.folder import load
 from perfanalysis.verdicts.thresholds.measured import LATENCIES, MEDIAN, values_of_step, without_statistic
 from perfanalysis.workloads.kpis import Direction, KpiValue
+from perfanalysis.workloads.labels import key_settings, labels_of, recording_label, settings_of
 from perfanalysis.workloads.percentiles import method_in_use
-from perfanalysis.workloads.run_analysis import RunAnalysis, labels_of
+from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,8 +87,6 @@ def headings(sides: Sequence[Side]) -> tuple[str, ...]:
 
 def side_of_run(result: RunAnalysis) -> Side:
     """The side that an analysed run directory is."""
-    from perfanalysis.results.history.document import history_document
-
     document = history_document(result)
     return Side(
         name=result.run.id,
@@ -200,8 +201,6 @@ def _kpi_value(kpi: Document) -> tuple[KpiValue, ...]:
 
 
 def _number(value: object) -> float | None:
-    import math
-
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return float(value)
@@ -212,8 +211,6 @@ def sides_of(words: Sequence[str], histories: Sequence[Path]) -> tuple[Side, ...
 
     Raises UsageError for a word that is neither, and for a beginning that several runs share.
     """
-    from perfanalysis.results.history.folder import load
-
     loaded = [load(folder) for folder in histories]
     documents = [document for history in loaded for document in history.documents]
     found = tuple(_side_of_word(word, documents) for word in words)
@@ -222,8 +219,6 @@ def sides_of(words: Sequence[str], histories: Sequence[Path]) -> tuple[Side, ...
 
 
 def _with_notes(side: Side, notes: tuple[str, ...]) -> Side:
-    from dataclasses import replace
-
     return replace(side, notes=side.notes + notes)
 
 
@@ -243,8 +238,5 @@ def _side_of_word(word: str, documents: Sequence[Document]) -> Side:
 
 
 def _analysed(run: Path) -> RunAnalysis:
-    from perfanalysis.files.scratch import scratch_folder
-    from perfanalysis.workloads.run_analysis import analyse_run
-
     with scratch_folder() as folder:
         return analyse_run(run, folder)

@@ -9,6 +9,8 @@ from pathlib import Path
 from perfanalysis.drawing.blocks import Table
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.drawing.page import Drawn, page_assets, page_environment
+from perfanalysis.drawing.png import draw
+from perfanalysis.drawing.svg import draw_svg
 from perfanalysis.files.documents import write_bytes, write_json, write_text
 from perfanalysis.verdicts.comparison.comparison import Comparison, Group
 from perfanalysis.verdicts.comparison.document import comparison_document
@@ -68,9 +70,6 @@ def named_figures(figures: Iterable[Figure], prefix: str, *, svg: bool) -> tuple
 
 def write_figures(drawn: Iterable[Drawn], target: Path) -> tuple[Path, ...]:
     """Draw each figure into its files."""
-    from perfanalysis.drawing.png import draw
-    from perfanalysis.drawing.svg import draw_svg
-
     paths = []
     for item in drawn:
         for file, drawing in ((item.file, draw), (item.svg, draw_svg)):

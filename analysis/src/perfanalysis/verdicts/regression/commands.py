@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import datetime
+import json
 from pathlib import Path
 from typing import get_args
 
 import click
 
 from perfanalysis.errors import UsageError
+from perfanalysis.files.findings import print_findings
 from perfanalysis.imports.orion.commands import judged_options
+from perfanalysis.results.history.folder import documents_of, listed
 from perfanalysis.verdicts.comparison.commands import share, target_of
+from perfanalysis.verdicts.regression.acknowledged import Acknowledged, read_acknowledged
 from perfanalysis.verdicts.regression.methods import Method
+from perfanalysis.verdicts.regression.orion import judged_by, read_orion_acknowledged
+from perfanalysis.verdicts.regression.page import history_page
+from perfanalysis.verdicts.regression.series import Selection
+from perfanalysis.verdicts.regression.verdict import Options
+from perfanalysis.verdicts.regression.watched import read_watched
+from perfanalysis.verdicts.regression.write import regress_run
 from perfanalysis.workloads.options import WORKLOADS
 
 
@@ -93,13 +103,6 @@ def regress_command(
     into verdict.json. Exit code 4: a KPI is worse. 5: the data of the run is not complete, before 4. 6: no KPI has
     enough history.
     """
-    from perfanalysis.verdicts.regression.acknowledged import Acknowledged, read_acknowledged
-    from perfanalysis.verdicts.regression.orion import judged_by, read_orion_acknowledged
-    from perfanalysis.verdicts.regression.series import Selection
-    from perfanalysis.verdicts.regression.verdict import Options
-    from perfanalysis.verdicts.regression.watched import read_watched
-    from perfanalysis.verdicts.regression.write import regress_run
-
     today = datetime.datetime.now(datetime.UTC).date()
     accepted = Acknowledged() if acknowledged is None else read_acknowledged(acknowledged, today)
     accepted = sum((read_orion_acknowledged(path) for path in orion_ack), accepted)
@@ -110,10 +113,32 @@ def regress_command(
     )
     options = Options(method, share(margin), recent, selection, watched, orion.notes)
     written = regress_run(run, folder, options, accepted, target_of(run, output), svg=svg)
-    for finding in written.findings:
-        click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
+    print_findings(written.findings)
     click.echo((written.json if as_json else written.markdown).read_text(), nl=False)
     if not as_json:
         click.echo(f"Page: {written.page}")
     if written.error is not None:
         raise written.error
+
+
+@click.command("show")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("run", required=False)
+@click.option("--page", type=click.Path(path_type=Path), metavar="FILE", help="Write the trends of all runs as a page.")
+@click.option("--sort-by", "sorted_by", multiple=True, metavar="KEY", help="Order its runs by this, as versions.")
+def show_command(folder: Path, run: str | None, page: Path | None, sorted_by: tuple[str, ...]) -> None:
+    """Print the document of RUN (its id, or the beginning of it that no other has), or write the page of all runs."""
+    if (run is None) == (page is None):
+        raise UsageError("name a RUN to print, or give --page FILE to write the trends of all runs")
+    if page is not None:
+        written, findings = history_page(folder, page, sorted_by)
+        print_findings(findings)
+        click.echo(f"Page: {written}")
+        return
+    found = [document for document in documents_of(folder) if str(document["run"]).startswith(str(run))]
+    if not found:
+        raise UsageError(f"{folder} has no run {run}; {listed(folder)}")
+    if len(found) > 1:
+        names = ", ".join(str(document["run"]) for document in found)
+        raise UsageError(f"{run} is the beginning of {len(found)} runs in {folder}: {names}")
+    click.echo(json.dumps(found[0], indent=1, ensure_ascii=False))

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from perfanalysis.errors import UsageError
 from perfanalysis.imports.orion.config import chosen_test, read_config
-from perfanalysis.imports.orion.metrics import BOTH, INCREASES, Metric
-from perfanalysis.imports.orion.names import kpi_name
-from perfanalysis.imports.orion.template import Located, read_template
+from perfanalysis.imports.orion.metrics import Metric, kpi_name
+from perfanalysis.imports.orion.template import Located, read_template, read_variables
 from perfanalysis.results.history.folder import load
 from perfanalysis.verdicts.regression.acknowledged import Acknowledged, Acknowledgement
-from perfanalysis.verdicts.regression.watched import Better, Watch
+from perfanalysis.verdicts.regression.watched import Watch
 
 CONDITIONS: Mapping[str, str] = {
     "PodScheduled": "pod_scheduled",
@@ -79,34 +76,14 @@ def kube_burner_kpi(metric: Metric) -> str:
     return f"{name}_{metric.of_interest.lower()}"
 
 
-def better(metric: Metric) -> Better:
-    """Which way is better: orion's direction says which way is worse."""
-    if metric.direction == BOTH:
-        return "either"
-    return "lower" if metric.direction == INCREASES else "higher"
-
-
 def _watch(metric: Metric, kpis: Mapping[str, str]) -> Watch:
     return Watch(
         kpi=kpis[metric.column],
-        direction=better(metric),
+        direction=metric.better,
         margin=metric.threshold / 100,
         confirmed_by=None if metric.correlation is None else kpis[metric.correlation],
         within=metric.context,
     )
-
-
-def read_variables(text: str | None) -> Mapping[str, Any]:
-    """A JSON object of variables for the templates; none for None. Raises UsageError."""
-    if text is None:
-        return {}
-    try:
-        loaded = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"--orion-vars is no JSON: {error}") from error
-    if not isinstance(loaded, dict):
-        raise UsageError('--orion-vars must be a JSON object, such as {"version": "4.20"}')
-    return loaded
 
 
 def read_orion_acknowledged(path: Path) -> Acknowledged:

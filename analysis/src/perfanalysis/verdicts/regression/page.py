@@ -12,11 +12,14 @@ from perfanalysis.drawing.blocks import Table
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.drawing.page import Drawn, page_assets, page_environment
 from perfanalysis.drawing.wording import counted
+from perfanalysis.errors import UsageError
 from perfanalysis.files.documents import write_text
 from perfanalysis.files.findings import Finding
 from perfanalysis.results.history.entries import Entry
+from perfanalysis.results.history.folder import load
 from perfanalysis.verdicts.comparison.write import named_figures, write_figures
 from perfanalysis.verdicts.regression.acknowledged import Acknowledged
+from perfanalysis.verdicts.regression.series import Selection
 from perfanalysis.verdicts.regression.tables import kpi_table, suspects_table
 from perfanalysis.verdicts.regression.trends import phrases_of, trend_figures
 from perfanalysis.verdicts.regression.verdict import Options, RecordingVerdict, Regression, regress
@@ -71,10 +74,6 @@ def history_page(folder: Path, page: Path, sorted_by: Sequence[str]) -> tuple[Pa
 
     Raises UsageError when it is none, or holds no run that went well.
     """
-    from perfanalysis.errors import UsageError
-    from perfanalysis.results.history.folder import load
-    from perfanalysis.verdicts.regression.series import Selection
-
     history = load(folder)
     entries = history.entries()
     if not newest(entries):

@@ -12,6 +12,7 @@ from perfanalysis.drawing.wording import value_text
 from perfanalysis.errors import UsageError
 from perfanalysis.files.documents import load_yaml, mapping
 from perfanalysis.results.history.entries import Entry
+from perfanalysis.verdicts.comparison.commands import share
 from perfanalysis.workloads.kpis import Direction
 
 Better = Direction | Literal["either"]
@@ -102,8 +103,6 @@ def _watch(entry: object, where: str) -> Watch:
 
 
 def _margin(value: object, where: str) -> float:
-    from perfanalysis.verdicts.comparison.commands import share
-
     try:
         return share(str(value))
     except UsageError as error:

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import click
 
+from perfanalysis.verdicts.thresholds.measured import declared_measures
+from perfanalysis.verdicts.thresholds.threshold import parse_words
+from perfanalysis.verdicts.thresholds.write import check_thresholds, judge_run, thresholds_of_settings
 from perfanalysis.workloads.options import WORKLOADS
+from perfanalysis.workloads.run_analysis import report_directory
 
 
 @click.command("judge")
@@ -34,10 +38,6 @@ def judge_command(
     Exit code 4: a threshold was missed. 5: workloads were lost or cannot be accounted for. 6: a measure has too few
     values. `perfanalysis measures` lists what can be judged; the next report shows the verdict.
     """
-    from perfanalysis.verdicts.thresholds.threshold import parse_words
-    from perfanalysis.verdicts.thresholds.write import check_thresholds, judge_run, thresholds_of_settings
-    from perfanalysis.workloads.run_analysis import report_directory
-
     given = thresholds_of_settings(run) if thresholds_from is not None else {}
     thresholds = {**given, **parse_words(words)}
     check_thresholds(thresholds)
@@ -55,7 +55,5 @@ def judge_command(
 @WORKLOADS
 def measures_command() -> None:
     """List what thresholds can be set on, with unit and the way that is better."""
-    from perfanalysis.verdicts.thresholds.measured import declared_measures
-
     for name, measure in sorted(declared_measures().items()):
         click.echo(f"{name:30} {measure.unit:12} {measure.direction:8} {measure.help}")

@@ -14,7 +14,8 @@ from perfanalysis.files.discovery import Run
 from perfanalysis.files.documents import Document, listing, read_document, text_or_none
 from perfanalysis.verdicts.thresholds.measured import Measured, accounting_of, measure_of
 from perfanalysis.verdicts.thresholds.threshold import Threshold
-from perfanalysis.workloads.run_analysis import RunAnalysis, labels_of
+from perfanalysis.workloads.labels import labels_of
+from perfanalysis.workloads.run_analysis import RunAnalysis
 from perfanalysis.workloads.workload_type import Analysis
 
 Outcome = Literal["met", "missed", "not judged"]

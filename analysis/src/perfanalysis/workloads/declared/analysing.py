@@ -13,6 +13,7 @@ from perfanalysis.files.documents import load_json, mapping
 from perfanalysis.files.tables import specs_of
 from perfanalysis.workloads.declared.columns import Columns
 from perfanalysis.workloads.declared.model import WorkloadDeclared
+from perfanalysis.workloads.declared.plots import figures
 from perfanalysis.workloads.kpis import Kpi, evaluate
 from perfanalysis.workloads.percentiles import STATISTICS, estimates, stated
 from perfanalysis.workloads.workload_type import Analysis, Sample
@@ -93,8 +94,6 @@ def _few(texts: list[str]) -> str:
 
 
 def _drawn(columns: Columns) -> list[Any]:
-    from perfanalysis.workloads.declared.plots import figures
-
     return [
         figure if figure is not None else Note(f"{plot.title}: no row has what it shows.")
         for plot, figure in figures(columns)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perfanalysis.files.typed_yaml import load_typed
+from perfanalysis.workloads.declared.analysing import Analyser
 from perfanalysis.workloads.declared.checks import Checks
 from perfanalysis.workloads.declared.kpis import kpi_of
 from perfanalysis.workloads.declared.model import WorkloadDeclared
@@ -49,8 +50,6 @@ def _analyse(declared: WorkloadDeclared, kpis: tuple[Kpi[Any], ...]) -> Callable
     """What only an analysis needs is imported when it begins."""
 
     def analyse(tables: Any, place: Place) -> Analysis:
-        from perfanalysis.workloads.declared.analysing import Analyser
-
         return Analyser(declared, kpis)(tables, place)
 
     return analyse

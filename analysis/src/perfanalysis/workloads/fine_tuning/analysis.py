@@ -16,7 +16,9 @@ from perfanalysis.files.source import Source
 from perfanalysis.workloads.fine_tuning.job import KIND, MARKER, job_of
 from perfanalysis.workloads.fine_tuning.kpis import KPIS, on_top
 from perfanalysis.workloads.fine_tuning.measures import Measures, measure
+from perfanalysis.workloads.fine_tuning.plots_of_matrix import matrix_figures
 from perfanalysis.workloads.fine_tuning.scaling import jobs_of, scaling_kpis
+from perfanalysis.workloads.fine_tuning.shown import sections
 from perfanalysis.workloads.fine_tuning.summary import SUMMARY, summary_table, told_apart
 from perfanalysis.workloads.fine_tuning.tables import FACTS, PROBLEMS, STEPS, FineTuningTables
 from perfanalysis.workloads.fine_tuning.throughput import THROUGHPUT
@@ -70,14 +72,10 @@ def across(analyses: tuple[Analysis, ...]) -> Across:
 
 
 def _sections(measures: Measures, marks: tuple[str, ...]) -> tuple[Section, ...]:
-    from perfanalysis.workloads.fine_tuning.shown import sections
-
     return sections(measures, marks)
 
 
 def _figures(whole: tuple[Analysis, ...]) -> tuple[Figure, ...]:
-    from perfanalysis.workloads.fine_tuning.plots_of_matrix import matrix_figures
-
     return matrix_figures(jobs_of(whole))
 
 

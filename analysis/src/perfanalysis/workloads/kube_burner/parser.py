@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from perfanalysis.workloads.kube_burner.figures import creation_rate, iteration_rate
+from perfanalysis.workloads.kube_burner.tables import tables_of
 
 if TYPE_CHECKING:
     from perfanalysis.files.source import Source
@@ -14,6 +15,4 @@ FUNCTIONS = (creation_rate, iteration_rate)
 
 def parse(source: Source) -> dict[str, Any]:
     """Every table of the kind."""
-    from perfanalysis.workloads.kube_burner.tables import tables_of
-
     return dict(tables_of(source))

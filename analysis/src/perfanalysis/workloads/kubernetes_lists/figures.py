@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from perfanalysis.workloads.kpis import Value
+from perfanalysis.workloads.step_series import count_between
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,8 +38,6 @@ def most_jobs(tables: Tables) -> Value:
 
 
 def _most(frame: pd.DataFrame, begin: str, missing: str) -> Value:
-    from perfanalysis.workloads.step_series import count_between
-
     begun = frame[frame[begin].notna()]
     if not len(begun):
         return Value(None, missing)

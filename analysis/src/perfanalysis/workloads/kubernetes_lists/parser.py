@@ -13,6 +13,7 @@ from perfanalysis.workloads.kubernetes_lists.figures import (
     scheduling_span,
     test_length,
 )
+from perfanalysis.workloads.kubernetes_lists.frames import tables_of
 
 if TYPE_CHECKING:
     from perfanalysis.files.source import Source
@@ -22,6 +23,4 @@ FUNCTIONS = (creation_span, jobs_finished_per_s, makespan, most_jobs, most_pods,
 
 def parse(source: Source) -> dict[str, Any]:
     """The tables `pods`, `jobs` and `tests`."""
-    from perfanalysis.workloads.kubernetes_lists.frames import tables_of
-
     return tables_of(source, "*.json")

@@ -34,6 +34,7 @@ from perfanalysis.workloads.scale_test.kpis import KPIS
 from perfanalysis.workloads.scale_test.measures import Measures, measure
 from perfanalysis.workloads.scale_test.outcomes import accounting_findings
 from perfanalysis.workloads.scale_test.parser import ALWAYS
+from perfanalysis.workloads.scale_test.shown import sections
 from perfanalysis.workloads.scale_test.tables import ScaleTestTables
 from perfanalysis.workloads.workload_type import Analysis, Sample
 
@@ -102,8 +103,6 @@ def analyse(tables: ScaleTestTables, place: Place) -> Analysis:
 
 
 def _sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, ...]) -> tuple[Section, ...]:
-    from perfanalysis.workloads.scale_test.shown import sections
-
     return sections(measures, kpis, marks)
 
 

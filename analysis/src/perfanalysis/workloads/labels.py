@@ -1,0 +1,60 @@
+"""What tells a recording from others: its labels, and the settings that decide what it may be compared with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from perfanalysis.drawing.wording import value_text
+from perfanalysis.files.documents import mapping
+
+if TYPE_CHECKING:
+    from perfanalysis.files.discovery import Run
+    from perfanalysis.workloads.workload_type import Analysis
+
+
+def labels_of(analysis: Analysis) -> dict[str, str]:
+    """Labels of a recording: its name, and the cell it belongs to with the cell's values."""
+    labels = {"recording": analysis.place.name}
+    labels |= {name.lower(): value for name, value in analysis.facts.items()}
+    if analysis.place.part:
+        labels["part"] = analysis.place.part
+    cell = analysis.place.cell
+    if cell is not None:
+        labels["cell"] = str(cell.index)
+        labels |= {name: value_text(value) for name, value in cell.values.items()}
+    return labels
+
+
+def recording_label(analysis: Analysis, run: Run) -> str:
+    """A recording's name for readers: the cell with the values that tell it from others, else its directory."""
+    cell = analysis.place.cell
+    if cell is None:
+        return analysis.place.name
+    known = (cell.values.get(name) for name in varying_settings(run))
+    values = ", ".join(value_text(value) for value in known if value is not None)
+    return f"cell {cell.index}: {values}" if values else f"cell {cell.index}"
+
+
+def varying_settings(run: Run) -> tuple[str, ...]:
+    """The settings that differ between the cells of a run, in their order."""
+    found: dict[str, set[str]] = {}
+    for cell in run.cells:
+        for name, value in cell.values.items():
+            found.setdefault(name, set()).add(value_text(value))
+    return tuple(name for name, values in found.items() if len(values) > 1)
+
+
+def key_settings(run: Run) -> dict[str, Any]:
+    """The settings of a run that decide whether its results can be compared with others'."""
+    entries = ((name, mapping(entry)) for name, entry in mapping(run.settings.get("all")).items())
+    return {name: entry.get("value") for name, entry in entries if entry.get("compare") == "key"}
+
+
+def settings_of(analysis: Analysis, run: Run) -> dict[str, Any]:
+    """The same for one recording: a cell's values stand above those of the run, and its own facts beside them.
+
+    A value whose name begins with @ only counts repetitions of one test: it decides nothing.
+    """
+    cell = analysis.place.cell
+    values = {} if cell is None else {name: value for name, value in cell.values.items() if not name.startswith("@")}
+    return {**key_settings(run), **values, **analysis.facts}
