@@ -12,7 +12,7 @@ SCENARIOS := $(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule
 ON_OPENSHIFT = $(addprefix --scenario-name ,$(filter $(OPENSHIFT_SCENARIOS),$(SCENARIOS)))
 ON_KUBERNETES = $(addprefix --scenario-name ,$(filter-out $(OPENSHIFT_SCENARIOS),$(SCENARIOS)))
 
-.PHONY: help run test check env lint types unit fuzz integration integration-kubernetes integration-openshift molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
+.PHONY: help run test test-matrix check env lint types unit fuzz integration integration-kubernetes integration-openshift molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -92,6 +92,9 @@ browser: $(DEV) ## the report in Chromium
 
 test: check fuzz integration molecule browser ## everything CI runs
 	@echo "== all tests passed"
+
+test-matrix: ## unit tests, settings, commands, main job: every supported pair of Python and Ansible that is here
+	@sh tests/test_matrix.sh $(PAIRS)
 
 bench: $(DEV) ## figures of the scale test in one run, about half an hour; never asserted, tests/bench has more
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/bench/scale_test.sh

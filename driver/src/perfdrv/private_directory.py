@@ -1,22 +1,26 @@
 """The private directory of one worker: outside the run, readable by its owner only, gone at the end.
 
 ansible-runner keeps extra vars and the environment in it in the clear, and Ansible decrypts vault files in it, so those
-that a killed driver left behind are removed by the next one.
+that a killed driver left behind are removed by the next one: the driver holds a lock on each of its own.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from perfanalysis.files.scratch import owned_folder
-from perfanalysis.files.scratch import remove_leftovers as remove_folders
-
 from perfdrv.errors import UsageError
 
 PREFIX = "perfdrv-private-"
+# Ansible 2.21 listens below TMPDIR at pymp-xxxxxxxx/listener-xxxxxxxx, and a socket's path has at most 107 characters
+_LONGEST_TEMPORARY = 107 - len("/pymp-xxxxxxxx/listener-xxxxxxxx")
+_SHORT_PLACE = Path("/tmp")  # noqa: S108 - for a link of our own, with a name that mkdtemp chose
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +44,31 @@ class PrivateDirectory:
         """Temporary files."""
         return self.path / "tmp"
 
+    @property
+    def link(self) -> Path:
+        """A short way to the temporary files, which is there where their own path is too long for a socket."""
+        return _SHORT_PLACE / self.path.name
+
+    def make(self) -> None:
+        """Make the folders in it."""
+        for folder in (self.runner, self.temporary):
+            folder.mkdir(mode=0o700)
+        if len(str(self.temporary)) > _LONGEST_TEMPORARY:
+            self.link.symlink_to(self.temporary)
+
+    def remove(self) -> None:
+        """Remove it with all that is in it."""
+        if self.link.is_symlink() and self.link.readlink() == self.temporary:
+            self.link.unlink(missing_ok=True)
+        shutil.rmtree(self.path, ignore_errors=True)
+
     def variables(self) -> dict[str, str]:
         """Have Ansible, its modules and the programs that they start make their temporary files here.
 
         Many of them are removed by an orderly exit only, which is not how Ansible's workers end.
         """
-        return {"TMPDIR": str(self.temporary), "ANSIBLE_LOCAL_TEMP": str(self.temporary)}
+        place = str(self.link if self.link.is_symlink() else self.temporary)
+        return {"TMPDIR": place, "ANSIBLE_LOCAL_TEMP": place}
 
 
 @contextlib.contextmanager
@@ -57,20 +80,51 @@ def private_directory() -> Iterator[PrivateDirectory]:
     """
     with contextlib.ExitStack() as made:
         with _a_place():
-            private = PrivateDirectory(made.enter_context(owned_folder(PREFIX)))
-            for folder in (private.runner, private.temporary):
-                folder.mkdir(mode=0o700)
+            private = PrivateDirectory(Path(tempfile.mkdtemp(prefix=PREFIX)))
+            # one that is held by somebody else is being swept up in this very moment
+            while not made.enter_context(_held(private.path)):
+                private = PrivateDirectory(Path(tempfile.mkdtemp(prefix=PREFIX)))
+            made.callback(private.remove)
+            private.make()
         yield private
 
 
-def remove_leftovers(folder: Path | None = None) -> list[Path]:
-    """Remove this user's private directories whose maker is dead, and return them.
+def remove_leftovers() -> list[Path]:
+    """Remove this user's private directories that nobody holds, and return them.
 
     Raises:
         UsageError: there is no place for new ones.
     """
+    removed = []
     with _a_place():
-        return remove_folders(PREFIX, folder)
+        for path in sorted(Path(tempfile.gettempdir()).glob(f"{PREFIX}*")):
+            with _held(path) as held:
+                if held:
+                    PrivateDirectory(path).remove()
+                    removed.append(path)
+    return removed
+
+
+@contextlib.contextmanager
+def _held(path: Path) -> Iterator[bool]:
+    """Hold a folder of this user as long as the block lasts; false where another process does, or it is none."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        yield False
+        return
+    try:
+        yield os.fstat(descriptor).st_uid == os.getuid() and _locked(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @contextlib.contextmanager

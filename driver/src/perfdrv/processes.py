@@ -168,7 +168,7 @@ class _Worker:
 
     def _send(self, private: PrivateDirectory) -> None:
         request = {
-            "private": str(private.runner),
+            "private": str(private.path),
             "project": str(self.request.project),
             "arguments": self.request.arguments(),
         }

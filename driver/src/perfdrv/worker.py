@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
 import signal
 import sys
 from collections.abc import Callable, Mapping
@@ -23,6 +22,7 @@ from typing import Any, TextIO
 
 from perfdrv.collection import activate
 from perfdrv.errors import EXIT_INTERRUPTED
+from perfdrv.private_directory import PrivateDirectory
 from perfdrv.supervised import adopt_orphans, die_with
 
 
@@ -49,7 +49,7 @@ class AnsibleEnd:
 def main() -> None:
     """Run one request and report each event, then the end, as JSON lines."""
     request = json.load(sys.stdin)
-    private = Path(request["private"])
+    private = PrivateDirectory(Path(request["private"]))
     _end_with_driver(int(sys.argv[1]), Path(request["project"]), private)
     # libraries may print; the lines of the protocol keep the real stdout for themselves
     report = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
@@ -58,18 +58,18 @@ def main() -> None:
     def on_event(event: AnsibleEvent) -> None:
         _write(report, {"event": asdict(event)})
 
-    end = run_ansible(private, Path(request["project"]), request["arguments"], on_event)
+    end = run_ansible(private.runner, Path(request["project"]), request["arguments"], on_event)
     _write(report, {"end": asdict(end)})
 
 
-def _end_with_driver(driver: int, project: Path, private: Path) -> None:
+def _end_with_driver(driver: int, project: Path, private: PrivateDirectory) -> None:
     """Kill all that was started here when the driver dies: only Ansible's main process would go by itself."""
     activate(project)
     from ansible_collections.psap.perf.plugins.module_utils.processes import kill_descendants
 
     def end(_number: int, _frame: FrameType | None) -> None:
         kill_descendants(os.getpid())
-        shutil.rmtree(private.parent, ignore_errors=True)
+        private.remove()
         os._exit(EXIT_INTERRUPTED)
 
     adopt_orphans()

@@ -1,13 +1,20 @@
-"""The private directory of a worker: private, removed, and swept up after a killed driver."""
+"""The private directory of a worker: private, removed, swept up after a killed driver, with room for a socket."""
 
 from __future__ import annotations
 
+import os
+import signal
+import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from perfdrv.errors import UsageError
 from perfdrv.private_directory import PREFIX, private_directory, remove_leftovers
+
+# as Ansible 2.21 names it
+SOCKET = "pymp-abcdefgh/listener-abcdefgh"
 
 
 @pytest.fixture(autouse=True)
@@ -22,19 +29,63 @@ def test_it_is_for_the_owner_only_and_gone_at_the_end(temporary: Path) -> None:
         assert private.path.parent == temporary
         for folder in (private.path, private.runner, private.temporary):
             assert folder.stat().st_mode & 0o777 == 0o700
-        assert set(private.variables().values()) == {str(private.temporary)}
+        (place,) = set(private.variables().values())
+        assert Path(place).resolve() == private.temporary.resolve()
         (private.runner / "extravars").write_text("x", encoding="utf-8")
     assert not private.path.exists()
+    assert not private.link.is_symlink()
 
 
-def test_that_of_a_dead_driver_is_removed(temporary: Path) -> None:
-    dead = subprocess.Popen(["true"])
-    dead.wait()
-    left = temporary / f"{PREFIX}{dead.pid}-1-abc"
-    left.mkdir()
-    with private_directory() as alive:
-        assert remove_leftovers() == [left]
-        assert alive.path.is_dir()
+@pytest.mark.parametrize("length", [20, 90, 180])
+def test_a_socket_fits_into_it_however_long_the_users_own_is(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch, length: int
+) -> None:
+    long = temporary / ("x" * length)
+    long.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(long))
+    with private_directory() as private, socket.socket(socket.AF_UNIX) as listener:
+        assert private.path.parent == long
+        path = Path(private.variables()["TMPDIR"]) / SOCKET
+        path.parent.mkdir()
+        listener.bind(str(path))
+        assert (private.temporary / SOCKET).is_socket()
+    assert not private.link.is_symlink()
+    assert list(long.iterdir()) == []
+
+
+def test_that_of_a_dead_driver_is_removed_and_that_of_a_living_one_is_not(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = temporary / ("x" * 90)
+    long.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(long))
+    program = (
+        "from perfdrv.private_directory import private_directory\n"
+        "with private_directory() as private: print(private.link, flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(long)},
+    ) as other:
+        assert other.stdout is not None
+        link = Path(other.stdout.readline().strip())
+        assert link.is_symlink()
+        assert remove_leftovers() == []
+        other.send_signal(signal.SIGKILL)
+    assert remove_leftovers() == [long / link.name]
+    assert not link.is_symlink()
+
+
+def test_what_is_no_folder_of_ours_is_left_alone(temporary: Path) -> None:
+    elsewhere = temporary / "elsewhere"
+    elsewhere.mkdir()
+    (temporary / f"{PREFIX}link").symlink_to(elsewhere)
+    (temporary / f"{PREFIX}file").touch()
+    assert remove_leftovers() == []
+    assert elsewhere.is_dir()
 
 
 def test_without_a_place_it_is_a_sentence(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,8 @@ PLAYBOOK = """
           - -c
           - |
             import json, os, pathlib, sys, tempfile
-            told = {"left": tempfile.mkstemp()[1], "home": os.listdir(pathlib.Path.home() / ".ansible")}
+            told = {"left": os.path.realpath(tempfile.mkstemp()[1])}
+            told["home"] = os.listdir(pathlib.Path.home() / ".ansible")
             told["module"] = pathlib.Path(f"/proc/{os.getppid()}/cmdline").read_text()
             pathlib.Path(sys.argv[1]).write_text(json.dumps(told))
           - "{{ told }}"

@@ -47,7 +47,7 @@ async def wait_ready(
 
     A death of any program, or only of those *watched*, ends the wait. Raises PortTakenError when one lost the
     race for its port, ClusterError when one ended or did not become ready in time; the message ends with the last
-    lines of its log.
+    lines of its log, or says why its certificate is refused: that does not change by waiting.
     """
     tls = ssl.create_default_context(cafile=str(lab.folder / "pki" / "ca.crt"))
     timeout = aiohttp.ClientTimeout(total=_ANSWER_TIMEOUT_S)
@@ -57,7 +57,7 @@ async def wait_ready(
         waiting = [program for program in programs if program.health]
         while waiting:
             check_alive(lab, watched)
-            answers = await asyncio.gather(*(_is_healthy(session, program) for program in waiting))
+            answers = await asyncio.gather(*(_is_healthy(session, lab, program) for program in waiting))
             waiting = [
                 program
                 for program, well in zip(waiting, answers, strict=True)
@@ -91,11 +91,18 @@ def check_alive(lab: Lab, watched: Sequence[str] | None = None) -> None:
             raise _failure(lab, name, "ended")
 
 
-async def _is_healthy(session: aiohttp.ClientSession, program: Program) -> bool:
+async def _is_healthy(session: aiohttp.ClientSession, lab: Lab, program: Program) -> bool:
     assert program.health is not None  # noqa: S101  filtered by the caller
     try:
         async with session.get(program.health) as answer:
             return answer.status == 200
+    except aiohttp.ClientConnectorCertificateError as error:
+        # another process that took the port has another certificate
+        if _is_its_own_answer(lab, program):
+            raise ClusterError(
+                f"the certificate of {program.name} at {program.health} is refused: {error.certificate_error}"
+            ) from error
+        return False
     except (aiohttp.ClientError, TimeoutError):
         return False
 

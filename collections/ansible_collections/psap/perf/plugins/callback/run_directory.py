@@ -54,6 +54,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         self._log: RunLog | None = None
         self._log_file: RunLogFile
         self._main_process = os.getpid()
+        self._failed_items: dict[tuple[str, str], Any] = {}
 
     @property
     def log(self) -> RunLog:
@@ -96,19 +97,24 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         """A task was skipped."""
         self.log.task_ended(self._end(result), self._name(result), "skipped")
 
+    def v2_runner_item_on_failed(self, result: Any) -> None:
+        """The first item of a loop that fails says most; since Ansible 2.21 the task's own result does not name it."""
+        self._failed_items.setdefault(_identity(result), result.result)
+
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
         """A task failed: that is kept, whatever the play makes of it."""
+        document = self._failed_items.pop(_identity(result), result.result)
         if ignore_errors:
             self.log.task_ended(self._end(result), self._name(result), "ignored")
             return
         if result.task.resolved_action == _OPENING:
             # the command never opened; its own arguments are not to blame
-            self.log.failed(self._failure(result, None))
+            self.log.failed(self._failure(result, document, None))
             return
-        failure = self._failure(result, None)
+        failure = self._failure(result, document, None)
         end = self._end(result, failed=True, interrupted=failure.interrupted, error=failure.why)
         command = self.log.task_ended(end, self._name(result), "failed")
-        self.log.failed(self._failure(result, command), command)
+        self.log.failed(self._failure(result, document, command), command)
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
         """A host did not answer."""
@@ -153,8 +159,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         return str(result.task.get_name())
 
     @staticmethod
-    def _failure(result: Any, command: OpenCommand | None) -> Failure:
-        document = _failed_part(result.result)
+    def _failure(result: Any, document: Any, command: OpenCommand | None) -> Failure:
         role = result.task._role.get_name(include_role_fqcn=False) if result.task._role else None
         return Failure(
             at=utc_now(),
@@ -170,10 +175,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         )
 
 
-def _failed_part(document: Any) -> Any:
-    """The result that says most: a looped task keeps it with the item that failed."""
-    items = document.get("results") or []
-    return next((item for item in items if isinstance(item, dict) and item.get("failed")), document)
+def _identity(result: Any) -> tuple[str, str]:
+    """What tells a task on a host from all others of the playbook."""
+    return result.host.get_name(), str(result.task._uuid)
 
 
 def _message(document: Any) -> str:

@@ -65,7 +65,7 @@ def set_extra_var(loader: Any, name: str, value: Any) -> None:
     if extra_vars(loader).get(name) != value:
         raise AnsibleError(
             f"ansible-core {core_version} does not let psap.perf convert {name}=… to its declared type; "
-            f"give it as JSON, -e '{{\"{name}\": …}}', or use ansible-core 2.19"
+            f"give it as JSON, -e '{{\"{name}\": …}}', or use one of 2.19 to 2.21"
         )
 
 

@@ -14,7 +14,7 @@ import kubernetes.dynamic
 import kubernetes.dynamic.exceptions
 import urllib3.exceptions
 from ansible_collections.psap.perf.plugins.module_utils.access import Access, connect
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, short
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, certificate_advice, short
 from ansible_collections.psap.perf.plugins.module_utils.kinds_by_version import KindsByVersion
 
 FIELD_MANAGER = "psap.perf"
@@ -294,9 +294,10 @@ class Cluster:
             raise _refused(self.server, doing, error) from error
         except (urllib3.exceptions.HTTPError, OSError) as error:
             cause = getattr(error, "reason", None) or error
+            kubeconfig = self.access.kubeconfig or "the default kubeconfig"
+            advice = certificate_advice(cause) or f"is it up, and is {kubeconfig} the right kubeconfig?"
             raise ClusterError(
-                f"cannot reach the cluster at {self.server} while {doing}: {short(cause)}; is it up, and "
-                f"is {self.access.kubeconfig or 'the default kubeconfig'} the right kubeconfig?"
+                f"cannot reach the cluster at {self.server} while {doing}: {short(cause)}; {advice}"
             ) from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -69,3 +70,24 @@ def error_for_exit_code(code: int, message: str) -> PerfError:
 def short(cause: object) -> str:
     """The end of the nested message of urllib3, which is the part that says something."""
     return str(cause).rpartition(": ")[2] or type(cause).__name__
+
+
+# what OpenSSL says where a certificate lacks what RFC 5280 wants; Python asks for it since 3.13
+_INCOMPLETE = re.compile(
+    r"Missing (Authority|Subject) Key Identifier|CA cert does not include key usage extension"
+    r"|Basic Constraints of CA cert not marked critical"
+)
+
+
+def certificate_advice(cause: object) -> str:
+    """What to do about a private authority whose certificates Python 3.13 refuses; empty for any other cause.
+
+    They are not let through: kubectl would, but kubernetes.core's modules on the same host would not.
+    """
+    if not _INCOMPLETE.search(str(cause)):
+        return ""
+    return (
+        "Python 3.13 and later refuse such a certificate: have its authority and the server's certificate issued "
+        "again with basicConstraints (critical), keyUsage, subjectKeyIdentifier and authorityKeyIdentifier, "
+        "or use Python 3.12"
+    )

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import urllib3
 import urllib3.exceptions
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, PerfError, short
+from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, PerfError, certificate_advice, short
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.answers import Answer, joined, read_answer
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.windows import MOST_POINTS, Window, halves, parts
 
@@ -161,8 +161,9 @@ class Prometheus:
                 answer = self._pool.request("POST", url, headers=form, body=fields)
         except urllib3.exceptions.HTTPError as error:
             cause = getattr(error, "reason", None) or error
+            said = "; ".join(filter(None, (short(cause), certificate_advice(cause))))
             raise ClusterError(
-                f"cannot reach Prometheus at {self.address.url} ({self.address.origin}): {short(cause)}"
+                f"cannot reach Prometheus at {self.address.url} ({self.address.origin}): {said}"
             ) from error
         return self._understood(answer.status, answer.data, path)
 

@@ -3,8 +3,27 @@
 from __future__ import annotations
 
 import re
-from http import HTTPStatus
 
+# as the API server, which is Go, calls them; those of http.HTTPStatus differ between Pythons (422 since 3.13)
+_PHRASES = {
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    406: "Not Acceptable",
+    409: "Conflict",
+    410: "Gone",
+    413: "Request Entity Too Large",
+    415: "Unsupported Media Type",
+    422: "Unprocessable Entity",
+    429: "Too Many Requests",
+    500: "Internal Server Error",
+    501: "Not Implemented",
+    502: "Bad Gateway",
+    503: "Service Unavailable",
+    504: "Gateway Timeout",
+}
 # what the server says when its own status (403 Forbidden, mostly) does not tell one cause from another
 _CAUSES = (
     (re.compile(r"exceeded quota: ([^,\s]+)"), "quota {} exceeded"),
@@ -17,6 +36,6 @@ _CAUSES = (
 
 def refusal(status: int | None, said: str | None) -> str:
     """The cause of a refusal with this HTTP status, of which the server *said* something."""
-    phrase = next((known.phrase for known in HTTPStatus if known == status), "")
+    phrase = _PHRASES.get(status or 0, "")
     why = next((words.format(found[1]) for pattern, words in _CAUSES if (found := pattern.search(said or ""))), "")
     return ", ".join(filter(None, (f"refused: {status} {phrase}".strip(), why)))
