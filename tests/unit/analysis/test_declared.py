@@ -16,6 +16,8 @@ from perfanalysis.__main__ import run
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.errors import UsageError
 from perfanalysis.files.typed_yaml import load_typed
+from perfanalysis.verdicts.comparison.sides import sampled_of
+from perfanalysis.verdicts.thresholds.measured import declared_measures, measure_of
 from perfanalysis.workloads.declared.loading import declaration, load_workload
 from perfanalysis.workloads.declared.model import WorkloadDeclared
 from perfanalysis.workloads.declared.schema import schema_text
@@ -69,6 +71,32 @@ def test_kpis_are_those_of_the_rows(recorded: Path) -> None:
     assert kpis["throughput"].number == pytest.approx(sum(row["size_bytes"] for row in rows) / span)
     assert kpis["transfer_p50"].count == len(took)
     assert kpis["transfer_p50"].headline == "Transfer, P50"
+
+
+def test_what_a_kpi_is_a_statistic_of_is_declared_and_not_told_by_its_name(recorded: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "renamed"
+    shutil.copytree(DOWNLOADS, folder)
+    path = folder / "workload.yml"
+    text = path.read_text().replace("transfer_p50", "usual_wait").replace("clients_seen", "clients_p50")
+    path.write_text(text.replace("name: transfer_p99", "name: wait_p99"))
+    analysis = only(recorded, folder)
+    (sampled,) = sampled_of(analysis)
+    assert (sampled.name, sampled.help, sampled.direction) == ("transfer", "Transfer", "lower")
+    with with_workloads((folder,)):
+        measures = declared_measures()
+    assert {"transfer_p90", "transfer_mean", "usual_wait", "wait_p99", "clients_p50"} <= measures.keys()
+    assert not {"usual_wait_p90", "wait_p90", "clients_p90", "clients_max"} & measures.keys()
+    took = [row["end"] - row["start"] for row in rows_of(recorded) if row["status"] == "ok"]
+    measured = measure_of(analysis, {})(measures["transfer_mean"])
+    assert measured.number == pytest.approx(np.mean(took), abs=1e-9)
+
+
+def test_a_statistic_without_values_is_not_judged_by_another(recorded: Path) -> None:
+    shutil.rmtree(recorded / "000__download" / "artifacts" / "clients")
+    analysis = only(recorded, DOWNLOADS)
+    with with_workloads((DOWNLOADS,)):
+        measured = measure_of(analysis, {})(declared_measures()["transfer_p90"])
+    assert (measured.number, measured.reason) == (None, "no row has transfers.took_s")
 
 
 def test_a_percentile_of_too_few_values_is_refused(recorded: Path) -> None:

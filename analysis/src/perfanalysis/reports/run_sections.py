@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,10 @@ from perfanalysis.files.discovery import Command, Run
 from perfanalysis.files.documents import mapping
 from perfanalysis.workloads.kpis import KpiValue
 from perfanalysis.workloads.labels import recording_label, varying_settings
-from perfanalysis.workloads.percentiles import stated
+from perfanalysis.workloads.percentiles import SHARES, stated
 from perfanalysis.workloads.run_analysis import RunAnalysis
 from perfanalysis.workloads.workload_type import Analysis
 
-PERCENTILE = re.compile(r"_p\d\d$")
 MOST_CURVES = 12
 MOST_WITHOUT_SEARCH = 12
 
@@ -159,7 +157,7 @@ def kpi_table(result: RunAnalysis) -> Table:
         for analysis in result.analyses
         for value in analysis.kpis
     )
-    percentiles = any(PERCENTILE.search(value.name) for analysis in result.analyses for value in analysis.kpis)
+    percentiles = any(value.of and value.of.statistic in SHARES for one in result.analyses for value in one.kpis)
     return Table("KPIs", fields, rows, stated() if percentiles else "", search=True)
 
 

@@ -29,11 +29,24 @@ class Value:
 
 
 @dataclass(frozen=True)
+class StatisticOf:
+    """What a KPI is a statistic of: the measure whose values a recording keeps, and what one of them is.
+
+    `statistic` is p50, p90, p95, p99, max or mean.
+    """
+
+    measure: str
+    statistic: str
+    help: str
+
+
+@dataclass(frozen=True)
 class Kpi(Generic[MeasuresType]):
     """A declared result. `direction` says which way is better; `headline` puts it on top of the report.
 
     `unit` is one of perfanalysis.units, by its name or its code in UCUM. `labels` tell KPIs of one name apart, beside
-    the labels of the recording. ValueError says what a declaration lacks.
+    the labels of the recording. `of` is there when the number is a statistic of kept values, which other statistics can
+    be computed of. ValueError says what a declaration lacks.
     """
 
     name: str
@@ -43,6 +56,7 @@ class Kpi(Generic[MeasuresType]):
     function: Callable[[MeasuresType], Value]
     headline: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    of: StatisticOf | None = None
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name) or not self.help or not self.unit:
@@ -74,6 +88,7 @@ class KpiValue:
     count: int | None
     labels: Mapping[str, str] = field(default_factory=dict)
     """Its own, beside those of the recording."""
+    of: StatisticOf | None = None
 
     @property
     def series(self) -> str:
@@ -118,6 +133,7 @@ def _evaluate(kpi: Kpi[MeasuresType], measures: MeasuresType, absent: Sequence[s
         _native(value.high),
         None if value.count is None else int(value.count),
         kpi.labels,
+        kpi.of,
     )
 
 

@@ -175,9 +175,12 @@ def _compare_pair(place: int, row: Row, margin: float) -> PairComparison:
     first, second = row.baseline, row.others[place]
     names = [name for name, sampled in first.samples.items() if name in second.samples and len(sampled.values)]
     names = [name for name in names if len(second.samples[name].values)]
-    of_steps = {f"{name}_{statistic}" for name in names for statistic in STATISTICS}
     others = {value.series: value for value in second.kpis}
-    kpis = [_compare_kpi(value, others.get(value.series), margin) for value in first.kpis if value.name not in of_steps]
+    kpis = [
+        _compare_kpi(value, others.get(value.series), margin)
+        for value in first.kpis
+        if not (value.of and value.of.measure in names and value.of.statistic in STATISTICS)
+    ]
     return PairComparison(
         run=place,
         label=first.label,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from perfanalysis.files.documents import Document, listing, mapping, text_or_non
 from perfanalysis.files.scratch import scratch_folder
 from perfanalysis.results.history.document import history_document
 from perfanalysis.results.history.folder import load
-from perfanalysis.verdicts.thresholds.measured import LATENCIES, MEDIAN, values_of_step, without_statistic
+from perfanalysis.verdicts.thresholds.measured import values_of_step
 from perfanalysis.workloads.kpis import Direction, KpiValue
 from perfanalysis.workloads.labels import key_settings, labels_of, recording_label, settings_of
 from perfanalysis.workloads.percentiles import method_in_use
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from perfanalysis.files.discovery import Run
-    from perfanalysis.workloads.workload_type import Analysis, Sample
+    from perfanalysis.workloads.workload_type import Analysis
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SECONDS = ("s", "seconds")
@@ -114,33 +113,21 @@ def recording_of(analysis: Analysis, run: Run) -> Recording:
         kind=analysis.place.marker,
         keys=settings_of(analysis, run),
         kpis=analysis.kpis,
-        samples={sampled.name: sampled for sampled in _sampled(analysis)},
+        samples={sampled.name: sampled for sampled in sampled_of(analysis)},
     )
 
 
-def _sampled(analysis: Analysis) -> Iterable[Sampled]:
-    """The steps that have a median among the KPIs, then what else the kind compares."""
-    medians = [value for value in analysis.kpis if value.name.endswith(MEDIAN)]
-    named = {sample.name: sample for sample in analysis.samples}
-    for value in medians:
-        name = value.name.removesuffix(MEDIAN)
-        if name in named or LATENCIES in analysis.frames:
-            of = named[name].of if name in named else "workloads"
-            yield Sampled(
-                name, without_statistic(value.help), value.unit, value.direction, values_of_step(analysis, name), of
-            )
-    for sample in analysis.samples:
-        if f"{sample.name}{MEDIAN}" not in {value.name for value in medians}:
-            yield _of_sample(sample, analysis)
-
-
-def _of_sample(sample: Sample, analysis: Analysis) -> Sampled:
-    """A sample whose direction is that of a KPI that is a statistic of it, where there is one."""
-    statistic = re.compile(rf"(?:.*_)?{re.escape(sample.name)}_(?:p\d+|max|mean|median)")
-    directions = [value.direction for value in analysis.kpis if statistic.fullmatch(value.name)]
-    unit = "seconds" if sample.unit in SECONDS else sample.unit
-    values = values_of_step(analysis, sample.name)
-    return Sampled(sample.name, sample.label, unit, directions[0] if directions else "neither", values, sample.of)
+def sampled_of(analysis: Analysis) -> Iterable[Sampled]:
+    """The values that are compared: what KPIs are statistics of, as they say it, then what else the kind compares."""
+    samples = {sample.name: sample for sample in analysis.samples}
+    stated = {kpi.of.measure: (kpi.of.help, kpi) for kpi in reversed(analysis.kpis) if kpi.of is not None}
+    for name, (words, kpi) in reversed(stated.items()):
+        of = samples[name].of if name in samples else "workloads"
+        yield Sampled(name, words, kpi.unit, kpi.direction, values_of_step(analysis, name), of)
+    for name, sample in samples.items():
+        if name not in stated:
+            unit = "seconds" if sample.unit in SECONDS else sample.unit
+            yield Sampled(name, sample.label, unit, "neither", values_of_step(analysis, name), sample.of)
 
 
 def _shown(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,13 +1,12 @@
 """Everything a threshold can be set on, with its unit and the way that is better: the declared KPIs of every kind.
 
-A KPI can be named as it is. A step that has a KPI `<step>_p50` can also be named with every other statistic: p90, p95,
-p99, max, mean. Beside them stand the counts of the recorder's accounts.
+A KPI can be named as it is. What a KPI is a statistic of can also be named with every other one: p50, p90, p95, p99,
+max, mean. Beside them stand the counts of the recorder's accounts.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from perfanalysis.files.documents import Document, read_document
 from perfanalysis.workloads.kinds import every_kind
-from perfanalysis.workloads.kpis import Direction, KpiValue
+from perfanalysis.workloads.kpis import Direction, KpiValue, StatisticOf
 from perfanalysis.workloads.percentiles import STATISTICS, estimates
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
     from perfanalysis.workloads.workload_type import Analysis
 
-MEDIAN = "_p50"
 LATENCIES = "latencies"
 ACCOUNTED = "recording.json"
 """The kind of recording that has a recorder's accounts."""
@@ -41,7 +39,7 @@ COUNTS: Mapping[str, tuple[str, Direction]] = {
 
 @dataclass(frozen=True)
 class Declared:
-    """A measure's name, help, unit and direction; `step` and `statistic` where it is a statistic of a step.
+    """A measure's name, help, unit and direction; `of` where it is a statistic of kept values.
 
     `markers` are the kinds of recordings that have it.
     """
@@ -51,8 +49,7 @@ class Declared:
     unit: str
     direction: Direction
     markers: frozenset[str]
-    step: str | None = None
-    statistic: str | None = None
+    of: StatisticOf | None = None
 
 
 @dataclass(frozen=True)
@@ -73,9 +70,7 @@ def declared_measures() -> dict[str, Declared]:
     found |= {
         name: Declared(name, words, "workloads", direction, counted) for name, (words, direction) in COUNTS.items()
     }
-    for one in _of_steps():
-        found[one.name] = one
-    return found
+    return found | {one.name: one for one in _statistics_of(found.values())}
 
 
 def _of_kpis() -> dict[str, Declared]:
@@ -83,7 +78,7 @@ def _of_kpis() -> dict[str, Declared]:
     found: dict[str, Declared] = {}
     for marker, kind in every_kind().items():
         for kpi in kind.kpis:
-            made = Declared(kpi.name, kpi.help, kpi.unit, kpi.direction, frozenset({marker}))
+            made = Declared(kpi.name, kpi.help, kpi.unit, kpi.direction, frozenset({marker}), kpi.of)
             before = found.get(kpi.name, made)
             if (before.unit, before.direction) != (made.unit, made.direction):
                 raise ValueError(f"KPI {kpi.name} is declared twice, with other units or directions")
@@ -91,23 +86,13 @@ def _of_kpis() -> dict[str, Declared]:
     return found
 
 
-def steps_of_kpis() -> dict[str, Declared]:
-    """The steps that have a median among the KPIs, by name, as their medians are declared."""
-    return {name.removesuffix(MEDIAN): declared for name, declared in _of_kpis().items() if name.endswith(MEDIAN)}
-
-
-def without_statistic(text: str) -> str:
-    """A median's help without the median: what the step is."""
-    return re.sub(r"^p50 of ", "", text, flags=re.IGNORECASE)
-
-
-def _of_steps() -> Iterator[Declared]:
-    for step, median in steps_of_kpis().items():
-        words = without_statistic(median.help)
+def _statistics_of(declared: Iterable[Declared]) -> Iterator[Declared]:
+    """Every statistic of what KPIs are statistics of."""
+    for measure, one in {one.of.measure: one for one in declared if one.of is not None}.items():
+        words = "" if one.of is None else one.of.help
         for statistic in (*STATISTICS, MEAN):
-            name = f"{step}_{statistic}"
-            help_text = f"{statistic} of {words}"
-            yield Declared(name, help_text, median.unit, median.direction, median.markers, step, statistic)
+            of = StatisticOf(measure, statistic, words)
+            yield replace(one, name=f"{measure}_{statistic}", help=f"{statistic} of {words}", of=of)
 
 
 def measure_of(analysis: Analysis, accounting: Document) -> Callable[[Declared], Measured]:
@@ -115,10 +100,9 @@ def measure_of(analysis: Analysis, accounting: Document) -> Callable[[Declared],
     kpis = {value.name: value for value in analysis.kpis}
 
     def value_of(declared: Declared) -> Measured:
-        if declared.step is not None and declared.statistic is not None:
-            values = values_of_step(analysis, declared.step)
-            # that a step does not occur in a recording is what its KPI says
-            return _statistic(values, declared.statistic) if len(values) else _kpi(kpis.get(f"{declared.step}{MEDIAN}"))
+        if declared.of is not None:
+            values = values_of_step(analysis, declared.of.measure)
+            return _statistic(values, declared.of.statistic) if len(values) else _absent(declared.of, analysis.kpis)
         if declared.name in COUNTS and analysis.place.marker == ACCOUNTED:
             return _count(accounting, declared.name)
         return _kpi(kpis.get(declared.name))
@@ -143,6 +127,12 @@ def values_of_step(analysis: Analysis, step: str) -> NDArray[np.float64]:
         return np.empty(0)
     values: NDArray[np.float64] = frame[column].to_numpy(dtype=float)
     return values[np.isfinite(values)]
+
+
+def _absent(of: StatisticOf, kpis: Iterable[KpiValue]) -> Measured:
+    """That a measure does not occur in a recording is what its KPIs say."""
+    same = (kpi.reason for kpi in kpis if kpi.of is not None and kpi.of.measure == of.measure and kpi.number is None)
+    return Measured(None, next((reason for reason in same if reason), f"this recording has no values of {of.measure}"))
 
 
 def _statistic(values: NDArray[np.float64], statistic: str) -> Measured:

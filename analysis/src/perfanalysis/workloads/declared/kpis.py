@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from perfanalysis.errors import UsageError
-from perfanalysis.workloads.declared.model import KpiDeclared
-from perfanalysis.workloads.kpis import Kpi, Value
+from perfanalysis.workloads.declared.model import KpiDeclared, SampleDeclared
+from perfanalysis.workloads.kpis import Kpi, StatisticOf, Value
+from perfanalysis.workloads.percentiles import STATISTICS
 
 if TYPE_CHECKING:
     from perfanalysis.workloads.declared.columns import Columns
 
 
-def kpi_of(kpi: KpiDeclared, module: ModuleType, path: str) -> Kpi[Columns]:
+def kpi_of(kpi: KpiDeclared, of: StatisticOf | None, module: ModuleType, path: str) -> Kpi[Columns]:
     """A declared KPI with its function. Raises UsageError with file and line."""
     function = _statistic(kpi) if kpi.function is None else _own_function(kpi, module, path)
     try:
-        return Kpi(kpi.name, kpi.help, kpi.unit, kpi.direction, function, kpi.headline)
+        return Kpi(kpi.name, kpi.help, kpi.unit, kpi.direction, function, kpi.headline, of=of)
     except ValueError as error:
         raise UsageError(f"{kpi.at}: {error}") from error
+
+
+def statistic_of(kpi: KpiDeclared, entry: KpiDeclared, samples: Sequence[SampleDeclared]) -> StatisticOf | None:
+    """The sample that a KPI of an entry is a statistic of: the same rows of the same column, whatever it is called."""
+    same = next((sample for sample in samples if (sample.of, sample.where) == (entry.of, entry.where)), None)
+    if same is None or kpi.statistic not in (*STATISTICS, "mean"):
+        return None
+    words = same.label if kpi is entry else entry.help[:1].lower() + entry.help[1:]
+    return StatisticOf(same.name, str(kpi.statistic), words)
 
 
 def _statistic(kpi: KpiDeclared) -> Callable[[Columns], Value]:

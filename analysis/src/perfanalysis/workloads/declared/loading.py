@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from perfanalysis.files.typed_yaml import load_typed
 from perfanalysis.workloads.declared.analysing import Analyser
 from perfanalysis.workloads.declared.checks import Checks
-from perfanalysis.workloads.declared.kpis import kpi_of
+from perfanalysis.workloads.declared.kpis import kpi_of, statistic_of
 from perfanalysis.workloads.declared.model import WorkloadDeclared
 from perfanalysis.workloads.declared.parsing import PARSER, load_module, parse_function, tables_type
 from perfanalysis.workloads.kpis import Kpi
@@ -33,7 +33,11 @@ def load_workload(folder: Path) -> WorkloadType[Any]:
     """The kind of a folder. Raises UsageError, with file and line, for what cannot be used."""
     declared = declaration(folder)
     module = load_module(folder, declared.name)
-    kpis = tuple(kpi_of(kpi, module, str(folder / PARSER)) for entry in declared.kpis for kpi in entry.each)
+    kpis = tuple(
+        kpi_of(kpi, statistic_of(kpi, entry, declared.samples), module, str(folder / PARSER))
+        for entry in declared.kpis
+        for kpi in entry.each
+    )
     return WorkloadType(
         name=declared.name,
         version=declared.version,

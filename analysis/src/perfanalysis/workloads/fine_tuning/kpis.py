@@ -8,7 +8,7 @@ import numpy as np
 
 from perfanalysis.workloads.fine_tuning import rates
 from perfanalysis.workloads.fine_tuning.measures import BYTES_PER_GIB, Measures
-from perfanalysis.workloads.kpis import Kpi, KpiValue, Value
+from perfanalysis.workloads.kpis import Kpi, KpiValue, StatisticOf, Value
 from perfanalysis.workloads.percentiles import estimates
 
 HF_MEMORY = (
@@ -187,8 +187,17 @@ KPIS: tuple[Kpi[Measures], ...] = (
     Kpi("eval_loss", "Loss of the last evaluation", "nats", "lower", _last("eval_loss", "evaluation")),
     Kpi("mean_loss", "Mean training loss, by the trainer", "nats", "lower", rates.stated("train_loss")),
     Kpi("steps_per_second", "Training steps per second", "steps/s", "higher", rates.steps_per_second),
-    Kpi("step_time_p50", "P50 of the time of one training step", "seconds", "lower", _step_time("p50")),
-    Kpi("step_time_p99", "P99 of the time of one training step", "seconds", "lower", _step_time("p99")),
+    *(
+        Kpi(
+            f"step_time_{statistic}",
+            f"{statistic.upper()} of the time of one training step",
+            "seconds",
+            "lower",
+            _step_time(statistic),
+            of=StatisticOf("step_time", statistic, "the time of one training step"),
+        )
+        for statistic in ("p50", "p99")
+    ),
     Kpi(
         "dataset_tokens_per_second",
         "Tokens of the prepared dataset, times the epochs, per second of training",

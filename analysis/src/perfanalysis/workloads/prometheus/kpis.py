@@ -18,7 +18,7 @@ from perfanalysis.files.documents import listing, mapping, number_or, text_or_no
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
 from perfanalysis.units import unit_of
-from perfanalysis.workloads.kpis import Direction, KpiValue
+from perfanalysis.workloads.kpis import Direction, KpiValue, StatisticOf
 from perfanalysis.workloads.percentiles import estimates
 from perfanalysis.workloads.prometheus.ranges import KIND, MARKER, Ranges, labels_of
 from perfanalysis.workloads.prometheus.units import base_of
@@ -134,6 +134,7 @@ def _kpis(asked: Asked, samples: pd.DataFrame) -> Iterator[KpiValue]:
                 high=None,
                 count=len(values),
                 labels=own,
+                of=StatisticOf(asked.stem, statistic, f"{asked.query} over the window"),
             )
 
 

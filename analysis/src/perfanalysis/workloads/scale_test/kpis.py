@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from perfanalysis.workloads.kpis import Kpi, Value
+from perfanalysis.workloads.kpis import Kpi, StatisticOf, Value
 from perfanalysis.workloads.scale_test.activity import sustained_rate
 from perfanalysis.workloads.scale_test.kpis_control_plane import CONTROL_PLANE_KPIS
 from perfanalysis.workloads.scale_test.kpis_scheduling import SCHEDULING_KPIS
@@ -97,6 +97,7 @@ def _latency_kpis() -> tuple[Kpi[Measures], ...]:
             "neither" if step.name in ("execution", "time_to_completed") else "lower",
             _percentile(step, statistic),
             headlines.get((step.name, statistic)),
+            of=StatisticOf(step.name, statistic, f"{step.formula}, by the client's clock"),
         )
         for step in STEPS
         for statistic in ("p50", "p99")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from perfanalysis.files.documents import listing, mapping
-from perfanalysis.workloads.kpis import Direction, Kpi, Value
+from perfanalysis.workloads.kpis import Direction, Kpi, StatisticOf, Value
 from perfanalysis.workloads.percentiles import estimates
 from perfanalysis.workloads.scale_test.fairness import jain
 from perfanalysis.workloads.scale_test.measures import Measures
@@ -134,6 +134,9 @@ def _not_watched(measures: Measures, kind: str) -> str | None:
     return None if kind in watched else f"objects of kind {kind} were not watched"
 
 
+RESCHEDULING = "replacement scheduled \u2212 evicted, by the client's clock"
+
+
 def _kpi(name: str, what: str, unit: str, better: Direction, function: Callable[[Measures], Value]) -> Kpi[Measures]:
     return Kpi(name, what, unit, better, function)
 
@@ -170,12 +173,13 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
         _rescheduled,
     ),
     *(
-        _kpi(
+        Kpi(
             f"rescheduling_{statistic}",
-            f"{statistic.upper()} of replacement scheduled \u2212 evicted, by the client's clock",
+            f"{statistic.upper()} of {RESCHEDULING}",
             "seconds",
             "lower",
             _rescheduling(statistic),
+            of=StatisticOf("rescheduling", statistic, RESCHEDULING),
         )
         for statistic in ("p50", "p99")
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,9 +13,9 @@ from perfanalysis.workloads.percentiles import stated
 if TYPE_CHECKING:
     from perfanalysis.workloads.scale_test.measures import Measures
 
-Form = Literal["text", "count", "number", "seconds", "rate", "share"]
+Form = Literal["text", "count", "number", "seconds", "percentile", "rate", "share"]
+"""How values are written; a percentile is one of seconds, and the table says how it was made."""
 MOST_ROWS = 200
-PERCENTILE = re.compile(r"\bP\d\d\b")
 TOO_FEW = "too few values, or none"
 
 
@@ -36,7 +35,7 @@ def shown_table(title: str, frame: pd.DataFrame, columns: tuple[Shown, ...], not
     rows = tuple(
         tuple(_cell(row[one.column], one.form) for one in columns) for row in frame.head(MOST_ROWS).to_dict("records")
     )
-    if any(PERCENTILE.search(one.heading) for one in columns):
+    if any(one.form == "percentile" for one in columns):
         note = f"{note} {stated()}".strip()
     if len(frame) > MOST_ROWS:
         note = f"{note} The first {MOST_ROWS} of {len(frame)} rows; the Parquet file has all.".strip()
@@ -50,7 +49,7 @@ def _cell(value: Any, form: Form) -> Cell:
         return Cell(str(value))
     if form == "count" or (form == "number" and float(value).is_integer()):
         return Cell(number(int(value)))
-    units = {"seconds": "seconds", "rate": "workloads/s", "share": "ratio"}
+    units = {"seconds": "seconds", "percentile": "seconds", "rate": "workloads/s", "share": "ratio"}
     return Cell(quantity(float(value), units[form]) if form in units else number(float(value)))
 
 
@@ -71,8 +70,8 @@ SUBMITTERS = (
     Shown("first_s", "First sent at", "seconds"),
     Shown("last_s", "Last sent at", "seconds"),
     Shown("rate", "Rate", "rate"),
-    Shown("p50_s", "Answer, P50", "seconds"),
-    Shown("p99_s", "Answer, P99", "seconds"),
+    Shown("p50_s", "Answer, P50", "percentile"),
+    Shown("p99_s", "Answer, P99", "percentile"),
 )
 FAIRNESS = (
     Shown("tenant", "Queue", help="or namespace, of workloads without a queue"),
@@ -117,10 +116,10 @@ ROUNDS = (
     Shown("submitted", "Submitted", "count"),
     Shown("deleted", "Deleted", "count"),
     Shown("completed", "Completed", "count"),
-    Shown("time_to_scheduled_p50_s", "Sent to scheduled, P50", "seconds"),
-    Shown("time_to_scheduled_p99_s", "Sent to scheduled, P99", "seconds"),
-    Shown("time_to_running_p50_s", "Sent to running, P50", "seconds"),
-    Shown("time_to_running_p99_s", "Sent to running, P99", "seconds"),
+    Shown("time_to_scheduled_p50_s", "Sent to scheduled, P50", "percentile"),
+    Shown("time_to_scheduled_p99_s", "Sent to scheduled, P99", "percentile"),
+    Shown("time_to_running_p50_s", "Sent to running, P50", "percentile"),
+    Shown("time_to_running_p99_s", "Sent to running, P99", "percentile"),
 )
 NODE_CHANGES = (
     Shown("time_s", "Seen at", "seconds", "since the first submission"),
