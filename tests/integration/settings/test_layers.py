@@ -47,10 +47,10 @@ PLAYBOOK = """\
     - name: Make one
       ansible.builtin.include_tasks: shared/lanes.yml
       vars:
-        perf_lanes: [branch]
-        perf_lanes_group: region
+        perf_checked: {}
+        perf_stage: {stage: prepare, regions: {region: [branch]}}
 - name: Show
-  hosts: sutest, lane-a, region, localhost
+  hosts: sutest, lane-a, prepare, localhost
   vars:
     %(play)s
   tasks:

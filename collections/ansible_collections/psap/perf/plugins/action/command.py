@@ -18,6 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.documents import (
     write_yaml,
 )
 from ansible_collections.psap.perf.plugins.module_utils.errors import Interrupted, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.preset_layers import LANE_OF
 from ansible_collections.psap.perf.plugins.module_utils.run_directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.specs import read_command
@@ -91,9 +92,9 @@ class ActionModule(PerfAction):
 
 
 def _rerun(environment: RunEnvironment, context: VerbContext, role: str, arguments: dict[str, Any]) -> str:
-    """A shell line that runs the command alone, with these arguments; a lane's host exists only in its flow."""
-    host = {} if context.variables.get("perf_lane") else {"perf_command_host": context.host}
-    values = {"perf_command": role, **host, **arguments}
+    """A shell line that runs the command alone, with these arguments; a lane exists only in its flow."""
+    host = context.variables.get(LANE_OF, context.host)
+    values = {"perf_command": role, "perf_command_host": host, **arguments}
     inventory = [word for source in environment.inventory for word in ("-i", source)]
     words = ["ansible-playbook", "playbooks/toolbox.yml", *inventory, "-e", json.dumps(values)]
     return f"cd {shlex.quote(str(environment.project))} && {shlex.join(words)}\n"

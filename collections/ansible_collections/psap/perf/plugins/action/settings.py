@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ansible.plugins.loader import vars_loader
 from ansible_collections.psap.perf.plugins.module_utils.documents import write_yaml
 from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.matrix import cells
 from ansible_collections.psap.perf.plugins.module_utils.preset_layers import MARKER, REPLAYED_RUN, PresetLayers
 from ansible_collections.psap.perf.plugins.module_utils.settings_gate import HostSettings, SettingsGate
 from ansible_collections.psap.perf.plugins.module_utils.settings_record import settings_document
+from ansible_collections.psap.perf.plugins.module_utils.specs import Option
 from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.modules.settings import DOCUMENTATION
@@ -49,10 +52,12 @@ class ActionModule(PerfAction):
         others = {host: values for host, values in recorded.items() if host != context.host}
         values = {name: one.value for name, one in here.items()}
         presets = context.variables[MARKER]
-        if _goes_on(context):
-            return VerbResult(values={"settings": values, "presets": presets})
-        write_yaml(context.run_directory / SETTINGS_FILE, settings_document(here, others))
-        return VerbResult(values={"settings": values, "presets": presets, "run_facts": {"presets": presets}})
+        facts = {}
+        if not _goes_on(context):
+            write_yaml(context.run_directory / SETTINGS_FILE, settings_document(here, others))
+            facts = {"run_facts": {"presets": presets}}
+        chosen = [] if flow is None else _cells(context, layers.project.settings_of(flow), values)
+        return VerbResult(values={"settings": values, "presets": presets, "cells": chosen, **facts})
 
     def _hosts(self, context: VerbContext, layers: PresetLayers) -> list[HostSettings]:
         """This host first, then all others of the inventory."""
@@ -63,6 +68,13 @@ class ActionModule(PerfAction):
                 raw = hostvars.raw_get(host)
                 found.append(HostSettings(host, raw, hostvars[host], layers.layers(host)))
         return found
+
+
+def _cells(context: VerbContext, options: Sequence[Option], values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The cells of the matrix that this process is to run."""
+    found = cells(options, values, values.get("matrix_skip_if") or [], values.get("matrix_experiments") or [])
+    only = context.variables.get("perf_cells")
+    return [asdict(cell) for cell in found if only is None or cell.index in {int(index) for index in only}]
 
 
 def _goes_on(context: VerbContext) -> bool:

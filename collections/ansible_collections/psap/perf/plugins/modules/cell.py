@@ -13,7 +13,7 @@ description:
 author: The psap.perf developers
 options:
   cell:
-    description: The cell, as M(psap.perf.matrix) lists it.
+    description: The cell, as M(psap.perf.settings) lists it.
     type: dict
     required: true
   state:

@@ -18,7 +18,7 @@ options:
     type: dict
     required: true
   cells:
-    description: The cells of the matrix, as C(psap.perf.matrix) returns them; each of them is checked.
+    description: The cells of the matrix, as M(psap.perf.settings) returns them; each of them is checked.
     type: list
     elements: dict
     required: true

@@ -13,6 +13,10 @@ description:
     the wrong type or outside the choices; secrets written down or missing; values that break a rule together. It says
     all of it at once, each with its file and line.
   - Writes C(settings.yml) in the run's directory, every value with its origin.
+  - Lists the cells of the flow's test matrix. A cell is one combination of the values of the settings that are declared
+    with C(dimension), minus those that the setting C(matrix_skip_if) leaves out; C(matrix_experiments) makes several
+    products, one after the other. The variable C(perf_cells), a list of indices, restricts them; the driver resumes
+    and parallelizes so.
 author: The psap.perf developers
 options:
   flow:
@@ -27,7 +31,7 @@ EXAMPLES = r"""
 - name: Check the settings
   psap.perf.settings:
     flow: scale_test
-  tags: always
+  register: perf_checked
 """
 
 RETURN = r"""
@@ -39,5 +43,10 @@ presets:
   description: The presets that were applied, in order.
   type: list
   elements: str
+  returned: success
+cells:
+  description: The cells of the flow to run, each with C(index), C(name) and C(values).
+  type: list
+  elements: dict
   returned: success
 """

@@ -18,7 +18,7 @@ options:
     type: dict
     required: true
   cells:
-    description: The cells of the matrix, as C(psap.perf.matrix) returns them.
+    description: The cells of the matrix, as M(psap.perf.settings) returns them.
     type: list
     elements: dict
     required: true
@@ -27,9 +27,9 @@ options:
 EXAMPLES = r"""
 - name: Plan
   psap.perf.training_plan:
-    settings: "{{ __fine_tuning_checked.settings }}"
-    cells: "{{ __fine_tuning_matrix.cells }}"
-  register: __fine_tuning_plan
+    settings: "{{ perf_checked.settings }}"
+    cells: "{{ perf_checked.cells }}"
+  register: perf_plan
 """
 
 RETURN = r"""
