@@ -78,11 +78,11 @@ def test_a_change_is_told_with_its_first_run_and_an_old_one_is_history() -> None
     change = regression.recordings[0].kpis[0].change
     assert change is not None
     assert (change.first.run, change.runs) == ("run-010", 3)
-    assert isinstance(regression.error(), ThresholdError)
-    assert str(regression.error()) == "1 KPI worse than before: 001__scale_test__submit: wait"
+    assert isinstance(regression.error, ThresholdError)
+    assert str(regression.error) == "1 KPI worse than before: 001__scale_test__submit: wait"
     old = judged((*CALM, 1.4, 1.41, 1.39), recent=2)
     assert (word(old), old.recordings[0].kpis[0].older) == ("same", ("run-010",))
-    assert old.error() is None
+    assert old.error is None
 
 
 def test_an_effect_is_of_the_levels_beside_the_change_only() -> None:
@@ -98,7 +98,7 @@ def test_too_little_history_is_said_and_is_an_error_when_it_is_all() -> None:
     regression = judged((1.0, 1.0, 1.0, 9.0))
     assert word(regression) == "too little history"
     assert regression.recordings[0].kpis[0].reason == "change-point needs 4 earlier values, has 3"
-    assert isinstance(regression.error(), HistoryError)
+    assert isinstance(regression.error, HistoryError)
     assert "3 of 3 other recordings in the history may be compared with it" in markdown_text(regression)
 
 
@@ -173,7 +173,7 @@ def test_an_acknowledged_change_is_none_until_its_day(tmp_path: Path) -> None:
     assert word(regression) == "acknowledged"
     assert regression.recordings[0].kpis[0].reason == "until 2026-06-30: TLS is on now"
     assert regression.notes == ("the acknowledgement of wait since run-010 expired on 2026-01-01: old",)
-    assert regression.error() is None
+    assert regression.error is None
     after = regress(found[-1:], found, Options(), read_acknowledged(path, datetime.date(2026, 7, 1)))
     assert word(after) == "worse"
 

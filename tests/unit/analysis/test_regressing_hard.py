@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 from perfanalysis.results.history.entries import Entry, entries_of
+from perfanalysis.verdicts.junit import junit_text
 from perfanalysis.verdicts.regression.acknowledged import Acknowledged, read_acknowledged
-from perfanalysis.verdicts.regression.corrected import corrected
-from perfanalysis.verdicts.regression.document import junit_text, markdown_text, regression_document
-from perfanalysis.verdicts.regression.sarif import sarif_document
+from perfanalysis.verdicts.regression.document import markdown_text, regression_document, suites_of
 from perfanalysis.verdicts.regression.series import Selection
 from perfanalysis.verdicts.regression.trends import trend_figures
 from perfanalysis.verdicts.regression.verdict import Options, Regression, regress
@@ -42,8 +41,7 @@ def judged(series: dict[str, Sequence[float | None]], direction: str = "lower", 
     regression = regress(found[-1:], found, Options(**options), Acknowledged())
     assert check(regression_document(regression)) == "psap.perf/regression/1"
     assert markdown_text(regression)
-    assert junit_text(regression)
-    assert sarif_document(regression, dict.fromkeys(map(id, regression.kpis()), "x"))
+    assert junit_text(regression.run, suites_of(regression))
     assert all(trend_figures(regression, each, 0) for each in regression.recordings)
     return regression
 
@@ -105,9 +103,9 @@ def test_improvements_never_fail_whatever_their_size() -> None:
     for method in METHODS:
         for factor in (0.001, 0.5, 0.9):
             regression = judged({"wait": [*calm, factor]}, method=method)
-            assert (regression.recordings[0].kpis[0].word, regression.error()) == ("better", None)
+            assert (regression.recordings[0].kpis[0].word, regression.error) == ("better", None)
         regression = judged({"wait": [*calm, 1000.0]}, "higher", method=method)
-        assert regression.error() is None
+        assert regression.error is None
 
 
 def test_a_regression_that_was_taken_back_is_history() -> None:
@@ -177,20 +175,20 @@ def test_of_a_thousand_flat_kpis_few_are_told_and_real_changes_are_found(method:
     assert sum(regression.counts().values()) == 1000
 
 
-def test_one_kpi_is_not_corrected_and_a_thousand_equal_p_values_stay() -> None:
-    assert corrected([0.03]) == (0.03,)
-    assert list(corrected([0.03] * 1000)) == pytest.approx([0.03] * 1000)
-    assert corrected([]) == ()
-
-
 def test_corrections_are_those_of_the_definition() -> None:
-    """q of the i-th smallest p is the least of p_j m / j over j ≥ i; in the order that was given."""
-    p = np.random.default_rng(2).random(200) ** 3
+    """q of the i-th smallest p is the least of p_j m / j over j ≥ i, over all KPIs; a flat one counts as p = 1."""
+    noise = np.random.default_rng(7).normal(100, 3, (40, 30))
+    noise[:20, 25:] *= np.linspace(1.02, 1.3, 20)[:, None]
+    found = history_of({f"kpi_{number:02d}": row.tolist() for number, row in enumerate(noise)})
+    changes = [kpi.change for kpi in regress(found[-1:], found, Options(), Acknowledged()).kpis()]
+    p = np.array([1.0 if change is None else change.p for change in changes])
+    assert (p < 1).sum() > 10
     order = np.argsort(p)
     plain = p[order] * len(p) / np.arange(1, len(p) + 1)
     expected = np.empty(len(p))
     expected[order] = [min(1.0, plain[place:].min()) for place in range(len(p))]
-    assert np.allclose(corrected(p.tolist()), expected)
+    for change, q in zip(changes, expected, strict=True):
+        assert change is None or change.q == pytest.approx(q)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +257,7 @@ def test_an_acknowledgement_does_not_hide_another_kpi_or_an_improvement_back(tmp
     found = history_of({"wait": [*calm, 1.4, 1.41], "other": [*calm, 1.4, 1.41]})
     regression = regress(found[-1:], found, Options(), accepted)
     assert {each.kpi.name: each.word for each in regression.kpis()} == {"wait": "acknowledged", "other": "worse"}
-    assert regression.error() is not None
+    assert regression.error is not None
 
 
 def test_counts_are_those_of_the_tables_for_any_mixture() -> None:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
-from perfanalysis.verdicts.regression import students_t
 from perfanalysis.verdicts.regression.methods import FEWEST
 
 if TYPE_CHECKING:
@@ -30,6 +30,16 @@ ALPHA = 0.03
 ALPHA_OF_PARTS = 0.001
 """The same for the search in parts of a series; all splits in all parts are paid for."""
 SHORTEST_PART = 8
+
+
+def two_sided(statistic: float, freedom: int) -> float:
+    """The two-sided p-value of a t statistic, not negative, with so many degrees of freedom."""
+    return 2 * float(stdtr(freedom, -statistic))
+
+
+def t_95(freedom: int) -> float:
+    """The t for which 95 % of the distribution lie between -t and t."""
+    return float(stdtrit(freedom, 0.975))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +74,7 @@ def _best_in_parts(values: NDArray[np.float64]) -> Split | None:
     for begins, length in _parts(len(values)):
         statistics = _statistics(values[begins[:, None] + np.arange(length)])
         row, place = np.unravel_index(int(np.argmax(statistics)), statistics.shape)
-        p = students_t.tail(float(statistics[row, place]), length - 2) * statistics.shape[1]
+        p = two_sided(float(statistics[row, place]), length - 2) * statistics.shape[1]
         found.append(Split(int(begins[row] + place) + FEWEST_BEFORE, p))
         looked_at += len(begins)
     if not found:
@@ -96,7 +106,7 @@ def best_split(values: NDArray[np.float64]) -> Split | None:
         return None
     (statistics,) = _statistics(values[None])
     place = int(np.argmax(statistics))
-    p = students_t.tail(float(statistics[place]), count - 2)
+    p = two_sided(float(statistics[place]), count - 2)
     return Split(place + FEWEST_BEFORE, min(1.0, p * len(statistics)))
 
 
@@ -151,7 +161,7 @@ def effect(before: NDArray[np.float64], after: NDArray[np.float64]) -> Effect:
     squares = ((left - left.mean()) ** 2).sum() + ((right - right.mean()) ** 2).sum()
     spread = math.sqrt(float(squares) / freedom)
     difference = float(right.mean() - left.mean())
-    reach = students_t.quantile(0.95, freedom) * spread * math.sqrt(1 / len(left) + 1 / len(right))
+    reach = t_95(freedom) * spread * math.sqrt(1 / len(left) + 1 / len(right))
     low, high = (_share(end, ratio, medians[0]) for end in (difference - reach, difference + reach))
     small_sample = 1 - 3 / (4 * freedom - 1) if freedom > 1 else 1.0
     return Effect(*medians, change, low, high, difference / spread * small_sample if spread > 0 else None)

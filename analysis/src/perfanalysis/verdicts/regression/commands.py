@@ -99,7 +99,7 @@ def regress_command(
     """Judge RUN by the runs of a history: is any KPI worse than before, since when, by how much, how surely?
 
     RUN is a run directory, or the id of a run in the history. Compared are recordings of the same kind whose settings
-    marked as keys are equal. regression.json, .md, .html (trends), .xml (JUnit) and .sarif are written, and the outcome
+    marked as keys are equal. regression.json, .md, .html (trends) and .xml (JUnit) are written, and the outcome
     into verdict.json. Exit code 4: a KPI is worse. 5: the data of the run is not complete, before 4. 6: no KPI has
     enough history.
     """

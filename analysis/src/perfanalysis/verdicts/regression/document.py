@@ -1,24 +1,20 @@
-"""The verdict on a run as documents: psap.perf/regression/1, JUnit and Markdown."""
+"""The verdict on a run as documents: psap.perf/regression/1, suites of JUnit and Markdown."""
 
 from __future__ import annotations
-
-from xml.etree import ElementTree
 
 from perfanalysis.drawing.blocks import Cell, Field, quantity
 from perfanalysis.drawing.markdown import plain, table_lines
 from perfanalysis.files.documents import Document
-from perfanalysis.verdicts.regression.levels import levels_of
+from perfanalysis.verdicts.junit import Case, Outcome, Suite
 from perfanalysis.verdicts.regression.tables import changed_with
-from perfanalysis.verdicts.regression.trends import CHANGED, places_of
-from perfanalysis.verdicts.regression.verdict import Change, KpiVerdict, RecordingVerdict, Regression
-from perfanalysis.verdicts.thresholds.junit import counted, printable
+from perfanalysis.verdicts.regression.verdict import CHANGED, Change, KpiVerdict, Regression
 
 CHANGES = (Field("verdict"), Field("recording"), Field("KPI"), Field("what changed"))
 
 
 def regression_document(regression: Regression) -> Document:
     """The document psap.perf/regression/1."""
-    error, options = regression.error(), regression.options
+    error, options = regression.error, regression.options
     return {
         "schema": "psap.perf/regression/1",
         "run": regression.run,
@@ -62,9 +58,7 @@ def _kpi(verdict: KpiVerdict) -> Document:
 
 
 def _levels(verdict: KpiVerdict) -> list[Document]:
-    if verdict.series is None or verdict.word == "too little history":
-        return []
-    entries = verdict.series.entries
+    entries = () if verdict.series is None else verdict.series.entries
     return [
         {
             "since": entries[level.begin].run,
@@ -73,7 +67,7 @@ def _levels(verdict: KpiVerdict) -> list[Document]:
             "low": level.low,
             "high": level.high,
         }
-        for level in levels_of(verdict.series.values, places_of(verdict))
+        for level in verdict.levels
     ]
 
 
@@ -114,35 +108,29 @@ def sentence(verdict: KpiVerdict) -> str:
     return f"{text}; {verdict.reason}" if verdict.reason else text
 
 
-def junit_text(regression: Regression) -> str:
-    """JUnit XML: a suite a recording, a test case a KPI; worse fails, too little history is skipped."""
-    root = ElementTree.Element("testsuites", {"name": regression.run})
-    for recording in regression.recordings:
-        root.append(_suite(recording))
-    ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+def suites_of(regression: Regression) -> tuple[Suite, ...]:
+    """A suite a recording, a test case a KPI; worse fails, too little history is skipped."""
+    return tuple(
+        Suite(
+            recording.entry.recording,
+            f"{recording.entry.flow or 'run'}.{recording.entry.recording}",
+            tuple(Case(kpi.kpi.name, *_outcome(kpi)) for kpi in recording.kpis),
+        )
+        for recording in regression.recordings
+    )
 
 
-def _suite(recording: RecordingVerdict) -> ElementTree.Element:
-    suite = ElementTree.Element("testsuite", {"name": printable(recording.entry.recording)})
-    for kpi in recording.kpis:
-        place = f"{recording.entry.flow or 'run'}.{recording.entry.recording}"
-        case = ElementTree.SubElement(suite, "testcase", {"classname": printable(place), "name": kpi.kpi.name})
-        kind = {"worse": "failure", "too little history": "skipped"}.get(kpi.word)
-        if kind is not None:
-            ElementTree.SubElement(case, kind, {"message": printable(sentence(kpi))})
-    return counted(suite)
+def _outcome(kpi: KpiVerdict) -> tuple[Outcome, str]:
+    outcomes: dict[str, Outcome] = {"worse": "failure", "too little history": "skipped"}
+    outcome = outcomes.get(kpi.word, "")
+    return outcome, sentence(kpi) if outcome else ""
 
 
 def markdown_text(regression: Regression) -> str:
     """A summary for a pull request: the counts, then a table of all that changed."""
     counts = ", ".join(f"{number} {word}" for word, number in regression.counts().items() if number)
     lines = [f"# {plain(regression.run)} against its history", "", f"{counts or 'nothing to judge'}.", ""]
-    changed = [
-        (word, each, kpi)
-        for word in ("worse", "different", "better", "acknowledged")
-        for each, kpi in regression.of(word)
-    ]
+    changed = [(word, each, kpi) for word in CHANGED for each, kpi in regression.of(word)]
     if changed:
         rows = (
             tuple(map(Cell, (word, each.entry.recording, kpi.kpi.name, sentence(kpi)))) for word, each, kpi in changed

@@ -9,8 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from perfanalysis.verdicts.regression import students_t
-from perfanalysis.verdicts.regression.change_points import scaled
+from perfanalysis.verdicts.regression.change_points import scaled, t_95
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ def levels_of(values: Sequence[float], places: Sequence[int]) -> tuple[Level, ..
     parts = [scale[begin:end] for begin, end in pairwise(ends)]
     freedom = len(numbers) - len(parts)
     squares = sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
-    reach = students_t.quantile(0.95, freedom) * math.sqrt(squares / freedom) if freedom > 0 else None
+    reach = t_95(freedom) * math.sqrt(squares / freedom) if freedom > 0 else None
 
     def shown(value: float) -> float:
         return math.exp(value) if logarithmic else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from perfanalysis.verdicts.regression import students_t
+from perfanalysis.verdicts.regression.change_points import two_sided
 from perfanalysis.verdicts.regression.methods import FEWEST
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def by_score(before: NDArray[np.float64], value: float) -> float | None:
         return 1.0
     if deviation <= 1e-12 * abs(mean):
         return 0.0
-    return students_t.tail(abs(value - mean) / (deviation * math.sqrt(1 + 1 / count)), count - 1)
+    return two_sided(abs(value - mean) / (deviation * math.sqrt(1 + 1 / count)), count - 1)
 
 
 def by_rank(before: NDArray[np.float64], value: float) -> float | None:

@@ -58,7 +58,7 @@ class ShownRecording:
 
 def write_trends(regression: Regression, output: Path, *, svg: bool = False) -> Path:
     """Write regression.html and its plots below *output*; the same verdict gives the same bytes."""
-    error = regression.error()
+    error = regression.error
     page = {
         "what": "regressions",
         "title": regression.run,

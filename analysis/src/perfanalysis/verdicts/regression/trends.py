@@ -12,13 +12,12 @@ from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, moments, sec
 from perfanalysis.drawing.wording import value_text
 from perfanalysis.files.discovery import marks_together
 from perfanalysis.results.history.entries import Entry
-from perfanalysis.verdicts.regression.levels import Level, levels_of
-from perfanalysis.verdicts.regression.verdict import KpiVerdict, RecordingVerdict, Regression
+from perfanalysis.verdicts.regression.levels import Level
+from perfanalysis.verdicts.regression.verdict import CHANGED, KpiVerdict, RecordingVerdict, Regression
 
 VERSIONS = ("cluster.version", "version.psap.perf", "git.commit")
 """Facts that name runs on the axis, the first that differs, where runs are not ordered by another."""
 MOST_LETTERS = 14
-CHANGED = ("worse", "different", "better", "acknowledged")
 BLUE, ORANGE, GREEN, RED, GREY = 0, 1, 11, 5, 8
 COLOURS = {"worse": RED, "better": GREEN, "different": BLUE, "acknowledged": ORANGE}
 IN_A_ROW = 2
@@ -62,7 +61,7 @@ def trend_chart(regression: Regression, kpi: KpiVerdict, height: int) -> Chart:
     numbers = np.array([kpi.kpi.number] if kpi.series is None else kpi.series.values, dtype=float)
     factor, unit = shown_scale(kpi.kpi.unit, numbers)
     values = factor * numbers
-    levels = levels_of(values.tolist(), places_of(kpi)) if kpi.word != "too little history" else ()
+    levels = tuple(_scaled(level, factor) for level in kpi.levels)
     x = np.arange(len(values), dtype=float)
     layers = (
         *_level_layers(levels),
@@ -82,6 +81,11 @@ def trend_chart(regression: Regression, kpi: KpiVerdict, height: int) -> Chart:
     )
 
 
+def _scaled(level: Level, factor: float) -> Level:
+    low, high = (None if end is None else factor * end for end in (level.low, level.high))
+    return Level(level.begin, level.end, factor * level.value, low, high)
+
+
 def shown_scale(unit: str, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float, str]:
     """Factor and unit for an axis: milliseconds, percent and gigabytes where readers expect them."""
     if unit == "seconds":
@@ -97,12 +101,6 @@ def shown_scale(unit: str, values: np.ndarray[tuple[int], np.dtype[np.float64]])
 def phrases_of(recordings: Sequence[RecordingVerdict]) -> tuple[str, ...]:
     """What was simulated or emulated in any of them, as plots show it."""
     return marks_together(each.entry.marks for each in recordings).phrases
-
-
-def places_of(kpi: KpiVerdict) -> tuple[int, ...]:
-    """Where levels begin; by a method that looks at this run alone, it is a level of its own when it is unlike them."""
-    alone = kpi.change is not None and kpi.word in CHANGED and not kpi.places and kpi.series is not None
-    return (len(kpi.series.values) - 1,) if alone and kpi.series is not None else kpi.places
 
 
 def _level_layers(levels: Sequence[Level]) -> tuple[Layer, ...]:
@@ -124,7 +122,7 @@ def _level_layers(levels: Sequence[Level]) -> tuple[Layer, ...]:
 
 
 def _change_layers(kpi: KpiVerdict) -> tuple[Layer, ...]:
-    places = places_of(kpi)
+    places = kpi.began
     own = places[-1:] if kpi.word in CHANGED else ()
     older = places[: len(places) - len(own)]
     layers = []

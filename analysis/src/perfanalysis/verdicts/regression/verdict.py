@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from perfanalysis.errors import AnalysisError, DataQualityError, HistoryError, T
 from perfanalysis.results.history.entries import Entry, KpiPoint
 from perfanalysis.verdicts.regression.acknowledged import Acknowledged
 from perfanalysis.verdicts.regression.change_points import ALPHA, Effect, change_points, effect, scaled
-from perfanalysis.verdicts.regression.corrected import corrected
+from perfanalysis.verdicts.regression.levels import Level, levels_of
 from perfanalysis.verdicts.regression.methods import FEWEST, Method
 from perfanalysis.verdicts.regression.outliers import by_rank, by_score, percentile_rank, z_score
 from perfanalysis.verdicts.regression.series import Selection, Series, alike, all_series, check_names, left_out
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 Word = Literal["worse", "better", "different", "same", "acknowledged", "too little history"]
 WORDS: tuple[Word, ...] = ("worse", "different", "better", "acknowledged", "same", "too little history")
+CHANGED: tuple[Word, ...] = ("worse", "different", "better", "acknowledged")
 FALSE_DISCOVERIES = 0.05
 """The share of changes told that may be none, over all KPIs of a run."""
 
@@ -81,6 +83,19 @@ class KpiVerdict:
         """Which way is better, as it was judged."""
         return self.watch.direction or self.kpi.direction
 
+    @cached_property
+    def began(self) -> tuple[int, ...]:
+        """Where levels begin; by a method that looks at this run alone, that run has its own if it is unlike them."""
+        if self.change is None or self.word not in CHANGED or self.places or self.series is None:
+            return self.places
+        return (len(self.series.values) - 1,)
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """The levels of its series; none where there is too little history to tell."""
+        known = self.series is not None and self.word != "too little history"
+        return levels_of(self.series.values, self.began) if known and self.series is not None else ()
+
     @property
     def changed_with(self) -> tuple[str, ...]:
         """The runs with which this KPI's levels began, where that is sure enough."""
@@ -131,6 +146,7 @@ class Regression:
         found = Counter(kpi.word for each in self.recordings for kpi in each.kpis)
         return {word: found[word] for word in WORDS}
 
+    @cached_property
     def error(self) -> AnalysisError | None:
         """The error that a program must end with: incomplete data before a regression before nothing to judge by."""
         if self.data_errors:
@@ -219,9 +235,18 @@ def _by_outlier(series: Series, values: NDArray[np.float64], method: Method) -> 
 
 
 def _with_corrected(recordings: Sequence[RecordingVerdict]) -> tuple[RecordingVerdict, ...]:
-    """With each change's p-value corrected over all KPIs that were judged; one without a change counts as p = 1."""
+    """With each change's p-value corrected over all KPIs that were judged; one without a change counts as p = 1.
+
+    Y. Benjamini, Y. Hochberg: Controlling the false discovery rate. J. R. Statist. Soc. B 57, 1995.
+    """
     judged = [kpi for each in recordings for kpi in each.kpis if kpi.word != "too little history"]
-    values = iter(corrected([1.0 if kpi.change is None else kpi.change.p for kpi in judged]))
+    if all(kpi.change is None for kpi in judged):
+        return tuple(recordings)
+    # takes a second to import, and most nights nothing changed
+    from scipy.stats import false_discovery_control
+
+    p_values = [1.0 if kpi.change is None else kpi.change.p for kpi in judged]
+    values = map(float, false_discovery_control(p_values))
 
     def with_q(kpi: KpiVerdict) -> KpiVerdict:
         if kpi.word == "too little history":

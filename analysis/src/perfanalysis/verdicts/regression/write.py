@@ -1,4 +1,4 @@
-"""Judge a run by a history and write the verdict: documents, Markdown, JUnit, SARIF and a page of trends."""
+"""Judge a run by a history and write the verdict: documents, Markdown, JUnit and a page of trends."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from perfanalysis.results.history.document import history_document
 from perfanalysis.results.history.entries import entries_of
 from perfanalysis.results.history.folder import History, listed, load
 from perfanalysis.verdicts.comparison.sides import data_errors
+from perfanalysis.verdicts.junit import junit_text
 from perfanalysis.verdicts.regression.acknowledged import Acknowledged
-from perfanalysis.verdicts.regression.document import junit_text, markdown_text, regression_document, sentence
+from perfanalysis.verdicts.regression.document import markdown_text, regression_document, suites_of
 from perfanalysis.verdicts.regression.page import write_trends
-from perfanalysis.verdicts.regression.sarif import sarif_document
 from perfanalysis.verdicts.regression.verdict import Options, Regression, regress
-from perfanalysis.verdicts.thresholds.verdict_file import earlier_verdict, with_outcome
-from perfanalysis.verdicts.thresholds.write import VERDICT_FILE
+from perfanalysis.verdicts.verdict_file import VERDICT_FILE, write_verdict
 from perfanalysis.workloads.run_analysis import analyse_run
 
 STEM = "regression"
@@ -33,7 +32,6 @@ class Written:
     json: Path
     markdown: Path
     junit: Path
-    sarif: Path
     page: Path
     findings: tuple[Finding, ...]
     error: AnalysisError | None
@@ -79,25 +77,13 @@ def run_of_history(word: str, documents: Sequence[Document], folder: Path) -> Do
 def _write(
     regression: Regression, document: Document, findings: tuple[Finding, ...], output: Path, *, svg: bool
 ) -> Written:
-    paths = {ending: output / f"{STEM}.{ending}" for ending in ("json", "md", "xml", "sarif")}
+    paths = {ending: output / f"{STEM}.{ending}" for ending in ("json", "md", "xml")}
     told = regression_document(regression)
     write_json(paths["json"], told)
     write_text(paths["md"], markdown_text(regression))
-    write_text(paths["xml"], junit_text(regression))
-    write_json(paths["sarif"], sarif_document(regression, {id(kpi): sentence(kpi) for kpi in regression.kpis()}))
+    write_text(paths["xml"], junit_text(regression.run, suites_of(regression)))
     page = write_trends(regression, output, svg=svg)
-    _write_verdict(output / VERDICT_FILE, document, told)
-    return Written(paths["json"], paths["md"], paths["xml"], paths["sarif"], page, findings, regression.error())
-
-
-def _write_verdict(path: Path, document: Document, told: Document) -> None:
-    """Add what the history says to verdict.json, beside the thresholds that were judged before, if any."""
-    earlier = earlier_verdict(path, document["run"]) or {
-        "schema": "psap.perf/verdict/1",
-        **{name: document.get(name) for name in ("run", "flow", "simulated", "emulated")},
-        "unjudged_allowed": False,
-        "data_errors": [],
-        "recordings": [],
-    }
     part = {name: told[name] for name in ("exit_code", "reason", "method", "counts")} | {"document": f"{STEM}.json"}
-    write_json(path, with_outcome({**earlier, "regression": part}))
+    facts = {name: document.get(name) for name in ("run", "flow", "simulated", "emulated")}
+    write_verdict(output / VERDICT_FILE, {**facts, "regression": part})
+    return Written(paths["json"], paths["md"], paths["xml"], page, findings, regression.error)

@@ -46,7 +46,7 @@ def judge_command(
         for sentence in made.verdict.of(outcome):
             click.echo(f"{outcome}: {sentence}")
     click.echo(f"Verdict: {made.json}")
-    error = made.verdict.error()
+    error = made.verdict.error
     if error is not None:
         raise error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -87,6 +88,7 @@ class Verdict:
             for judged in recording.judged
         )
 
+    @cached_property
     def error(self) -> AnalysisError | None:
         """The error that a program must end with: bad data before a missed threshold before one not judged."""
         missed, unjudged = self.of("missed"), self.of("not judged")
@@ -154,12 +156,10 @@ def _judge_recording(analysis: Analysis, thresholds: tuple[Threshold, ...]) -> R
 
 def verdict_document(verdict: Verdict) -> Document:
     """The document psap.perf/verdict/1."""
-    error = verdict.error()
+    error = verdict.error
     return {
         "schema": "psap.perf/verdict/1",
         **verdict.run,
-        "exit_code": 0 if error is None else error.exit_code,
-        "reason": None if error is None else str(error),
         "thresholds": {
             "exit_code": 0 if error is None else error.exit_code,
             "reason": None if error is None else str(error),

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perfanalysis.errors import UsageError
-from perfanalysis.files.documents import Document, mapping, read_document, write_json, write_text
+from perfanalysis.files.documents import Document, mapping, read_document, write_text
 from perfanalysis.files.scratch import scratch_folder
-from perfanalysis.verdicts.thresholds.junit import junit_text
+from perfanalysis.verdicts.junit import junit_text
+from perfanalysis.verdicts.thresholds.junit import suites_of
 from perfanalysis.verdicts.thresholds.measured import declared_measures
 from perfanalysis.verdicts.thresholds.threshold import Threshold, parse_thresholds
 from perfanalysis.verdicts.thresholds.verdict import Verdict, judge, verdict_document
-from perfanalysis.verdicts.thresholds.verdict_file import earlier_verdict, with_outcome
+from perfanalysis.verdicts.verdict_file import VERDICT_FILE, write_verdict
 from perfanalysis.workloads.run_analysis import analyse_run
 
-VERDICT_FILE = "verdict.json"
 JUNIT_FILE = "junit.xml"
 SETTING_END = "_thresholds"
 
@@ -46,7 +46,7 @@ def judge_run(
     """Judge a run, or a part of one that holds recordings; write verdict.json and junit.xml to `output`.
 
     Raises UsageError when a threshold is wrong or it is no run directory. A missed threshold raises nothing here: ask
-    the verdict for its `error()`.
+    the verdict for its `error`.
     """
     checked = check_thresholds(thresholds)
     if not checked:
@@ -55,13 +55,9 @@ def judge_run(
     with scratch_folder() as tables:
         result = analyse_run(Path(run_directory), tables)
     verdict = judge(result, checked, unjudged_allowed=unjudged_allowed)
-    earlier = earlier_verdict(target / VERDICT_FILE, verdict.run["run"])
-    regression = {"regression": earlier["regression"]} if "regression" in earlier else {}
-    document = with_outcome({**verdict_document(verdict), **regression})
-    paths = VerdictPaths(verdict, document, target / VERDICT_FILE, target / JUNIT_FILE)
-    write_json(paths.json, document)
-    write_text(paths.junit, junit_text(verdict))
-    return paths
+    document = write_verdict(target / VERDICT_FILE, verdict_document(verdict))
+    write_text(target / JUNIT_FILE, junit_text(str(verdict.run["run"]), suites_of(verdict)))
+    return VerdictPaths(verdict, document, target / VERDICT_FILE, target / JUNIT_FILE)
 
 
 def thresholds_of_settings(run_directory: Path) -> dict[str, object]:

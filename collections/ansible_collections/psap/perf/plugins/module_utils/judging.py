@@ -35,7 +35,7 @@ def judge(recording: Path, thresholds: Mapping[str, object], output: Path, *, un
     except errors.AnalysisError as error:
         raise _ours(error) from error
     document: dict[str, Any] = made.document
-    problem = made.verdict.error()
+    problem = made.verdict.error
     if problem is not None:
         raise _ours(problem, {"verdict": document, "file": str(made.json)}) from problem
     return document
