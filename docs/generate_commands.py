@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from perfdrv.collection import activate
 
 if TYPE_CHECKING:
-    from ansible_collections.psap.perf.plugins.module_utils.specs import CommandSpec, Option
+    from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec, Option
 
 PROJECT = Path(__file__).resolve().parent.parent
 FOLDER = PROJECT / "docs/commands"
@@ -33,8 +33,8 @@ def pages() -> dict[str, str]:
 
 
 def _commands_by_group() -> dict[str, dict[str, CommandSpec]]:
-    from ansible_collections.psap.perf.plugins.module_utils.naming import split_role
-    from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
+    from ansible_collections.psap.perf.plugins.module_utils.base.naming import split_role
+    from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 
     project = Project(PROJECT)
     groups: dict[str, dict[str, CommandSpec]] = defaultdict(dict)
@@ -111,7 +111,7 @@ def _words(name: str) -> str:
 
 
 def _markdown(text: str) -> str:
-    from ansible_collections.psap.perf.plugins.module_utils.markup import as_markdown
+    from ansible_collections.psap.perf.plugins.module_utils.settings.specs import as_markdown
 
     return as_markdown(text)
 

@@ -32,17 +32,17 @@ PROJECT = Path(__file__).resolve().parents[2]
 activate(PROJECT)
 sys.path.insert(0, str(PROJECT))
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.attribution import Attribution
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.beside import EVERYWHERE
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.collector import calm_collector
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Journal
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint, load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import EVENTS, PODS, ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint, load_endpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import RunClock
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.journal import Journal
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import EVENTS, PODS, ResourceKind
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.recorder import Recorder, Scope
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.attribution import Attribution
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.beside import EVERYWHERE
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Recorder, Scope
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.collector import calm_collector
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
 from perflab.files import places
 from perflab.processes import state
 

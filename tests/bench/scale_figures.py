@@ -31,11 +31,11 @@ PROJECT = Path(__file__).resolve().parents[2]
 activate(PROJECT)
 sys.path.insert(0, str(PROJECT))
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import load_endpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import SessionEnd
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
 from perfdrv.percentiles import percentile_lines
 from perflab.files import places
 from perflab.processes import state

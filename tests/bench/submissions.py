@@ -7,18 +7,18 @@ import json
 import time
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Assortment, Tenant
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import MANAGED_BY
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import discover
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import RunClock
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import discover
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import MANAGED_BY
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.requests import Place, SubmitRequest
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission import SubmissionTools
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting import OwnSubmission
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.surroundings import make_namespace
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.requests import Place, SubmitRequest
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import make_namespace
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import SubmissionTools
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import OwnSubmission
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Assortment, Tenant
 
 from tests.data.workload_variables import VARIABLES
 

@@ -34,25 +34,28 @@ from perfdrv.collection import activate
 
 activate(Path(__file__).resolve().parents[2])
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import arrivals_at
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import AssortedWorkloads
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.attribution import Attribution
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint, load_endpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import RunClock
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.journal import Journal
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import ResourceKind
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import MANAGED_BY, Submission
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.recorder import Recorder, Scope
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission import SubmissionTools, Submitter
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Journal
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import MANAGED_BY, Submission
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint, load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.attribution import Attribution
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Recorder, Scope
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.folder import Folder, read_go
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.gathering import (
     GatheredSubmission,
     shares,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.process import LocalProcesses
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting import OwnSubmission
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import WorkloadPlan, Workloads
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
+    SubmissionTools,
+    Submitter,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import OwnSubmission
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import arrivals_at
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import AssortedWorkloads
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import WorkloadPlan, Workloads
 from perflab.files import places
 from perflab.processes import state
 

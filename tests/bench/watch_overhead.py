@@ -29,9 +29,8 @@ PROJECT = Path(__file__).resolve().parents[2]
 activate(PROJECT)
 sys.path.insert(0, str(PROJECT))
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint, load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.pages import PageReader
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings, Target
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.selection import (
@@ -39,8 +38,9 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane
     COUNTER,
     Metric,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint, load_endpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.surroundings import look_around
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import look_around
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
 from perflab.files import places
 from perflab.processes import state
 

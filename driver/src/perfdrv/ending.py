@@ -72,7 +72,7 @@ def report_of(run_directory: Path) -> str:
 
 def _reports(run_directory: Path) -> bool:
     """Whether the run's settings ask for a report; one in which no command ran has nothing to show."""
-    from ansible_collections.psap.perf.plugins.module_utils.documents import read_yaml
+    from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
 
     path = run_directory / "settings.yml"
     if not path.is_file() or not RunTree(run_directory).steps():

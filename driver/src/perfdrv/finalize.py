@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.clock import utc_now
-from ansible_collections.psap.perf.plugins.module_utils.documents import read_json
-from ansible_collections.psap.perf.plugins.module_utils.run_directory import RUN_FILE, end_attempt, update_run
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE, end_attempt, update_run
 
 from perfdrv.errors import EXIT_INTERRUPTED, UsageError
 from perfdrv.launch import Plan, launch

@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.processes import descendants, kill_descendants
-from ansible_collections.psap.perf.plugins.module_utils.run_directory import STOP_FILE
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants, kill_descendants
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 
 from perfdrv.interrupts import Interrupts
 from perfdrv.request import RunRequest

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.provenance import command_line, git_state, versions
-from ansible_collections.psap.perf.plugins.module_utils.run_directory import STOP_FILE, new_run_directory
+from ansible_collections.psap.perf.plugins.module_utils.base.provenance import command_line, git_state, versions
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE, new_run_directory
 
 from perfdrv.follow import Follower
 from perfdrv.interrupts import Interrupts

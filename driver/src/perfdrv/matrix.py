@@ -12,17 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.command_directory import open_group
-from ansible_collections.psap.perf.plugins.module_utils.failures import failures_of
-from ansible_collections.psap.perf.plugins.module_utils.matrix import Cell, cells
-from ansible_collections.psap.perf.plugins.module_utils.run_directory import (
-    begin_attempt,
-    end_attempt,
-    hold,
-    release,
-)
-from ansible_collections.psap.perf.plugins.module_utils.run_environment import ATTEMPT, CELL, PARENT
-from ansible_collections.psap.perf.plugins.module_utils.settings_static import values_of_run
+from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_group
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import begin_attempt, end_attempt, hold, release
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import ATTEMPT, CELL, PARENT
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import failures_of
+from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import Cell, cells
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import values_of_run
 
 from perfdrv.errors import EXIT_INTERRUPTED, EXIT_OK
 from perfdrv.interrupts import Interrupts

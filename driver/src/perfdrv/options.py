@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 import click
-from ansible_collections.psap.perf.plugins.module_utils.settings_types import convert_text, problems
-from ansible_collections.psap.perf.plugins.module_utils.specs import CommandSpec, Option
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec, Option
+from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_text, problems
 from click.shell_completion import CompletionItem
 
 COLLIDING_PREFIX = "argument-"

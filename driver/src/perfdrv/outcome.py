@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from ansible_collections.psap.perf.plugins.module_utils.run_directory import (
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     RUN_FILE,
     begin_attempt,
     end_attempt,

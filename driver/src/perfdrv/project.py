@@ -14,7 +14,7 @@ from perfdrv.collection import COLLECTION, activate
 from perfdrv.errors import UsageError
 
 if TYPE_CHECKING:
-    from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project as Content
+    from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project as Content
 
 TOOLBOX_FLOW = "toolbox"
 
@@ -52,7 +52,7 @@ class Project:
     def content(self) -> Content:
         """Flows, commands, presets and sites, each file read when it is asked for."""
         self.activate()
-        from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project as Content
+        from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project as Content
 
         return Content(self.root)
 
@@ -113,7 +113,7 @@ class Project:
     def runs_root(self, given: Path | None = None) -> Path:
         """The folder of all runs: the one *given*, PERF_RUNS_DIR, or runs/ of the project."""
         self.activate()
-        from ansible_collections.psap.perf.plugins.module_utils.run_directory import runs_root
+        from ansible_collections.psap.perf.plugins.module_utils.run.directory import runs_root
 
         return given.expanduser().absolute() if given is not None else runs_root(self.root)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.run_directory import is_held
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import is_held
 
 from perfdrv.errors import UsageError
 from perfdrv.launch import Plan, launch

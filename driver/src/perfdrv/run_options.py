@@ -136,8 +136,8 @@ def presets_and_pairs(given: Given, project: Project) -> tuple[tuple[str, ...], 
     Raises:
         UsageError: a setting without `=`, an unknown preset, a file that cannot be read.
     """
-    from ansible_collections.psap.perf.plugins.module_utils.presets import names_in
-    from ansible_collections.psap.perf.plugins.module_utils.settings_files import COMMAND_LINE
+    from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE
+    from ansible_collections.psap.perf.plugins.module_utils.settings.presets import names_in
 
     names: list[str] = []
     pairs: list[tuple[str, Any]] = []
@@ -155,7 +155,7 @@ def presets_and_pairs(given: Given, project: Project) -> tuple[tuple[str, ...], 
 
 
 def _pairs(text: str) -> list[tuple[str, Any]]:
-    from ansible_collections.psap.perf.plugins.module_utils.documents import read_yaml
+    from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
 
     if text.startswith("@"):
         path = Path(_extra(text, presets_by_name=False)[1:])

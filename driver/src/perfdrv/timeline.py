@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 
-from ansible_collections.psap.perf.plugins.module_utils.clock import parse_utc
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc
 
 
 def parse(moment: str | None) -> datetime.datetime | None:

@@ -65,7 +65,7 @@ def main() -> None:
 def _end_with_driver(driver: int, project: Path, private: PrivateDirectory) -> None:
     """Kill all that was started here when the driver dies: only Ansible's main process would go by itself."""
     activate(project)
-    from ansible_collections.psap.perf.plugins.module_utils.processes import kill_descendants
+    from ansible_collections.psap.perf.plugins.module_utils.base.processes import kill_descendants
 
     def end(_number: int, _frame: FrameType | None) -> None:
         kill_descendants(os.getpid())

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.run_directory import hold, release
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import hold, release
 
 from tests.integration.commands.conftest import TemporaryProject
 from tests.integration.conftest import PATIENCE_S

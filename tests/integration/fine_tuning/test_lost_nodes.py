@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
 from kubernetes import client, config
 
 from tests.integration.conftest import PATIENCE_S

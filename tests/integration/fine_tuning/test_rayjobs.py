@@ -9,9 +9,9 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.access import Access
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Query
-from ansible_collections.psap.perf.plugins.module_utils.deleting import delete_matching
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.deleting import delete_matching
 
 from tests.integration.conftest import Lab
 

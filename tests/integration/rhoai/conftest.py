@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.deleting import delete_matching
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.deleting import delete_matching
 
 from tests.integration.conftest import Lab
 from tests.integration.task_sets import TaskSets, task_sets

@@ -15,15 +15,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Assortment, Priority, Tenant
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.churn import ChurnPlan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint, load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint, load_endpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import SessionEnd
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.trace import Trace
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnPlan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import (
+    Assortment,
+    Priority,
+    Tenant,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace
 
 from tests.data.workload_variables import VARIABLES
 from tests.integration.conftest import PATIENCE_S

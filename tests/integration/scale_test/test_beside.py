@@ -8,8 +8,8 @@ from collections import defaultdict
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import SessionEnd
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
 
 from tests.data.workload_variables import VARIABLES
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.churn import ChurnPlan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnPlan
 
 from tests.integration.conftest import PATIENCE_S
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import DataQualityError, PerfError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import SessionEnd
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.surroundings import make_namespace
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, PerfError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import make_namespace
 
 from tests.integration.conftest import PATIENCE_S
 

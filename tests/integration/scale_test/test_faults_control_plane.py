@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint, load_endpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import SessionEnd
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint, load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
 
 from .conftest import PROGRAMS, Lab, Submission, running_lab
 

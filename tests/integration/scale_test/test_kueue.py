@@ -6,8 +6,8 @@ import asyncio
 from collections import Counter
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Tenant
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Tenant
 
 from .conftest import Lab, Submission
 

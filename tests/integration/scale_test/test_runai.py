@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Priority, Tenant
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Priority, Tenant
 
 from .conftest import NAME, Lab, Submission, running_lab
 

@@ -6,12 +6,12 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import DataQualityError, PerfError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import load_endpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import ResourceKind
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import SessionEnd
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.surroundings import make_namespace
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, PerfError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import make_namespace
 
 from tests.integration.conftest import PATIENCE_S
 

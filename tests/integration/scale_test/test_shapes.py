@@ -7,8 +7,8 @@ import itertools
 from collections import Counter
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Priority, Tenant
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.trace import Trace, TraceRow
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Priority, Tenant
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace, TraceRow
 
 from .conftest import Lab, Submission
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Priority
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.churn import ChurnPlan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnPlan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Priority
 
 from tests.integration.conftest import PATIENCE_S
 

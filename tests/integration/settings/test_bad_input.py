@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.settings_check import check_project
-from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.check import check_project
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 
 PRESET = ["-e", "@presets/bad.yml"]
 

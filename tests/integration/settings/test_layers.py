@@ -118,8 +118,8 @@ def test_every_layer_on_every_kind_of_host(layered: Any) -> None:
 
 
 def test_the_driver_knows_the_same_layers(layered: Any) -> None:
-    from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
-    from ansible_collections.psap.perf.plugins.module_utils.settings_static import effective
+    from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+    from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
 
     document = layered.run("-e", "@presets/layers.yml", "-e", "tiny_extra=extra").document
     project = Project(layered.root)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
-from ansible_collections.psap.perf.plugins.module_utils.settings_static import effective
-from ansible_collections.psap.perf.plugins.module_utils.specs import Option
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 

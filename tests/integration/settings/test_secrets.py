@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.secrets import scan_directory
+from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import scan_directory
 
 VALUE = "correct-horse-battery-staple"
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.access import Access, configured
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, configured
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from perflab.control_plane.certificates import Authority, Pair
 
 _KINDS = {"resources": [{"kind": "Node", "name": "nodes", "namespaced": False, "verbs": ["get"]}]}

@@ -8,10 +8,15 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.applying import Outcome, Replacing, apply_all, delete_all
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, InvalidError, Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.manifests import hidden, readable, with_secrets
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.applying import (
+    Outcome,
+    Replacing,
+    apply_all,
+    delete_all,
+)
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, InvalidError, Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import hidden, readable, with_secrets
 
 JOB: Manifest = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace": "x"}, "spec": {"a": 1}}
 SECRET: Manifest = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "x"}}

@@ -3,8 +3,8 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.clock import parse_utc, seconds, utc_text
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc, seconds, utc_text
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 
 
 def test_utc_text_is_in_utc_with_milliseconds_and_comes_back() -> None:

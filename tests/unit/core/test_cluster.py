@@ -7,10 +7,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils import kinds_by_version
-from ansible_collections.psap.perf.plugins.module_utils.access import Access, configured
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Query
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster import kinds_by_version
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, configured
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Query
 
 _KUBECONFIG = """
 apiVersion: v1

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.access import Access
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 
 from tests.http_servers import Quiet, served
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.command_tracker import CommandTracker, OpenCommand, TaskEnd
+from ansible_collections.psap.perf.plugins.plugin_utils.command_tracker import CommandTracker, OpenCommand, TaskEnd
 
 
 def _command(host: str, marker: int, at: str) -> OpenCommand:

@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.components import available, chosen, schema_of, with_settings
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.openshift.components import (
+    available,
+    chosen,
+    schema_of,
+    with_settings,
+)
 
 STATE = {"properties": {"managementState": {"type": "string"}}}
 KSERVE = {

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.configuring import configured
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.configuring import configured
 
 THEIRS = "# of the team of the cluster\nprometheusK8s: {retention: 30d}\nenableUserWorkload: false\n"
 

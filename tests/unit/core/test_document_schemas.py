@@ -9,13 +9,17 @@ from typing import Any, cast
 import jsonschema
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils import run_directory
-from ansible_collections.psap.perf.plugins.module_utils.capturing import Capture, capture_cluster, capture_project
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.command_directory import open_group
-from ansible_collections.psap.perf.plugins.module_utils.documents import read_json
-from ansible_collections.psap.perf.plugins.module_utils.failures import Failure
-from ansible_collections.psap.perf.plugins.module_utils.provenance import git_state, versions
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
+from ansible_collections.psap.perf.plugins.module_utils.base.provenance import git_state, versions
+from ansible_collections.psap.perf.plugins.module_utils.cluster.capturing import (
+    Capture,
+    capture_cluster,
+    capture_project,
+)
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.run import directory
+from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_group
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure
 
 from tests.schemas import FOLDER, check, check_file, schemas
 
@@ -89,18 +93,18 @@ def test_run_json_is_as_its_schema_says_at_each_step(
     tmp_path: Path, status: str, exit_code: int, reason: dict[str, Any] | None
 ) -> None:
     path = tmp_path / "run.json"
-    run_directory.begin_attempt(tmp_path, {**FACTS, "versions": versions(), "git": git_state(tmp_path)})
+    directory.begin_attempt(tmp_path, {**FACTS, "versions": versions(), "git": git_state(tmp_path)})
     check_file(path)
     cluster = {"uid": None, "version": "v1.36.3", "server": "https://127.0.0.1:6443"}
     found = {"cluster": cluster, "lab": "default", "simulated": ["nodes", "pods"], "emulated": []}
-    run_directory.update_run(tmp_path, {"presets": ["smoke"], **found})
+    directory.update_run(tmp_path, {"presets": ["smoke"], **found})
     check_file(path)
     # the first attempt was killed
-    run_directory.begin_attempt(tmp_path, {**FACTS, "parent": "another", "git": git_state(PROJECT)})
+    directory.begin_attempt(tmp_path, {**FACTS, "parent": "another", "git": git_state(PROJECT)})
     check_file(path)
-    run_directory.end_attempt(tmp_path, status, exit_code, reason)
+    directory.end_attempt(tmp_path, status, exit_code, reason)
     check_file(path)
-    run_directory.update_run(tmp_path, {"finalized": "2026-01-01T00:00:00.000Z"})
+    directory.update_run(tmp_path, {"finalized": "2026-01-01T00:00:00.000Z"})
     check_file(path)
     assert [attempt["status"] for attempt in read_json(path)["attempts"]] == ["interrupted", status]
 
@@ -116,7 +120,7 @@ def test_run_json_is_as_its_schema_says_at_each_step(
     ],
 )
 def test_a_wrong_run_json_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
-    document = run_directory.begin_attempt(tmp_path, FACTS)
+    document = directory.begin_attempt(tmp_path, FACTS)
     check(document)
     with pytest.raises(jsonschema.ValidationError):
         check({**document, **changes})

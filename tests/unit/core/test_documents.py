@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils import documents
-from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.base import documents
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 
 
 class _Tagged(str):

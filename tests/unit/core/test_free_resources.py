@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.free_resources import free_of, is_usable, requests_of
+from ansible_collections.psap.perf.plugins.module_utils.machines.free_resources import free_of, is_usable, requests_of
 
 MARGIN = {"cpu": "10m", "memory": "200Mi"}
 RESOURCES = ["cpu", "memory", "nvidia.com/gpu"]

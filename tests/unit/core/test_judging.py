@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import (
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
     DataQualityError,
     HistoryError,
     PerfError,
     ThresholdError,
     UsageError,
 )
-from ansible_collections.psap.perf.plugins.module_utils.judging import check, judge
+from ansible_collections.psap.perf.plugins.module_utils.run.judging import check, judge
 
 from tests.data.synthetic_runs import Shape, write_run
 

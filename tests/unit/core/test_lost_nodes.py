@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.lost_nodes import lost_pods
-from ansible_collections.psap.perf.plugins.module_utils.stuck_pods import stuck_pod
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.waiting.lost_nodes import lost_pods
+from ansible_collections.psap.perf.plugins.module_utils.waiting.stuck_pods import stuck_pod
 
 NOW = datetime(2026, 11, 21, 8, tzinfo=UTC)
 JOB = {"kind": "PyTorchJob", "metadata": {"name": "j", "namespace": "x"}, "spec": {}}

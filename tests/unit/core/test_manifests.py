@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.manifests import (
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import (
     file_name,
     labelled,
     parse_manifests,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.markup import as_markdown, as_text
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import as_markdown, as_text
 
 
 @pytest.mark.parametrize(

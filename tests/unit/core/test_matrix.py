@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.matrix import cells
-from ansible_collections.psap.perf.plugins.module_utils.specs import Option, read_flow
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import cells
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option, read_flow
 
 FLOW = """
 short_description: A flow

@@ -6,10 +6,10 @@ import base64
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils import node_certificates
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.errors import WaitTimeoutError
-from ansible_collections.psap.perf.plugins.module_utils.node_certificates import (
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import WaitTimeoutError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.openshift import node_certificates
+from ansible_collections.psap.perf.plugins.module_utils.openshift.node_certificates import (
     CLIENT,
     SERVING,
     approve_until_ready,

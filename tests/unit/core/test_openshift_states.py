@@ -6,8 +6,8 @@ import datetime
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.openshift_states import unchanged_for
-from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for
+from ansible_collections.psap.perf.plugins.module_utils.waiting.openshift_states import unchanged_for
+from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
 
 
 def operator(changed: dict[str, str] | None = None, age_s: float = 0) -> dict[str, Any]:

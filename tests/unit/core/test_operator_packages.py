@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.operator_packages import (
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.openshift.operator_packages import (
     Choice,
     Wish,
     choose,

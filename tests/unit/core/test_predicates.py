@@ -3,8 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
 
 
 def _workload(spec: dict[str, Any], status: dict[str, Any], generation: int = 2) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import Interrupted, PerfError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.processes import descendants
-from ansible_collections.psap.perf.plugins.module_utils.running import Program, run_program
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import Interrupted, PerfError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants
+from ansible_collections.psap.perf.plugins.module_utils.base.programs import Program, run_program
 
 
 def _program(folder: Path, *argv: str, timeout_s: float = 20.0, stdin: str | None = None) -> Program:
@@ -84,7 +84,7 @@ def test_a_program_dies_with_the_process_that_runs_it(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from perfdrv.collection import activate\n"
         f"activate(Path({str(project)!r}))\n"
-        "from ansible_collections.psap.perf.plugins.module_utils.running import Program, run_program\n"
+        "from ansible_collections.psap.perf.plugins.module_utils.base.programs import Program, run_program\n"
         "folder = Path(sys.argv[1])\n"
         "run_program(Program(['sleep', '600'], {}, folder, None, 600.0), folder / 'log', lambda: None)"
     )

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils import project_trials
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, WaitTimeoutError
-from ansible_collections.psap.perf.plugins.module_utils.project_templates import (
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, WaitTimeoutError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.openshift import projects
+from ansible_collections.psap.perf.plugins.module_utils.openshift.projects import (
     OWN_NAME,
     Change,
     bootstrap,
     change_for,
+    try_until,
     with_annotation,
 )
-from ansible_collections.psap.perf.plugins.module_utils.project_trials import try_until
 
 OWN = {"app.kubernetes.io/managed-by": "psap.perf"}
 KEY = "openshift.io/node-selector"
@@ -98,8 +98,8 @@ class FakeCluster:
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(project_trials, "_BETWEEN_TRIALS_S", 0)
-    monkeypatch.setattr(project_trials, "_BETWEEN_LOOKS_S", 0)
+    monkeypatch.setattr(projects, "_BETWEEN_TRIALS_S", 0)
+    monkeypatch.setattr(projects, "_BETWEEN_LOOKS_S", 0)
 
 
 def test_projects_are_tried_until_one_is_right_and_none_stays() -> None:

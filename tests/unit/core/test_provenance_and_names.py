@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.naming import command_directory_name, path_part, split_role
-from ansible_collections.psap.perf.plugins.module_utils.provenance import command_line
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import command_directory_name, path_part, split_role
+from ansible_collections.psap.perf.plugins.module_utils.base.provenance import command_line
 
 
 def test_the_command_line_is_kept_without_the_values_of_extra_vars() -> None:

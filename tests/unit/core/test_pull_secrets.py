@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.pull_secrets import (
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.openshift.pull_secrets import (
     ADDED,
     DOCUMENT,
     credentials_in,

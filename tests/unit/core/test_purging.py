@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.errors import WaitTimeoutError
-from ansible_collections.psap.perf.plugins.module_utils.purging import Patience, definitions, purge
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import WaitTimeoutError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.purging import Patience, definitions, purge
 
 Key = tuple[str, str]
 DEFINITION = "CustomResourceDefinition"

@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils import run_directory
-from ansible_collections.psap.perf.plugins.module_utils.command_directory import (
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.run import directory as run_directory
+from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import (
     numbered_children,
     open_command,
     open_group,
 )
-from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError, UsageError
 
 PROJECT = Path(__file__).resolve().parents[3]
 
@@ -22,7 +22,7 @@ def _hold_in_another_process(directory: Path) -> subprocess.Popen[bytes]:
     script = (
         "import sys; from pathlib import Path; from perfdrv.collection import activate\n"
         f"activate(Path({str(PROJECT)!r}))\n"
-        "from ansible_collections.psap.perf.plugins.module_utils import run_directory\n"
+        "from ansible_collections.psap.perf.plugins.module_utils.run import directory as run_directory\n"
         "run_directory.hold(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
     )
     process = subprocess.Popen(
@@ -108,7 +108,7 @@ def test_an_attempt_removes_what_a_killed_one_was_writing(tmp_path: Path) -> Non
     dying = (
         "import os, signal, sys; from pathlib import Path; from perfdrv.collection import activate\n"
         f"activate(Path({str(PROJECT)!r}))\n"
-        "from ansible_collections.psap.perf.plugins.module_utils.documents import replacing\n"
+        "from ansible_collections.psap.perf.plugins.module_utils.base.documents import replacing\n"
         "with replacing(Path(sys.argv[1])) as stream:\n"
         "    stream.write('half'); stream.flush(); os.kill(os.getpid(), signal.SIGKILL)"
     )

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils import run_log
-from ansible_collections.psap.perf.plugins.module_utils.failures import Failure
-from ansible_collections.psap.perf.plugins.module_utils.run_directory import read_run
-from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import read_run
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure
+from ansible_collections.psap.perf.plugins.plugin_utils import run_log
 
 FAILURE = Failure("2026-01-01T00:00:00.000Z", 1, "sutest", None, "Submit", "x.yml:1", "no", 5, "", None)
 

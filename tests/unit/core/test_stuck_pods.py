@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for
-from ansible_collections.psap.perf.plugins.module_utils.stuck_pods import stuck_pod
-from ansible_collections.psap.perf.plugins.module_utils.waiting import Goal, NotReachedError, wait_for
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
+from ansible_collections.psap.perf.plugins.module_utils.waiting.stuck_pods import stuck_pod
+from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal, NotReachedError, wait_for
 
 DEPLOYMENT: Manifest = {
     "kind": "Deployment",

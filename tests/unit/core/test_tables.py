@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.tables import table_text
+from ansible_collections.psap.perf.plugins.module_utils.cluster.tables import table_text
 
 TABLE: dict[str, Any] = {
     "columnDefinitions": [{"name": "Name"}, {"name": "Ready"}, {"name": "Message", "priority": 1}],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.user_ids import assigned
+from ansible_collections.psap.perf.plugins.module_utils.openshift.projects import assigned
 
 
 @pytest.mark.parametrize(

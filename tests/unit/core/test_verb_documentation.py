@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 def test_only_what_is_checked_is_taken_and_suboptions_become_options() -> None:

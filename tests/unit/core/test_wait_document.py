@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from ansible_collections.psap.perf.plugins.action.wait import ActionModule
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.documents import read_json
-from ansible_collections.psap.perf.plugins.module_utils.secrets import Redactor
-from ansible_collections.psap.perf.plugins.module_utils.verb import OPENED, VerbContext
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import Redactor
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import OPENED, VerbContext
 
 from tests.schemas import check
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, Interrupted
-from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for
-from ansible_collections.psap.perf.plugins.module_utils.waiting import Goal, NotReachedError, Progress, wait_for
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, Interrupted
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
+from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal, NotReachedError, Progress, wait_for
 
 PODS = Query("v1", "Pod", namespace="x")
 

@@ -13,7 +13,7 @@ from perfdrv.project import Project
 
 def test_the_collection_is_found_in_the_project(repository: Project) -> None:
     activate(repository.root)
-    from ansible_collections.psap.perf.plugins.module_utils import errors
+    from ansible_collections.psap.perf.plugins.module_utils.base import errors
 
     assert Path(errors.__file__).is_relative_to(repository.root)
 

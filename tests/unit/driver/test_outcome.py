@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.run_directory import (
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     begin_attempt,
     end_attempt,
     hold,

@@ -40,7 +40,7 @@ class Watcher:
 
     def started(self, request: RunRequest) -> None:
         """Hear that a worker has been started."""
-        from ansible_collections.psap.perf.plugins.module_utils.processes import kill_descendants
+        from ansible_collections.psap.perf.plugins.module_utils.base.processes import kill_descendants
 
         if self.deadly:
             kill_descendants(os.getpid())

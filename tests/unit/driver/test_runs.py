@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.run_directory import begin_attempt, end_attempt, hold, release
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import begin_attempt, end_attempt, hold, release
 from click.testing import Result
 from perfdrv.errors import UsageError
 from perfdrv.launch import Plan

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.plan import Plan, make_plan, without_nulls
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.sources import CONVERTERS
-from ansible_collections.psap.perf.plugins.module_utils.matrix import cells
-from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
-from ansible_collections.psap.perf.plugins.module_utils.settings_static import effective
+from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import cells
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
 
 PROJECT = Path(__file__).resolve().parents[3]
 ALPACA = "https://raw.githubusercontent.com/tatsu-lab/stanford_alpaca/main/alpaca_data.json"

@@ -7,7 +7,7 @@ import ssl
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import certificate_advice
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import certificate_advice
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec

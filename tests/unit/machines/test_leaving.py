@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Query
 from ansible_collections.psap.perf.plugins.module_utils.machines.leaving import (
     Departures,
     departures,
+    failed_machine,
     members,
     pods_of_users,
 )
-from ansible_collections.psap.perf.plugins.module_utils.machines.stuck import failed_machine
 
 from .sets import aws, machine
 

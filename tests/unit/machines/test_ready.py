@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for
+from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
 
 from .sets import aws
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, Interrupted
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, Interrupted
 from ansible_collections.psap.perf.plugins.module_utils.prometheus import awaiting
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.answers import Answer, Series
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.awaiting import (

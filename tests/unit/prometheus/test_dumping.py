@@ -12,14 +12,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.access import Access
-from ansible_collections.psap.perf.plugins.module_utils.errors import (
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
     ClusterError,
     DataQualityError,
     Interrupted,
     PerfError,
 )
-from ansible_collections.psap.perf.plugins.module_utils.pod_exec import Executed, run_in_pod
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import Executed, run_in_pod
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Address, Prometheus
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.dumping import (
     Contents,

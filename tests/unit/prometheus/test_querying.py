@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, Interrupted, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, Interrupted, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Address, Prometheus
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import NamedQuery
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.querying import (

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.replacing_pods import replace_pods
-from ansible_collections.psap.perf.plugins.module_utils.waiting import NotReachedError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.waiting.replacing_pods import replace_pods
+from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import NotReachedError
 
 PODS = Query("v1", "Pod", "monitoring", label_selector="app=prometheus")
 

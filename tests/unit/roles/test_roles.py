@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.naming import GROUPS, split_role
-from ansible_collections.psap.perf.plugins.module_utils.settings_types import problems
-from ansible_collections.psap.perf.plugins.module_utils.specs import CommandSpec, Option, read_command
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import GROUPS, split_role
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec, Option, read_command
+from ansible_collections.psap.perf.plugins.module_utils.settings.types import problems
 
 PROJECT = Path(__file__).resolve().parents[3]
 COLLECTION = PROJECT / "collections/ansible_collections/psap/perf"

@@ -10,31 +10,34 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import arrivals_at
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import AssortedWorkloads
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.churn import ChurnedSubmission, ChurnPlan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import Submission
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RetryPolicy
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsPlan
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import ResourceKind
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import Submission
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.recorder import Scope
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording import RecordingFiles
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.retries import RetryPolicy
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import (
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.files import RecordingFiles
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Scope
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import (
     Session,
     SessionEnd,
     SessionPlan,
 )
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import Surroundings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.until import condition
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.gathering import (
     GatheredSubmission,
     Starter,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.process import LocalProcesses
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting import OwnSubmission, SubmissionToBegin
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.surroundings import Surroundings
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.until import condition
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import WorkloadPlan, Workloads
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnedSubmission, ChurnPlan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import (
+    OwnSubmission,
+    SubmissionToBegin,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import arrivals_at
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import AssortedWorkloads
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import WorkloadPlan, Workloads
 
 from .fake_api import FakeApi, fake_api
 

@@ -8,8 +8,8 @@ import statistics
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import (
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import (
     ArrivalSettings,
     Phase,
     phases_of,

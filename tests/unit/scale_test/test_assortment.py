@@ -8,10 +8,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import (
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import (
     AssortedWorkloads,
     Assortment,
     Priority,
@@ -19,9 +21,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment im
     Tenant,
     Variant,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import SessionEnd
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.trace import Trace, TraceRow
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace, TraceRow
 
 from tests.data.workload_variables import VARIABLES
 

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.attribution import Attribution
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.beside import CLAIMS, discover_beside
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.beside import NODES as NODE_KIND
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import ResourceKind
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.lifecycles_beside import lifecycle_beside
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.transitions import Tracker
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.attribution import Attribution
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.beside import CLAIMS, discover_beside
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.beside import NODES as NODE_KIND
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles_beside import lifecycle_beside
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.transitions import Tracker
 
 from .fake_api import CREATED_AT, NODES, FakeApi, fake_api
 from .sessions import JOBS, SUBMISSION, Scene, eventually

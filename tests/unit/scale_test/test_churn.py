@@ -9,8 +9,8 @@ from typing import Any
 
 import jsonschema
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.churn import ChurnPlan
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnPlan
 
 from tests.schemas import schema_of
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.processes import descendants
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.pages import PageError, PageReader
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import (
     MetricsPlan,
@@ -25,7 +26,6 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane
     SELECTION,
     Metric,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
 
 from tests.schemas import schema_of
 

@@ -11,13 +11,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test import instants, requests
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.accounting import Accounting
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import Answer
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.refusals import refusal
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.retries import RetryPolicy
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.unsettled import UnsettledRights
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base import instants
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import Answer
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RetryPolicy
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.unsettled import UnsettledRights
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.accounting import Accounting
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.refusals import refusal
 
 from .fake_api import FakeApi
 from .sessions import JOBS, PODS, SUBMISSION, Scene, completing, eventually

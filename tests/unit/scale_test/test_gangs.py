@@ -8,19 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test import gangs
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import arrivals_at
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import AssortedWorkloads
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import RunClock
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import ResourceKind
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.manifests import pod_templates
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission import SubmissionTools, Submitter
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.plan import read_plan, write_plan
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting import OwnSubmission
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import WorkloadPlan, Workloads
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
+    SubmissionTools,
+    Submitter,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import OwnSubmission
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import gangs
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import arrivals_at
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import AssortedWorkloads
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.manifests import pod_templates
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import WorkloadPlan, Workloads
 
 from .fake_api import RESOURCES, FakeApi, fake_api
 from .sessions import JOBS, JOBS_BY_KIND, QUICK, SUBMISSION, TEMPLATE

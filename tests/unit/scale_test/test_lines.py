@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import aiohttp
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.lines import arriving_lines
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lines import arriving_lines
 
 
 class Body:

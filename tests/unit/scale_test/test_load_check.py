@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.load_check import check_load
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load_check import check_load
 
 DECLARED = Path(__file__).resolve().parents[3] / "playbooks" / "scale_test" / "settings.yml"
 SETTINGS = {name: option["default"] for name, option in yaml.safe_load(DECLARED.read_text())["options"].items()}

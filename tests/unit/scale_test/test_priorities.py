@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Priority
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.priorities import (
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.priorities import (
     check_priorities,
     class_name,
     priority_classes,
 )
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Priority
 
 from .fake_api import FakeApi, fake_api
 from .sessions import SUBMISSION

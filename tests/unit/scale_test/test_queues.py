@@ -6,11 +6,11 @@ import asyncio
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Tenant
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.queues import check_queues, queues
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import check_queues, queues
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Tenant
 
 from .fake_api import KUEUE, fake_api
 from .sessions import SUBMISSION

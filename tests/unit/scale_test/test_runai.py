@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests, runai
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Assortment, Tenant
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import discover
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.lifecycles import lifecycle_of
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.manifests import Size
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.transitions import Tracker
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import discover
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import lifecycle_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.transitions import Tracker
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import runai
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Assortment, Tenant
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.manifests import Size
 
 from .fake_api import CREATED_AT, RESOURCES, fake_api
 from .test_workloads import TEMPLATES, VARIABLES, shipped

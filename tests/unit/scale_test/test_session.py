@@ -10,12 +10,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, PerfError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.accounting import account
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.ledger import Ledger
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.retries import RetryPolicy
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission import Submitted
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.until import condition
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, PerfError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RetryPolicy
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.ledger import Ledger
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.accounting import account
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.until import condition
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import Submitted
 
 from .fake_api import CREATED_AT, NODES, FakeApi
 from .sessions import EVENTS, JOBS, PODS, SUBMISSION, Scene, completing, eventually, own_process

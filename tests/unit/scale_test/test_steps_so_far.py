@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.steps_so_far import StepsSoFar
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.transitions import Transition
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.steps_so_far import StepsSoFar
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.transitions import Transition
 
 from .sessions import Scene, completing
 

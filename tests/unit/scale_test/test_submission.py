@@ -7,14 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient, UnansweredError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import arrivals_at
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import RunClock
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import discover
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.retries import RetryPolicy
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission import SubmissionTools, Submitter, reached
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient, UnansweredError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import discover
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RetryPolicy
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
+    SubmissionTools,
+    Submitter,
+    reached,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import arrivals_at
 
 from .fake_api import FakeApi, fake_api
 from .sessions import JOB, JOBS, JOBS_BY_KIND, QUICK, SUBMISSION, job_workloads

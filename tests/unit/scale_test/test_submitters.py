@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jsonschema
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 
 from tests.schemas import schema_of
 

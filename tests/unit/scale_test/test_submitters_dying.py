@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, DataQualityError, PerfError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.accounting import Accounting
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.progress import Progress
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import SessionEnd
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, DataQualityError, PerfError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.accounting import Accounting
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.progress import Progress
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.folder import Folder
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.gathering import Started
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.process import LocalProcesses

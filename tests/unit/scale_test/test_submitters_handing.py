@@ -6,23 +6,23 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import (
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Follower
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import Handed, handed
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.gathering import shares
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.plan import read_plan, write_plan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.process import LocalProcesses
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import OwnSubmission
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import (
     AssortedWorkloads,
     Assortment,
     Tenant,
     Variant,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.handing import Handed, handed
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import RunClock
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.following import Follower
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.gathering import shares
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.plan import read_plan, write_plan
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.process import LocalProcesses
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting import OwnSubmission
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import WorkloadPlan, Workloads
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import WorkloadPlan, Workloads
 
 from .fake_api import fake_api
 from .sessions import JOBS_BY_KIND, SUBMISSION, Scene, eventually

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.trace import Trace, TraceRow, read_trace
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace, TraceRow, read_trace
 
 
 def trace(folder: Path, text: str) -> Trace:

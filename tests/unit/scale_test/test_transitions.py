@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.events import EventLog
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import stamp
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.ledger import Ledger
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.lifecycles import lifecycle_of
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.transitions import Tracker, Transition
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import stamp
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.events import EventLog
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.ledger import Ledger
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import lifecycle_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.transitions import Tracker, Transition
 
 SECOND = "2026-11-21T00:00:{:02d}Z"
 

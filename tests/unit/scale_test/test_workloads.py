@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.patching import patched
-from ansible_collections.psap.perf.plugins.module_utils.scale_test import manifests
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import (
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.patching import patched
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import (
     Submission,
     label_value,
     workload_of,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.manifests import Size
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import WorkloadPlan, Workloads
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import manifests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.manifests import Size
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import WorkloadPlan, Workloads
 
 from tests.data import workload_variables
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.settings_check import check_project
-from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.check import check_project
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 
 ROLE = "collections/ansible_collections/psap/perf/roles/repo_probe"
 FILES = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.settings_files import read_yaml_file
-from ansible_collections.psap.perf.plugins.module_utils.specs import read_command, read_flow
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import read_yaml_file
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command, read_flow
 
 SPEC = """\
 argument_specs:

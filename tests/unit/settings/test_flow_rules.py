@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
-from ansible_collections.psap.perf.plugins.module_utils.settings_rules import broken_rules
-from ansible_collections.psap.perf.plugins.module_utils.settings_static import effective
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.rules import broken_rules
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
 
 PROJECT = Project(Path(__file__).parents[3])
 CLOUD = {"clusters_sutest_compute_machineset_type": "g5.2xlarge"}

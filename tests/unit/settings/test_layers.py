@@ -5,15 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.layers import Layer, history, layer, settle, with_leaves
-from ansible_collections.psap.perf.plugins.module_utils.presets import (
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, Where
+from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
+    Layer,
+    history,
+    layer,
+    settle,
+    with_leaves,
+)
+from ansible_collections.psap.perf.plugins.module_utils.settings.presets import (
     Entry,
     Preset,
     PresetError,
     Resolver,
     names_in,
 )
-from ansible_collections.psap.perf.plugins.module_utils.settings_files import COMMAND_LINE, Where
 
 
 def of(kind: str, **values: Any) -> Layer:

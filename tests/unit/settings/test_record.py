@@ -7,9 +7,9 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.documents import write_yaml
-from ansible_collections.psap.perf.plugins.module_utils.settings_record import Recorded, settings_document
-from ansible_collections.psap.perf.plugins.module_utils.settings_static import Difference, diff, values_of_run
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.settings.record import Recorded, settings_document
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import Difference, diff, values_of_run
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schema/settings-1.json").read_text())
 

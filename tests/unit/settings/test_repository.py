@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.settings_check import check_project
-from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project, find_project
-from ansible_collections.psap.perf.plugins.module_utils.settings_static import effective, list_presets
+from ansible_collections.psap.perf.plugins.module_utils.settings.check import check_project
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project, find_project
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective, list_presets
 
 PROJECT = Project(Path(__file__).parents[3])
 

@@ -6,14 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.settings_files import Where
-from ansible_collections.psap.perf.plugins.module_utils.settings_rules import (
-    broken_rules,
-    holds,
-    names_in_expression,
-)
-from ansible_collections.psap.perf.plugins.module_utils.specs import Rule, read_flow
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import Where
+from ansible_collections.psap.perf.plugins.module_utils.settings.rules import broken_rules, holds, names_in_expression
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Rule, read_flow
 
 
 @pytest.fixture

@@ -9,16 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils import secrets
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.secrets import (
-    Hit,
-    Redactor,
-    Reference,
-    parse_reference,
-    resolve,
-    scan_directory,
-)
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.secrets import leaks
+from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import Hit, Redactor, scan_directory
+from ansible_collections.psap.perf.plugins.module_utils.secrets.references import Reference, parse_reference, resolve
 
 VALUE = 'pa"ss\\word-of-the-bucket'
 ENCODED = base64.b64encode(VALUE.encode()).decode()
@@ -160,7 +154,7 @@ def test_the_credentials_in_a_file_are_hidden_one_by_one(value: str, hidden: str
 
 
 def test_a_value_across_two_reads_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(secrets, "_CHUNK", 16)
+    monkeypatch.setattr(leaks, "_CHUNK", 16)
     (tmp_path / "a.log").write_text("x\n" * 20 + VALUE + "\ny\n")
 
     assert scan_directory(tmp_path, [VALUE]) == [Hit(tmp_path / "a.log", 21, "text")]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
-from ansible_collections.psap.perf.plugins.module_utils.settings_sites import hosts_of, names_all_hosts
-from ansible_collections.psap.perf.plugins.module_utils.settings_static import (
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.sites import hosts_of, names_all_hosts
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
     all_layers,
     effective,
     explain,

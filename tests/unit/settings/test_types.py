@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.settings_files import Where
-from ansible_collections.psap.perf.plugins.module_utils.settings_types import convert_leaf, convert_text, problems
-from ansible_collections.psap.perf.plugins.module_utils.specs import Option
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import Where
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
+from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_leaf, convert_text, problems
 
 
 def option(kind: str = "str", **changed: Any) -> Option:

@@ -25,7 +25,7 @@ def flows(ctx: click.Context) -> None:
 def commands(ctx: click.Context, group: str | None) -> None:
     """List the commands of the toolbox, or those of one GROUP."""
     content = current_project(ctx).content()
-    from ansible_collections.psap.perf.plugins.module_utils.naming import split_role
+    from ansible_collections.psap.perf.plugins.module_utils.base.naming import split_role
 
     from perfdrv.tables import print_table
 

@@ -34,7 +34,7 @@ def _site_of(project: Project, given: Given, host: str) -> str | None:
     Raises:
         UsageError: its inventory knows no *host*.
     """
-    from ansible_collections.psap.perf.plugins.module_utils.settings_sites import hosts_of, names_all_hosts
+    from ansible_collections.psap.perf.plugins.module_utils.settings.sites import hosts_of, names_all_hosts
 
     site = given.site or project.default_site()
     known = hosts_of(project.content(), site) if site else ("localhost",)
@@ -45,7 +45,7 @@ def _site_of(project: Project, given: Given, host: str) -> str | None:
 
 def _show(ctx: click.Context, flow: str | None, host: str, as_json: bool, **_params: Any) -> int:
     project = current_project(ctx)
-    from ansible_collections.psap.perf.plugins.module_utils.settings_static import effective
+    from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
 
     from perfdrv.tables import print_table, value_text
 
@@ -71,7 +71,7 @@ def _show(ctx: click.Context, flow: str | None, host: str, as_json: bool, **_par
 
 def _explain(ctx: click.Context, name: str, host: str, as_json: bool, **_params: Any) -> int:
     project = current_project(ctx)
-    from ansible_collections.psap.perf.plugins.module_utils.settings_static import explain
+    from ansible_collections.psap.perf.plugins.module_utils.settings.static import explain
 
     from perfdrv.tables import print_table, value_text
 
@@ -103,7 +103,7 @@ def _explain(ctx: click.Context, name: str, host: str, as_json: bool, **_params:
 
 def _check(ctx: click.Context) -> int:
     project = current_project(ctx)
-    from ansible_collections.psap.perf.plugins.module_utils.settings_check import check_project
+    from ansible_collections.psap.perf.plugins.module_utils.settings.check import check_project
 
     content = project.content()
     findings = check_project(content)
@@ -119,7 +119,7 @@ def _check(ctx: click.Context) -> int:
 
 def _presets(ctx: click.Context, name: str | None) -> int:
     project = current_project(ctx)
-    from ansible_collections.psap.perf.plugins.module_utils.settings_static import list_presets
+    from ansible_collections.psap.perf.plugins.module_utils.settings.static import list_presets
 
     from perfdrv.tables import print_table, value_text
 
@@ -138,7 +138,7 @@ def _presets(ctx: click.Context, name: str | None) -> int:
 
 def _diff(ctx: click.Context, left: str, right: str, runs_directory: Path | None) -> int:
     project = current_project(ctx)
-    from ansible_collections.psap.perf.plugins.module_utils.settings_static import diff
+    from ansible_collections.psap.perf.plugins.module_utils.settings.static import diff
 
     from perfdrv.tables import print_table, value_text
 
@@ -150,7 +150,7 @@ def _diff(ctx: click.Context, left: str, right: str, runs_directory: Path | None
 
 def _values_of(project: Project, name: str, runs_directory: Path | None) -> dict[str, Any]:
     """The settings of a run, or those that a preset leads to."""
-    from ansible_collections.psap.perf.plugins.module_utils.settings_static import effective, values_of_run
+    from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective, values_of_run
 
     from perfdrv.store import find_run
 

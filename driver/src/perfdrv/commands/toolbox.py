@@ -22,7 +22,7 @@ from perfdrv.run_options import (
 from perfdrv.session import current_project
 
 if TYPE_CHECKING:
-    from ansible_collections.psap.perf.plugins.module_utils.specs import CommandSpec
+    from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec
 
 
 class Toolbox(SuggestingGroup):
@@ -120,7 +120,7 @@ def _run_command(project: Project, spec: CommandSpec, given: Given) -> int:
 
 
 def _show_arguments(project: Project, spec: CommandSpec, given: Given) -> int:
-    from ansible_collections.psap.perf.plugins.module_utils.settings_static import effective
+    from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
 
     from perfdrv.tables import print_table, value_text
 
@@ -145,7 +145,7 @@ def _commands(ctx: click.Context) -> dict[tuple[str, str], str]:
         if ctx.resilient_parsing:
             return {}
         raise
-    from ansible_collections.psap.perf.plugins.module_utils.naming import split_role
+    from ansible_collections.psap.perf.plugins.module_utils.base.naming import split_role
 
     return {split_role(role): role for role in project.content().roles}
 

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from ansible.template import trust_as_template
-from ansible_collections.psap.perf.plugins.module_utils.applying import (
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, plain, write_text
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.applying import (
     Outcome,
     Replacing,
     apply_all,
     delete_all,
 )
-from ansible_collections.psap.perf.plugins.module_utils.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.documents import dump_yaml, plain, write_text
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.manifests import (
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import (
     checked,
     file_name,
     hidden,
@@ -26,11 +26,11 @@ from ansible_collections.psap.perf.plugins.module_utils.manifests import (
     parse_manifests,
     with_secrets,
 )
-from ansible_collections.psap.perf.plugins.module_utils.patching import patched
-from ansible_collections.psap.perf.plugins.module_utils.user_ids import assigned
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.module_utils.cluster.patching import patched
+from ansible_collections.psap.perf.plugins.module_utils.openshift.projects import assigned
 from ansible_collections.psap.perf.plugins.modules.apply import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.capturing import (
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.capturing import (
     Capture,
     capture_cluster,
     capture_events,
@@ -12,12 +13,11 @@ from ansible_collections.psap.perf.plugins.module_utils.capturing import (
     capture_project,
     capture_whole_logs,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
-from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.modules.capture import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.clock import utc_now
-from ansible_collections.psap.perf.plugins.module_utils.command_directory import open_group
-from ansible_collections.psap.perf.plugins.module_utils.documents import read_json, write_json
-from ansible_collections.psap.perf.plugins.module_utils.errors import Interrupted
-from ansible_collections.psap.perf.plugins.module_utils.run_directory import STOP_FILE
-from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import Interrupted
+from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_group
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.modules.cell import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

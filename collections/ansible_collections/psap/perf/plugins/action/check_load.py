@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.acting import found_file
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.load_check import check_load
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load_check import check_load
 from ansible_collections.psap.perf.plugins.modules.check_load import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.scale_test import found_file
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 _ROLE = Path(__file__).resolve().parents[2] / "roles" / "scale_test_submit"
 

@@ -9,20 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.clock import utc_now
-from ansible_collections.psap.perf.plugins.module_utils.command_directory import open_command
-from ansible_collections.psap.perf.plugins.module_utils.documents import (
-    plain,
-    write_json,
-    write_text,
-    write_yaml,
-)
-from ansible_collections.psap.perf.plugins.module_utils.errors import Interrupted, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.preset_layers import LANE_OF
-from ansible_collections.psap.perf.plugins.module_utils.run_directory import STOP_FILE
-from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
-from ansible_collections.psap.perf.plugins.module_utils.specs import read_command
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_json, write_text, write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import Interrupted, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_command
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
+from ansible_collections.psap.perf.plugins.plugin_utils.preset_layers import LANE_OF
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 
 
 class ActionModule(PerfAction):

@@ -6,19 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.documents import read_json
-from ansible_collections.psap.perf.plugins.module_utils.errors import (
-    PerfError,
-    UsageError,
-    error_for_exit_code,
-)
-from ansible_collections.psap.perf.plugins.module_utils.failures import Failure, failures_of
-from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
-from ansible_collections.psap.perf.plugins.module_utils.secret_references import remembered_values
-from ansible_collections.psap.perf.plugins.module_utils.secrets import credentials_of_environment, scan_directory
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError, error_for_exit_code
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, failures_of
+from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import credentials_of_environment, scan_directory
+from ansible_collections.psap.perf.plugins.module_utils.secrets.references import remembered_values
 from ansible_collections.psap.perf.plugins.modules.conclude import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

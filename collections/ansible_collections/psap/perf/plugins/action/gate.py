@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.errors import error_for_exit_code
-from ansible_collections.psap.perf.plugins.module_utils.failures import failures_of
-from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import error_for_exit_code
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import failures_of
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 
 
 class ActionModule(PerfAction):

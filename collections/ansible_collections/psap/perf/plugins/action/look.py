@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Query
-from ansible_collections.psap.perf.plugins.module_utils.manifests import readable
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import readable
 from ansible_collections.psap.perf.plugins.modules.look import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

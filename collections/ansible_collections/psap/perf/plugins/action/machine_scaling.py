@@ -6,15 +6,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Manifest, Query
 from ansible_collections.psap.perf.plugins.module_utils.machines.cloning import Shape
-from ansible_collections.psap.perf.plugins.module_utils.machines.leaving import departures, members, pods_of_users
+from ansible_collections.psap.perf.plugins.module_utils.machines.leaving import (
+    API_VERSION,
+    departures,
+    members,
+    pods_of_users,
+)
 from ansible_collections.psap.perf.plugins.module_utils.machines.scaling import Plan, Request, plan
-from ansible_collections.psap.perf.plugins.module_utils.machines.stuck import API_VERSION
 from ansible_collections.psap.perf.plugins.module_utils.machines.taints import parse_taints
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.modules.machine_scaling import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

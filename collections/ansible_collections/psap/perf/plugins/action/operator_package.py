@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.operator_packages import Wish, choose, unsupported_mode
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.openshift.operator_packages import (
+    Wish,
+    choose,
+    unsupported_mode,
+)
 from ansible_collections.psap.perf.plugins.modules.operator_package import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 _API_VERSION, _KIND = "packages.operators.coreos.com/v1", "PackageManifest"
 

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Query
-from ansible_collections.psap.perf.plugins.module_utils.documents import dump_yaml, write_text
-from ansible_collections.psap.perf.plugins.module_utils.manifests import readable
-from ansible_collections.psap.perf.plugins.module_utils.project_templates import NAMESPACE, Change, change_for
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_text
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import readable
+from ansible_collections.psap.perf.plugins.module_utils.openshift.projects import NAMESPACE, Change, change_for
 from ansible_collections.psap.perf.plugins.modules.project_template import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 _CONFIGURATION = Query("config.openshift.io/v1", "Project", name="cluster")
 _TEMPLATES = Query("template.openshift.io/v1", "Template", namespace=NAMESPACE)

@@ -9,17 +9,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.access import Access
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.naming import path_part
-from ansible_collections.psap.perf.plugins.module_utils.pod_exec import run_in_pod
-from ansible_collections.psap.perf.plugins.module_utils.prometheus.asked import API, address_of
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import path_part
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import run_in_pod
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Prometheus
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.dumping import Contents, dump_pod, dump_snapshot
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.modules.prometheus_dump import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.prometheus import API, address_of
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

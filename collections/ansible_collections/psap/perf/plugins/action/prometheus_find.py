@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import time
 
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.prometheus.asked import EXEC, address_of, way_of
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.modules.prometheus_find import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.prometheus import EXEC, address_of, way_of
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

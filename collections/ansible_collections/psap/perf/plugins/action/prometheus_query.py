@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.errors import DataQualityError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.prometheus.asked import address_of
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Prometheus
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import read_queries
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.querying import (
@@ -21,9 +20,10 @@ from ansible_collections.psap.perf.plugins.module_utils.prometheus.querying impo
     run_queries,
     window_of,
 )
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.modules.prometheus_query import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.prometheus import address_of
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.prometheus.asked import address_of
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.awaiting import Expected, await_series
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Prometheus
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.modules.prometheus_wait import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.prometheus import address_of
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

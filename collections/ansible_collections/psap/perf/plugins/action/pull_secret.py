@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.pull_secrets import (
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.openshift.pull_secrets import (
     added_registries,
     credentials_in,
     with_credentials,
     without_credentials,
 )
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.modules.pull_secret import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 _QUERY = Query("v1", "Secret", namespace="openshift-config", name="pull-secret")
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.purging import Patience, Purged, definitions, purge
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.purging import Patience, Purged, definitions, purge
 from ansible_collections.psap.perf.plugins.modules.purge import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

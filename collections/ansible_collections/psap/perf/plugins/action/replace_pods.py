@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Query
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.replacing_pods import replace_pods
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Query
+from ansible_collections.psap.perf.plugins.module_utils.waiting.replacing_pods import replace_pods
 from ansible_collections.psap.perf.plugins.modules.replace_pods import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from ansible.plugins.loader import vars_loader
-from ansible_collections.psap.perf.plugins.module_utils.documents import write_yaml
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.matrix import cells
-from ansible_collections.psap.perf.plugins.module_utils.preset_layers import MARKER, REPLAYED_RUN, PresetLayers
-from ansible_collections.psap.perf.plugins.module_utils.settings_gate import HostSettings, SettingsGate
-from ansible_collections.psap.perf.plugins.module_utils.settings_record import settings_document
-from ansible_collections.psap.perf.plugins.module_utils.specs import Option
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import cells
+from ansible_collections.psap.perf.plugins.module_utils.settings.record import settings_document
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
 from ansible_collections.psap.perf.plugins.modules.settings import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.preset_layers import MARKER, REPLAYED_RUN, PresetLayers
+from ansible_collections.psap.perf.plugins.plugin_utils.settings_gate import HostSettings, SettingsGate
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 SETTINGS_FILE = "settings.yml"
 

@@ -6,9 +6,25 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.acting import (
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnPlan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.priorities import check_priorities
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import check_queues
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import (
+    Assortment,
+    Priority,
+    Tenant,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.gangs import NATIVE
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inputs import (
+    check_claim_size,
+    check_namespace,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import read_trace
+from ansible_collections.psap.perf.plugins.modules.submit import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.scale_test import (
     endpoint_of,
     found_file,
     metrics_of,
@@ -17,20 +33,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.acting import
     timeout_of,
     values,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.arrivals import ArrivalSettings
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.assortment import Assortment, Priority, Tenant
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.churn import ChurnPlan
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.gangs import NATIVE
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.inputs import (
-    check_claim_size,
-    check_namespace,
-)
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.priorities import check_priorities
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.queues import check_queues
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.trace import read_trace
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
-from ansible_collections.psap.perf.plugins.modules.submit import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

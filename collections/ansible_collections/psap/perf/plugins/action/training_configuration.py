@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.documents import plain, read_yaml, write_json
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, read_yaml, write_json
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.configuration import merged
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.description import checked, config_maps
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.modules.training_configuration import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

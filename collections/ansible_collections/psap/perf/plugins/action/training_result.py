@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Cluster, Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.documents import plain, write_json
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_json
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Manifest, Query
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.result import FILE, Observed, document
-from ansible_collections.psap.perf.plugins.module_utils.lost_nodes import lost_pods
-from ansible_collections.psap.perf.plugins.module_utils.run_directory import STOP_FILE
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
+from ansible_collections.psap.perf.plugins.module_utils.waiting.lost_nodes import lost_pods
 from ansible_collections.psap.perf.plugins.modules.training_result import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 _PRODUCT_LABEL = "nvidia.com/gpu.product"
 _GPU = "nvidia.com/gpu"

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.project_trials import try_until
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.openshift.projects import try_until
 from ansible_collections.psap.perf.plugins.modules.try_project import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

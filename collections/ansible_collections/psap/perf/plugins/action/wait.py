@@ -7,24 +7,19 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.clock import seconds, utc_now
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.documents import dump_yaml, write_json, write_text
-from ansible_collections.psap.perf.plugins.module_utils.machines.stuck import failed_machine
-from ansible_collections.psap.perf.plugins.module_utils.manifests import readable
-from ansible_collections.psap.perf.plugins.module_utils.openshift_states import unchanged_for
-from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for
-from ansible_collections.psap.perf.plugins.module_utils.stuck_pods import stuck_pod
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
-from ansible_collections.psap.perf.plugins.module_utils.verdicts import Predicate
-from ansible_collections.psap.perf.plugins.module_utils.waiting import (
-    Goal,
-    NotReachedError,
-    Progress,
-    wait_for,
-)
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_json, write_text
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import readable
+from ansible_collections.psap.perf.plugins.module_utils.machines.leaving import failed_machine
+from ansible_collections.psap.perf.plugins.module_utils.waiting.openshift_states import unchanged_for
+from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
+from ansible_collections.psap.perf.plugins.module_utils.waiting.stuck_pods import stuck_pod
+from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import Predicate
+from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal, NotReachedError, Progress, wait_for
 from ansible_collections.psap.perf.plugins.modules.wait import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 _MANY = 20
 # where else to look for what keeps an object from getting there: at its pods, unless it has others

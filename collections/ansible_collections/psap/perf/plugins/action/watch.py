@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import asyncio
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test import requests
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.acting import (
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import TIMEOUT
+from ansible_collections.psap.perf.plugins.modules.watch import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.scale_test import (
     endpoint_of,
     metrics_of,
     place_of,
     timeout_of,
     values,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import TIMEOUT
-from ansible_collections.psap.perf.plugins.module_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.module_utils.verb_documentation import argument_spec
-from ansible_collections.psap.perf.plugins.modules.watch import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

@@ -27,15 +27,15 @@ from typing import Any
 from ansible import constants
 from ansible import context as ansible_context
 from ansible.plugins.callback import CallbackBase
-from ansible_collections.psap.perf.plugins.module_utils.ansible_private import RunLogFile, log_to
-from ansible_collections.psap.perf.plugins.module_utils.clock import utc_now
-from ansible_collections.psap.perf.plugins.module_utils.command_tracker import OpenCommand, TaskEnd
-from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
-from ansible_collections.psap.perf.plugins.module_utils.failures import Failure
-from ansible_collections.psap.perf.plugins.module_utils.provenance import command_line, git_state, versions
-from ansible_collections.psap.perf.plugins.module_utils.run_directory import new_run_directory, runs_root
-from ansible_collections.psap.perf.plugins.module_utils.run_environment import RunEnvironment
-from ansible_collections.psap.perf.plugins.module_utils.run_log import RunLog
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.base.provenance import command_line, git_state, versions
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import new_run_directory, runs_root
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure
+from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import RunLogFile, log_to
+from ansible_collections.psap.perf.plugins.plugin_utils.command_tracker import OpenCommand, TaskEnd
+from ansible_collections.psap.perf.plugins.plugin_utils.run_log import RunLog
 
 _OPENING = "psap.perf.command"
 

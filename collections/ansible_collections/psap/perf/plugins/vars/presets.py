@@ -9,8 +9,8 @@ from typing import Any
 from ansible import constants
 from ansible.inventory.group import InventoryObjectType
 from ansible.plugins.vars import BaseVarsPlugin
-from ansible_collections.psap.perf.plugins.module_utils.preset_layers import PresetLayers
-from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project, find_project
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project, find_project
+from ansible_collections.psap.perf.plugins.plugin_utils.preset_layers import PresetLayers
 
 DOCUMENTATION = r"""
 name: presets

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.matrix import RAW_LISTS
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import RAW_LISTS
 
 ENVIRONMENT = "environment"
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.capturing import LOGS, whole_log_names
-from ansible_collections.psap.perf.plugins.module_utils.clock import parse_utc
-from ansible_collections.psap.perf.plugins.module_utils.predicates import predicate_for, stuck_containers
-from ansible_collections.psap.perf.plugins.module_utils.verdicts import Verdict, condition
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc
+from ansible_collections.psap.perf.plugins.module_utils.cluster.capturing import LOGS, whole_log_names
+from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for, stuck_containers
+from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import Verdict, condition
 
 SCHEMA = "psap.perf/fine-tuning/1"
 FILE = "fine_tuning.json"

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.secrets import parse_reference
-from ansible_collections.psap.perf.plugins.module_utils.settings_nearest import did_you_mean
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
+from ansible_collections.psap.perf.plugins.module_utils.secrets.references import parse_reference
 
 DATASET, MODEL, REGISTRY = "dataset", "model", "model_registry"
 _KINDS = (DATASET, MODEL, REGISTRY)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest
 
 Value = dict[str, Any]
 

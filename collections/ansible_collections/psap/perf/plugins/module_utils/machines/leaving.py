@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.waiting.observing import Source
 
 _ENDED = ("Succeeded", "Failed")
 
@@ -75,3 +76,24 @@ def pods_of_users(pods: Iterable[Manifest]) -> dict[str, int]:
 
 def _name(item: Manifest) -> str:
     return str(item["metadata"]["name"])
+
+
+API_VERSION = "machine.openshift.io/v1beta1"
+
+
+def failed_machine(source: Source, machine_set: Manifest) -> str:
+    """The first machine of *machine_set* that failed, and why; empty when none has.
+
+    :raises ClusterError: when the cluster does not answer.
+    """
+    labels = machine_set["spec"]["selector"].get("matchLabels") or {}
+    selector = ",".join(f"{key}={value}" for key, value in labels.items())
+    machines, _version = source.list(
+        Query(API_VERSION, "Machine", namespace=machine_set["metadata"]["namespace"], label_selector=selector)
+    )
+    for item in failed(machines):
+        if not item["metadata"].get("deletionTimestamp"):
+            status = item["status"]
+            words = f"{status.get('errorReason', '')} {status.get('errorMessage', '')}".strip()
+            return f"Machine {item['metadata']['name']} failed: {words}"
+    return ""

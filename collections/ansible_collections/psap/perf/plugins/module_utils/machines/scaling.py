@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster import Manifest
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import MANAGED_BY
 from ansible_collections.psap.perf.plugins.module_utils.machines.cloning import (
     Shape,
     clone,
@@ -16,7 +17,6 @@ from ansible_collections.psap.perf.plugins.module_utils.machines.cloning import 
     in_line,
 )
 from ansible_collections.psap.perf.plugins.module_utils.machines.clouds import cloud_of, value_of
-from ansible_collections.psap.perf.plugins.module_utils.manifests import MANAGED_BY
 
 _ROLE_LABEL = "machine.openshift.io/cluster-api-machine-role"
 

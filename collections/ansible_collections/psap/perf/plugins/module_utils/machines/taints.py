@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _WRITTEN = re.compile(rf"([^=:\s]+)=([^=:\s]*):({'|'.join(EFFECTS)})")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 
 Sample = tuple[float, str]
 """A moment in seconds since the epoch, and the value as Prometheus writes it: digits, ``NaN``, ``+Inf`` or ``-Inf``."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, WaitTimeoutError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, WaitTimeoutError
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.answers import Answer
 
 _BETWEEN_QUESTIONS_S = 1.0

@@ -13,7 +13,12 @@ from urllib.parse import urlencode
 
 import urllib3
 import urllib3.exceptions
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, PerfError, certificate_advice, short
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
+    ClusterError,
+    PerfError,
+    certificate_advice,
+    short,
+)
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.answers import Answer, joined, read_answer
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.windows import MOST_POINTS, Window, halves, parts
 

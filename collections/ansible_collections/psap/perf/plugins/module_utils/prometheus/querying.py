@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.documents import write_text, write_yaml
-from ansible_collections.psap.perf.plugins.module_utils.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text, write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.answers import Answer
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Prometheus, RefusedError
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import NamedQuery

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
-from ansible_collections.psap.perf.plugins.module_utils.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.selection import (
     APISERVER,
     COMPONENTS,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _METRICS = "/metrics"

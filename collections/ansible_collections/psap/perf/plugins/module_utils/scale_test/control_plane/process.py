@@ -8,7 +8,10 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.documents import read_json, write_json
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import Handed, child_command
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsPlan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.scraping import (
     AFTER,
@@ -16,9 +19,6 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane
     DURING,
     document,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.handing import Handed, child_command
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import RunClock
 
 # all components are asked at once, each for ten seconds at most; the rest is the start of the process
 _ROUND_WITHIN_S = 20.0

@@ -13,12 +13,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Journal
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import read_line
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsPlan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.scraping import BEFORE, Scraper
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.handing import read_line
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import RunClock
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.journal import Journal
 
 
 def main(endpoint: ApiEndpoint, arguments: str) -> None:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.documents import read_json, write_json
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import RunClock
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.retries import RequestCounts
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission import SubmissionCounts
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RequestCounts
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import SubmissionCounts
 
 READY_SCHEMA = "psap.perf/submitter-ready/1"
 GO_SCHEMA = "psap.perf/submitter-go/1"

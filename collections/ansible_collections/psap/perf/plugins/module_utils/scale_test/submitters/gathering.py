@@ -8,22 +8,25 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol
 
-from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.retries import RequestCounts
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission import (
-    SubmissionTools,
-    Submitted,
-    Submitter,
-)
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Follower
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RequestCounts
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.folder import (
     STOPPED,
     Folder,
     Standing,
     write_go,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.following import Follower
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.plan import write_plan
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting import OwnSubmission, Submitting
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
+    SubmissionTools,
+    Submitted,
+    Submitter,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import (
+    OwnSubmission,
+    Submitting,
+)
 
 _TICK_S = 0.05
 _READY_WITHIN_S = 60.0

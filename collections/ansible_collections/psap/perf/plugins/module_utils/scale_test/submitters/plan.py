@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.documents import plain, read_json, write_text
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import RunClock
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.kinds import ResourceKind
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.labels import Submission
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission import WorkloadsByIndex
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting import OwnSubmission
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import WorkloadPlan, Workloads
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, read_json, write_text
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import Submission
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import WorkloadsByIndex
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import OwnSubmission
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import WorkloadPlan, Workloads
 
 SCHEMA = "psap.perf/submission-plan/1"
 _BOOT = Path("/proc/sys/kernel/random/boot_id")

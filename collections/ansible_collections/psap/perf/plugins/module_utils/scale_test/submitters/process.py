@@ -8,9 +8,9 @@ import subprocess
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.handing import Handed, child_command
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import Handed, child_command
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.folder import Folder, OwnFolder
 
 

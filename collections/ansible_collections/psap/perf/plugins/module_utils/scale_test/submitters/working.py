@@ -6,14 +6,13 @@ import asyncio
 import signal
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.documents import write_json
-from ansible_collections.psap.perf.plugins.module_utils.errors import PerfError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.instants import RunClock
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.journal import Journal
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.retries import RetryPolicy
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submission import SubmissionTools, Submitter
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Journal
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RetryPolicy
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.folder import (
     ALL_SENT,
     FAILED,
@@ -24,6 +23,10 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.fo
     ready_document,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.plan import SubmissionPlan, read_plan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
+    SubmissionTools,
+    Submitter,
+)
 
 _GO_POLL_S = 0.02
 _TICK_S = 0.05

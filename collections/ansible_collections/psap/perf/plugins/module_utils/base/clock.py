@@ -1,0 +1,40 @@
+"""Points in time as the artifacts spell them: UTC, ISO 8601, milliseconds, ``Z``."""
+
+from __future__ import annotations
+
+import datetime
+import re
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def utc_now() -> str:
+    """The present moment, for example ``2026-11-21T00:38:47.123Z``."""
+    return utc_text(datetime.datetime.now(datetime.UTC))
+
+
+def utc_text(moment: datetime.datetime) -> str:
+    """*moment* (aware) in UTC with milliseconds."""
+    return moment.astimezone(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def parse_utc(text: str) -> datetime.datetime:
+    """The aware moment that :func:`utc_text` (or Kubernetes) spelled."""
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def seconds(duration: object) -> float:
+    """Seconds of ``90``, ``"90s"``, ``"1h30m"``, ``"500ms"``.
+
+    :raises UsageError: for anything else.
+    """
+    if isinstance(duration, int | float) and not isinstance(duration, bool) and duration >= 0:
+        return float(duration)
+    text = str(duration).strip()
+    parts = _DURATION.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise UsageError(f"{duration!r} is not a duration: write seconds or a text like 90s, 1h30m, 500ms")
+    return sum(float(number) * _SECONDS[unit or "s"] for number, unit in parts)

@@ -1,0 +1,143 @@
+"""JSON and YAML documents of the artifacts: written whole and renamed, each naming its schema."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+
+# libyaml's dumper is ten times faster, where it is there
+_FastDumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# the analysis writes into run directories too, and names its own in another way
+_PARTIAL = re.compile(r"\..+\.[0-9a-f]{8}\.partial")
+
+
+class _Dumper(_FastDumper):  # type: ignore[misc]  # which of the two is known when it runs
+    """Writes texts of several lines, such as the files in a ConfigMap, as lines."""
+
+
+def _text(dumper: Any, text: str) -> Any:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _text)
+
+
+@contextlib.contextmanager
+def completing(path: Path) -> Iterator[Path]:
+    """Where to write a file that becomes *path* when the block ends without an error, and is removed otherwise.
+
+    What a kill -9 leaves is for :func:`remove_partials`.
+    """
+    partial = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}.partial")
+    try:
+        yield partial
+        partial.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[TextIO]:
+    """A text file that becomes *path* when the block ends without an error, and leaves nothing otherwise.
+
+    :raises PerfError: when the disk is full or the folder cannot be written.
+    """
+    try:
+        # its mode is what the user's umask leaves
+        with completing(path) as partial, partial.open("x", encoding="utf-8") as stream:
+            yield stream
+    except OSError as error:
+        raise PerfError(f"cannot write {path}: {error.strerror}; free space or choose another folder") from error
+
+
+def remove_partials(directory: Path) -> None:
+    """Remove what killed processes did not come to rename, at any depth of a directory that is nobody else's."""
+    for path in directory.rglob(".*.partial"):
+        if _PARTIAL.fullmatch(path.name):
+            path.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write *text* to *path*, whole or not at all."""
+    with replacing(path) as stream:
+        stream.write(text)
+
+
+def plain(value: Any) -> Any:
+    """*value* in plain Python types: Ansible's tagged strings and numbers are subclasses no dumper knows."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    return str(value)
+
+
+def dump_yaml(value: Any) -> str:
+    """*value* as YAML, keys in their order, texts readable."""
+    return str(
+        yaml.dump(
+            plain(value),
+            Dumper=_Dumper,
+            sort_keys=False,
+            allow_unicode=True,
+            width=120,
+            default_flow_style=False,
+        )
+    )
+
+
+def write_json(path: Path, document: Mapping[str, Any]) -> None:
+    """Write *document*, which names its ``schema``, as indented JSON."""
+    write_text(path, json.dumps(plain(document), indent=2, ensure_ascii=False) + "\n")
+
+
+def write_yaml(path: Path, document: Mapping[str, Any]) -> None:
+    """Write *document*, which names its ``schema``, as YAML."""
+    write_text(path, dump_yaml(document))
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The document in *path*.
+
+    :raises PerfError: when it is missing or no JSON object.
+    """
+    return _read(path, json.loads)
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The document in *path*.
+
+    :raises PerfError: when it is missing or no YAML mapping.
+    """
+    return _read(path, lambda text: yaml.load(text, Loader=_Loader))  # noqa: S506 - a safe loader, with or without C
+
+
+def _read(path: Path, parse: Any) -> dict[str, Any]:
+    try:
+        document = parse(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PerfError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, yaml.YAMLError) as error:
+        raise PerfError(f"{path} cannot be read as a document: {error}") from error
+    if not isinstance(document, dict):
+        raise PerfError(f"{path} holds no document, but a {type(document).__name__}")
+    return document

@@ -1,0 +1,142 @@
+"""How to reach a cluster: from a host's variables, the environment, a kubeconfig, a token as AWX gives it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import ssl
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import kubernetes
+import kubernetes.client
+import kubernetes.config
+import urllib3
+import urllib3.util.ssl_
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, short
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How to reach a cluster; each None falls back as kubectl's would."""
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    proxy: str | None = None
+
+    @classmethod
+    def from_variables(cls, variables: Mapping[str, Any]) -> Access:
+        """From a host's ``perf_kubeconfig``, ``perf_kube_context`` and ``perf_kube_proxy``, else the environment."""
+        environment = os.environ
+        return cls(
+            kubeconfig=_text(variables.get("perf_kubeconfig"))
+            or environment.get("K8S_AUTH_KUBECONFIG")
+            or environment.get("KUBECONFIG"),
+            context=_text(variables.get("perf_kube_context")) or environment.get("K8S_AUTH_CONTEXT"),
+            proxy=_text(variables.get("perf_kube_proxy")) or environment.get("K8S_AUTH_PROXY"),
+        )
+
+
+@contextlib.contextmanager
+def configured(access: Access) -> Iterator[Any]:
+    """The kubernetes client's configuration for *access*, with its certificates in files for as long as this lasts.
+
+    The client would write a kubeconfig's inline key into files that only an orderly exit removes, and Ansible's worker
+    processes never make one.
+
+    :raises ClusterError: when none can be found or read.
+    """
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="psap-perf-")
+    except OSError as error:
+        raise ClusterError(f"the kubeconfig's certificates need a place for a moment: {error}; set TMPDIR") from error
+    with folder as name:
+        yield _load_configuration(access, name)
+
+
+def connect(access: Access) -> Any:
+    """The kubernetes client for *access*. It holds the certificates in memory: nothing of them is left on disk.
+
+    :raises ClusterError: when there is no configuration, or its certificates cannot be used.
+    """
+    with configured(access) as configuration:
+        api = kubernetes.client.ApiClient(configuration)
+        pool = api.rest_client.pool_manager.connection_pool_kw
+        try:
+            pool["ssl_context"] = _ssl_context(configuration)
+        except (ssl.SSLError, OSError) as error:
+            raise ClusterError(
+                f"the certificates for {configuration.host} cannot be used: {error}; renew the kubeconfig"
+            ) from error
+        for name in ("ca_certs", "cert_file", "key_file"):
+            pool.pop(name, None)
+    return api
+
+
+def _ssl_context(configuration: Any) -> ssl.SSLContext:
+    """What urllib3 would make of *configuration* at the first request, when the files are gone."""
+    context = urllib3.util.ssl_.create_urllib3_context(
+        cert_reqs=ssl.CERT_REQUIRED if configuration.verify_ssl else ssl.CERT_NONE
+    )
+    if configuration.ssl_ca_cert:
+        context.load_verify_locations(configuration.ssl_ca_cert)
+    else:
+        context.load_default_certs()
+    if configuration.cert_file:
+        context.load_cert_chain(configuration.cert_file, configuration.key_file)
+    return context
+
+
+def _load_configuration(access: Access, folder: str) -> Any:
+    """A kubeconfig, a bearer token as AWX gives, or the pod's own; what is inline becomes files in *folder*."""
+    configuration = kubernetes.client.Configuration()
+    host = os.environ.get("K8S_AUTH_HOST")
+    try:
+        if access.kubeconfig is None and host:
+            configuration.host = host
+            configuration.api_key = {"authorization": f"Bearer {os.environ.get('K8S_AUTH_API_KEY', '')}"}
+            configuration.verify_ssl = os.environ.get("K8S_AUTH_VERIFY_SSL", "true").lower() not in (
+                "false",
+                "no",
+                "0",
+            )
+            configuration.ssl_ca_cert = os.environ.get("K8S_AUTH_SSL_CA_CERT")
+        elif access.kubeconfig is None and os.environ.get("KUBERNETES_SERVICE_HOST"):
+            kubernetes.config.load_incluster_config(client_configuration=configuration)
+        else:
+            path = Path(access.kubeconfig).expanduser() if access.kubeconfig else None
+            if path is not None and not path.exists():
+                raise ClusterError(f"the kubeconfig {path} does not exist; start the lab, or set perf_kubeconfig")
+            _load_kubeconfig(configuration, path, access.context, folder)
+    except (kubernetes.config.ConfigException, yaml.YAMLError) as error:
+        raise ClusterError(
+            f"no usable kubeconfig ({access.kubeconfig or 'the default one'}): {short(error)}; "
+            "set KUBECONFIG, or perf_kubeconfig for the host"
+        ) from error
+    if access.proxy:
+        configuration.proxy = access.proxy
+    # A server that does not answer is tried twice: whoever waits for it decides how long. One that says when to come
+    # again (429 and 503 with Retry-After, as after a CRD was installed) is believed for a while.
+    configuration.retries = urllib3.Retry(total=10, connect=1, read=1, status=8)
+    return configuration
+
+
+def _load_kubeconfig(configuration: Any, path: Path | None, context: str | None, folder: str) -> None:
+    try:
+        kubernetes.config.load_kube_config(
+            config_file=str(path) if path else None,
+            context=context,
+            client_configuration=configuration,
+            temp_file_path=folder,
+        )
+    except (OSError, TypeError, AttributeError, ValueError) as error:
+        # the client looks into whatever the file holds as if it were a kubeconfig
+        raise kubernetes.config.ConfigException(f"it cannot be read as one: {error}") from error
+
+
+def _text(value: object) -> str | None:
+    return str(value) if value else None

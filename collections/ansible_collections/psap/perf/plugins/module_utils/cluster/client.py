@@ -1,0 +1,322 @@
+"""One cluster, as the verbs see it: plain dictionaries in and out, through the kubernetes client's dynamic API."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import kubernetes
+import kubernetes.client
+import kubernetes.dynamic
+import kubernetes.dynamic.exceptions
+import urllib3.exceptions
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, certificate_advice, short
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, connect
+from ansible_collections.psap.perf.plugins.module_utils.cluster.kinds_by_version import KindsByVersion
+
+FIELD_MANAGER = "psap.perf"
+LAB_CONFIG_MAP = ("kube-system", "perflab")
+_REQUEST_TIMEOUT_S = (10, 60)
+_CHUNK_BYTES = 1 << 16
+
+Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which objects: one by name, or all that the selectors match."""
+
+    api_version: str
+    kind: str
+    namespace: str | None = None
+    name: str | None = None
+    label_selector: str | None = None
+    field_selector: str | None = None
+
+    def __str__(self) -> str:
+        where = f" in {self.namespace}" if self.namespace else ""
+        if self.name:
+            return f"{self.kind} {self.name}{where}"
+        chosen = ",".join(filter(None, (self.label_selector, self.field_selector)))
+        return f"{self.kind} objects{where}{f' with {chosen}' if chosen else ''}"
+
+
+class Cluster:
+    """A connection to one cluster. Opened where it is used: connections do not survive a fork.
+
+    :raises ClusterError: from every call, when the cluster cannot be reached, refuses, or lacks the kind.
+    """
+
+    def __init__(self, access: Access) -> None:
+        self.access = access
+        self._api = connect(access)
+        self._client = kubernetes.dynamic.DynamicClient(self._api, discoverer=KindsByVersion)
+
+    @property
+    def server(self) -> str:
+        """The API server's address."""
+        return str(self._api.configuration.host)
+
+    def version(self) -> str:
+        """The server's version, for example ``v1.36.3``."""
+        with self._reported("asking for the version"):
+            return str(
+                kubernetes.client.VersionApi(self._api).get_code(_request_timeout=_REQUEST_TIMEOUT_S).git_version
+            )
+
+    def uid(self) -> str | None:
+        """The uid of namespace kube-system, which identifies a cluster."""
+        found = self.get(Query("v1", "Namespace", name="kube-system"))
+        return str(found["metadata"]["uid"]) if found else None
+
+    def lab(self) -> dict[str, str] | None:
+        """What the lab says of itself, or None on a real cluster."""
+        namespace, name = LAB_CONFIG_MAP
+        found = self.get(Query("v1", "ConfigMap", namespace=namespace, name=name))
+        return dict(found.get("data") or {}) if found else None
+
+    def serves(self, api_version: str, kind: str) -> bool:
+        """Whether the cluster knows the kind: its CRD is there."""
+        try:
+            self._resource(api_version, kind)
+        except UnknownKindError:
+            return False
+        return True
+
+    def is_openshift(self) -> bool:
+        """Whether the cluster is an OpenShift, which assigns user ids and has routes."""
+        return self.serves("config.openshift.io/v1", "ClusterVersion")
+
+    def is_namespaced(self, api_version: str, kind: str) -> bool:
+        """Whether objects of the kind live in namespaces."""
+        return bool(self._resource(api_version, kind).namespaced)
+
+    def get(self, query: Query) -> Manifest | None:
+        """The object that *query* names, or None."""
+        try:
+            return self._call(query.api_version, query.kind, "get", name=query.name, namespace=query.namespace)
+        except _NotFoundError:
+            return None
+
+    def list(self, query: Query) -> tuple[list[Manifest], str]:
+        """The objects that *query* chooses, with their kind filled in, and the list's resourceVersion."""
+        answer = self._call(
+            query.api_version,
+            query.kind,
+            "get",
+            namespace=query.namespace,
+            label_selector=query.label_selector,
+            field_selector=f"metadata.name={query.name}" if query.name else query.field_selector,
+        )
+        kind = {"apiVersion": query.api_version, "kind": query.kind}
+        return [{**kind, **item} for item in answer["items"]], str(answer["metadata"].get("resourceVersion", ""))
+
+    def table(self, query: Query) -> Manifest:
+        """What *query* chooses, as the server would have a client print it: ``columnDefinitions`` and ``rows``."""
+        return self._call(
+            query.api_version,
+            query.kind,
+            "get",
+            namespace=query.namespace,
+            label_selector=query.label_selector,
+            field_selector=f"metadata.name={query.name}" if query.name else query.field_selector,
+            header_params={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"},
+        )
+
+    def apply(self, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
+        """Server-side apply of *manifest* as field manager ``psap.perf``; returns the object as it then is."""
+        metadata = manifest["metadata"]
+        return self._call(
+            manifest["apiVersion"],
+            manifest["kind"],
+            "server_side_apply",
+            body=manifest,
+            name=metadata["name"],
+            namespace=metadata.get("namespace"),
+            field_manager=FIELD_MANAGER,
+            force_conflicts=True,
+            **({"dry_run": "All"} if dry_run else {}),
+        )
+
+    def merge(self, query: Query, patch: Manifest, *, dry_run: bool = False) -> Manifest:
+        """Merge *patch* into the object that *query* names; null takes a key away. Returns the object as it then is."""
+        return self._call(
+            query.api_version,
+            query.kind,
+            "patch",
+            body=patch,
+            name=query.name,
+            namespace=query.namespace,
+            content_type="application/merge-patch+json",
+            **({"dry_run": "All"} if dry_run else {}),
+        )
+
+    def create(self, manifest: Manifest) -> Manifest:
+        """Create what cannot be applied, such as a ProjectRequest; returns what the server makes of it."""
+        namespace = manifest["metadata"].get("namespace")
+        return self._call(manifest["apiVersion"], manifest["kind"], "create", body=manifest, namespace=namespace)
+
+    def approve(self, request: Manifest, condition: Manifest) -> None:
+        """Approve a CertificateSigningRequest with this *condition*."""
+        name, status = request["metadata"]["name"], request.get("status", {})
+        approved = {**request, "status": {**status, "conditions": [*(status.get("conditions") or []), condition]}}
+        with self._reported(f"approving {name}"):
+            certificates = kubernetes.client.CertificatesV1Api(self._api)
+            certificates.replace_certificate_signing_request_approval(
+                name, approved, _request_timeout=_REQUEST_TIMEOUT_S
+            )
+
+    def delete(self, query: Query, *, propagation: str = "Background") -> bool:
+        """Delete the object that *query* names; False when there was none."""
+        try:
+            self._call(
+                query.api_version,
+                query.kind,
+                "delete",
+                name=query.name,
+                namespace=query.namespace,
+                body={"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": propagation},
+            )
+        except _NotFoundError:
+            return False
+        return True
+
+    def delete_collection(self, query: Query, *, propagation: str = "Background") -> None:
+        """Delete all objects that the selectors of *query* match, in one request a namespace."""
+        self._call(
+            query.api_version,
+            query.kind,
+            "delete",
+            namespace=query.namespace,
+            label_selector=query.label_selector,
+            field_selector=query.field_selector,
+            body={"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": propagation},
+        )
+
+    def watch(self, query: Query, resource_version: str, timeout_s: int) -> Iterator[tuple[str, Manifest]]:
+        """Events ``(ADDED|MODIFIED|DELETED, object)`` after *resource_version*, for *timeout_s* seconds.
+
+        Ends early when the server says that the version is too old, and at once where it offers no watch of the kind,
+        such as of PackageManifests; the caller lists again.
+        """
+        resource = self._resource(query.api_version, query.kind)
+        if "watch" not in resource.verbs:
+            return
+        with self._reported(f"watching {query}"):
+            response = resource.get(
+                namespace=query.namespace,
+                label_selector=query.label_selector,
+                field_selector=f"metadata.name={query.name}" if query.name else query.field_selector,
+                resource_version=resource_version,
+                watch=True,
+                timeout_seconds=timeout_s,
+                serialize=False,
+                _request_timeout=(10, timeout_s + 10),
+            )
+            for line in response:
+                event = json.loads(line)
+                if event["type"] == "ERROR":
+                    return
+                yield event["type"], event["object"]
+
+    def logs(self, namespace: str, pod: str, container: str | None = None, tail: int | None = None) -> str:
+        """What a container wrote.
+
+        :param container: needed for a pod of several.
+        :param tail: the last so many lines only.
+        """
+        with self._reported(f"reading the log of pod {namespace}/{pod}"):
+            options: dict[str, Any] = {"container": container, "tail_lines": tail}
+            given = {name: value for name, value in options.items() if value is not None}
+            core = kubernetes.client.CoreV1Api(self._api)
+            answer = core.read_namespaced_pod_log(
+                pod, namespace, _preload_content=False, _request_timeout=_REQUEST_TIMEOUT_S, **given
+            )
+            return str(answer.data.decode("utf-8", errors="replace"))
+
+    def log_chunks(self, namespace: str, pod: str, container: str) -> Iterator[bytes]:
+        """All that a container wrote, with the time of each line, in pieces: the log need not fit into memory."""
+        with self._reported(f"reading the log of pod {namespace}/{pod}"):
+            core = kubernetes.client.CoreV1Api(self._api)
+            answer = core.read_namespaced_pod_log(
+                pod,
+                namespace,
+                container=container,
+                timestamps=True,
+                _preload_content=False,
+                _request_timeout=_REQUEST_TIMEOUT_S,
+            )
+            yield from answer.stream(_CHUNK_BYTES)
+
+    def service_account_token(self, namespace: str, name: str, lasting_s: int) -> str:
+        """A token of a service account, good for so long; whoever asks for it hides it."""
+        with self._reported(f"asking for a token of service account {namespace}/{name}"):
+            request = kubernetes.client.AuthenticationV1TokenRequest(
+                spec=kubernetes.client.V1TokenRequestSpec(audiences=[], expiration_seconds=lasting_s)
+            )
+            core = kubernetes.client.CoreV1Api(self._api)
+            answer = core.create_namespaced_service_account_token(
+                name, namespace, request, _request_timeout=_REQUEST_TIMEOUT_S
+            )
+            return str(answer.status.token)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._api.close()
+
+    def _resource(self, api_version: str, kind: str) -> Any:
+        with self._reported(f"looking for {kind} of {api_version}"):
+            found = self._client.resources.find(api_version, kind)
+        if found is None:
+            raise UnknownKindError(
+                f"{self.server} serves no {kind} of {api_version}; install what defines it, or check the version"
+            )
+        return found
+
+    def _call(self, api_version: str, kind: str, verb: str, **arguments: Any) -> Manifest:
+        resource = self._resource(api_version, kind)
+        with self._reported(f"{verb} of {kind} {arguments.get('name') or ''}".rstrip()):
+            response = getattr(resource, verb)(serialize=False, _request_timeout=_REQUEST_TIMEOUT_S, **arguments)
+            answer: Manifest = json.loads(response.data)
+            return answer
+
+    @contextlib.contextmanager
+    def _reported(self, doing: str) -> Iterator[None]:
+        """Turn what the client raises into one sentence."""
+        try:
+            yield
+        except kubernetes.client.ApiException as error:
+            raise _refused(self.server, doing, error) from error
+        except kubernetes.dynamic.exceptions.DynamicApiError as error:
+            raise _refused(self.server, doing, error) from error
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            cause = getattr(error, "reason", None) or error
+            kubeconfig = self.access.kubeconfig or "the default kubeconfig"
+            advice = certificate_advice(cause) or f"is it up, and is {kubeconfig} the right kubeconfig?"
+            raise ClusterError(
+                f"cannot reach the cluster at {self.server} while {doing}: {short(cause)}; {advice}"
+            ) from error
+
+
+class UnknownKindError(ClusterError):
+    """The cluster does not serve the kind: its CRD is not there."""
+
+
+class _NotFoundError(ClusterError):
+    """There is no such object."""
+
+
+class InvalidError(ClusterError):
+    """The server does not take the object as it is, or not in place of the one it has."""
+
+
+def _refused(server: str, doing: str, error: Any) -> ClusterError:
+    kind = {404: _NotFoundError, 422: InvalidError}.get(error.status, ClusterError)
+    try:
+        message = json.loads(error.body)["message"]
+    except (TypeError, ValueError, KeyError):
+        message = error.reason or "no reason given"
+    return kind(f"{server} refused {doing} with {error.status}: {message}")

@@ -1,0 +1,79 @@
+"""Delete what a query matches, all at once, and wait until it is gone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, WaitTimeoutError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Query
+
+_NAMES_SHOWN = 5
+_WATCH_S = 3
+
+
+def delete_matching(
+    cluster: Cluster, query: Query, *, check_mode: bool, timeout_s: float, check: Callable[[], None]
+) -> list[str]:
+    """The names of what *query* matched; deleted and gone, unless in *check_mode*.
+
+    :param check: raises when the user asked to stop.
+    :raises WaitTimeoutError: when something is still there after *timeout_s*; it names what.
+    """
+    if not cluster.serves(query.api_version, query.kind):
+        return []
+    names = _names(cluster, query)
+    if not names or check_mode:
+        return names
+    deadline = time.monotonic() + timeout_s
+    _delete(cluster, query, deadline, check)
+    wait_until_gone(cluster, query, deadline, check)
+    return names
+
+
+def _names(cluster: Cluster, query: Query) -> list[str]:
+    found, _version = cluster.list(query)
+    return [str(item["metadata"]["name"]) for item in found]
+
+
+def _delete(cluster: Cluster, query: Query, deadline: float, check: Callable[[], None]) -> None:
+    """One request may end before the server is through with thousands: it is repeated while that helps."""
+    if query.name:
+        cluster.delete(query)
+        return
+    left = len(_names(cluster, query))
+    while True:
+        check()
+        try:
+            cluster.delete_collection(query)
+        except ClusterError:
+            still = len(_names(cluster, query))
+            if still >= left or time.monotonic() > deadline:
+                raise
+            left = still
+        else:
+            return
+
+
+def wait_until_gone(cluster: Cluster, query: Query, deadline: float, check: Callable[[], None]) -> None:
+    """Wait until nothing is left that *query* matches.
+
+    :param deadline: of ``time.monotonic``.
+    :raises WaitTimeoutError: when something is still there then; it names what.
+    """
+    while True:
+        check()
+        listed, version = cluster.list(query)
+        left = {str(item["metadata"]["uid"]): str(item["metadata"]["name"]) for item in listed}
+        if not left:
+            return
+        if time.monotonic() > deadline:
+            shown = ", ".join(sorted(left.values())[:_NAMES_SHOWN])
+            raise WaitTimeoutError(
+                f"{len(left)} of {query} are still there: {shown}; a finalizer may hold them (metadata.finalizers)"
+            )
+        for event, item in cluster.watch(query, version, _WATCH_S):
+            if event == "DELETED":
+                left.pop(str(item["metadata"]["uid"]), None)
+            if not left:
+                break

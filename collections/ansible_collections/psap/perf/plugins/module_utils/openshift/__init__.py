@@ -1,0 +1,1 @@
+"""What only an OpenShift has: its certificates, pull secret, projects, operators' catalogs."""

@@ -1,0 +1,103 @@
+"""Which components a DataScienceCluster is to have, by what its CustomResourceDefinition knows."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest
+
+MANAGED, REMOVED = "Managed", "Removed"
+_STATE = "managementState"
+
+
+def schema_of(definition: Manifest | None) -> Mapping[str, Any]:
+    """The schema of the version that a CustomResourceDefinition stores; empty without one."""
+    versions = (definition or {}).get("spec", {}).get("versions") or []
+    stored: Mapping[str, Any] = next((version for version in versions if version.get("storage")), {})
+    schema: Mapping[str, Any] = stored.get("schema", {}).get("openAPIV3Schema") or {}
+    return schema
+
+
+def available(schema: Mapping[str, Any]) -> list[str]:
+    """The components that the schema knows, by name."""
+    fields = _at(schema, ("spec", "components")) or {}
+    return sorted(
+        name for name, field in (fields.get("properties") or {}).items() if _STATE in field.get("properties", {})
+    )
+
+
+def chosen(
+    schema: Mapping[str, Any], present: Mapping[str, Any], enable: Iterable[str], *, others_removed: bool
+) -> dict[str, Any]:
+    """`spec.components` with those of *enable* managed, and the others removed or as they are in *present*.
+
+    An empty *schema* is that of an operator that is not installed yet: nothing is known, and nothing refused.
+
+    :raises UsageError: when a name of *enable* is no component.
+    """
+    known, wanted = available(schema), list(enable)
+    unknown = [name for name in wanted if known and name not in known]
+    if unknown:
+        raise UsageError(
+            f"enable: there is no component {unknown[0]}{did_you_mean(unknown[0], known)}; there are {', '.join(known)}"
+        )
+    states = {name: REMOVED if others_removed else present.get(name, {}).get(_STATE) for name in known}
+    states |= dict.fromkeys(wanted, MANAGED)
+    return {name: {_STATE: state} for name, state in states.items() if state}
+
+
+def with_settings(manifest: Manifest, settings: Mapping[str, Any], schema: Mapping[str, Any]) -> Manifest:
+    """A copy of *manifest* with each value of *settings* at its dotted path.
+
+    ``Removed`` at a path that the schema does not know is left out: what this version does not have is not there.
+
+    :raises UsageError: when a path does not begin with spec, leads through something that is no dictionary, or is
+        unknown to the schema.
+    """
+    result = copy.deepcopy(manifest)
+    for path, value in settings.items():
+        names = tuple(path.split("."))
+        if names[0] != "spec" or len(names) < 2 or not all(names):
+            raise UsageError(
+                f"extra_settings: {path!r} must be a path that begins with spec, as spec.components.kserve"
+            )
+        stranger = _stranger(schema, names)
+        if stranger is None:
+            _put(result, names, copy.deepcopy(value), path)
+        elif value != REMOVED:
+            raise UsageError(f"extra_settings: {path}: a DataScienceCluster of this version has no {stranger}")
+    return result
+
+
+def _put(target: dict[str, Any], names: tuple[str, ...], value: Any, path: str) -> None:
+    for name in names[:-1]:
+        target = target.setdefault(name, {})
+        if not isinstance(target, dict):
+            raise UsageError(f"extra_settings: {path}: {name} is no dictionary")
+    target[names[-1]] = value
+
+
+def _at(schema: Mapping[str, Any], names: Iterable[str]) -> Mapping[str, Any] | None:
+    """The part of *schema* for the field that *names* lead to; None when there is none."""
+    for name in names:
+        field: Mapping[str, Any] | None = (schema.get("properties") or {}).get(name)
+        if field is None:
+            return None
+        schema = field
+    return schema
+
+
+def _stranger(schema: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
+    """The first of *names* that the schema does not know, as a path."""
+    for number, name in enumerate(names, start=1):
+        is_open = schema.get("x-kubernetes-preserve-unknown-fields") or "additionalProperties" in schema
+        if not schema or is_open:
+            return None
+        if name not in (schema.get("properties") or {}):
+            return ".".join(names[:number])
+        schema = schema["properties"][name]
+    return None

@@ -1,0 +1,121 @@
+"""What a catalog offers of an operator: which channel, which version, and what its examples are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest
+
+LIST_CHANNELS = "?"
+_EXAMPLES = "alm-examples"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is to be installed: *csv* is the name of the ClusterServiceVersion, *version* is empty when not known."""
+
+    channel: str
+    csv: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a user asks for, each empty for what the package prefers; *base_name* begins the names of its versions."""
+
+    channel: str = ""
+    version: str = ""
+    base_name: str = ""
+
+
+def choose(package: Manifest, wish: Wish) -> Choice:
+    """Which version of *package*, a PackageManifest, meets *wish*.
+
+    :raises UsageError: when none does, or the channels are asked for; it lists what there is.
+    """
+    name, channels = package["metadata"]["name"], {each["name"]: each for each in package["status"]["channels"]}
+    if wish.channel == LIST_CHANNELS:
+        raise UsageError(f"the channels of {name} are: {_listed(package)}")
+    if wish.version and not wish.channel:
+        raise UsageError(f"the version {wish.version} of {name} needs a channel; there are: {_listed(package)}")
+    chosen = wish.channel or package["status"]["defaultChannel"]
+    if chosen not in channels:
+        raise UsageError(
+            f"{name} has no channel {chosen}{did_you_mean(chosen, channels)}; there are: {_listed(package)}"
+        )
+    channel = channels[chosen]
+    if not wish.version:
+        version = (channel.get("currentCSVDesc") or {}).get("version") or ""
+        return Choice(chosen, channel["currentCSV"], version)
+    return _of_version(name, channel, wish)
+
+
+def _of_version(name: str, channel: Mapping[str, Any], wish: Wish) -> Choice:
+    number = wish.version.removeprefix("v")
+    base = wish.base_name or name
+    entries: Sequence[Mapping[str, Any]] = channel.get("entries") or ()
+    if not entries:
+        # catalogs of clusters before 4.14 tell the newest version only
+        return Choice(channel["name"], f"{base}.{wish.version}", number)
+    names = {f"{base}.{wish.version}", f"{base}.v{number}", f"{base}.{number}"}
+    for entry in entries:
+        if entry["name"] in names or (not wish.base_name and entry.get("version") == number):
+            return Choice(channel["name"], entry["name"], entry.get("version") or number)
+    there = ", ".join(entry.get("version") or entry["name"] for entry in entries)
+    raise UsageError(f"channel {channel['name']} of {name} has no version {wish.version}; there are: {there}")
+
+
+def _listed(package: Manifest) -> str:
+    default = package["status"]["defaultChannel"]
+    return ", ".join(
+        f"{each['name']}{' (the default)' if each['name'] == default else ''} with {each['currentCSV']}"
+        for each in package["status"]["channels"]
+    )
+
+
+def unsupported_mode(package: Manifest, channel: str, mode: str) -> str:
+    """Why the operator cannot be installed to watch namespaces as *mode* says; empty when it can.
+
+    Only the newest version of a channel says so; one before it is taken to be alike.
+    """
+    [found] = [each for each in package["status"]["channels"] if each["name"] == channel]
+    modes = (found.get("currentCSVDesc") or {}).get("installModes") or []
+    supported = [each["type"] for each in modes if each["supported"]]
+    if not modes or mode in supported:
+        return ""
+    return f"{package['metadata']['name']} of channel {channel} does not support {mode}, but {', '.join(supported)}"
+
+
+def choose_example(csv: Manifest, which: object) -> Manifest:
+    """One of the examples of an installed version.
+
+    :param which: true for the first, a number counted from 0, or a kind.
+    :raises UsageError: when there is no such example; it lists what there is.
+    """
+    examples: list[Manifest] = json.loads((csv["metadata"].get("annotations") or {}).get(_EXAMPLES) or "[]")
+    wanted = _as_written(which)
+    if isinstance(wanted, int):
+        index = 0 if wanted is True else wanted
+        if 0 <= index < len(examples):
+            return examples[index]
+    else:
+        of_kind = [each for each in examples if each["kind"].lower() == wanted.lower()]
+        if of_kind:
+            return of_kind[0]
+    kinds = ", ".join(f"{index} {each['kind']}" for index, each in enumerate(examples)) or "none"
+    raise UsageError(f"{csv['metadata']['name']} has no example {which}; there are: {kinds}")
+
+
+def _as_written(which: object) -> bool | int | str:
+    """*which* as the type that its text stands for: the command line has only texts."""
+    if isinstance(which, bool | int):
+        return which
+    text = str(which).strip()
+    if text.lower() in ("true", "yes"):
+        return True
+    return int(text) if text.isdigit() else text

@@ -1,0 +1,183 @@
+"""Projects of OpenShift: the Template that new ones come from, trials of it, and whose user ids their pods have."""
+
+from __future__ import annotations
+
+import copy
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, WaitTimeoutError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+
+NAMESPACE = "openshift-config"
+OWN_NAME = "project-request"
+_OWN_LABELS = {"app.kubernetes.io/managed-by": "psap.perf"}
+_PARAMETERS = (
+    "PROJECT_NAME",
+    "PROJECT_DISPLAYNAME",
+    "PROJECT_DESCRIPTION",
+    "PROJECT_ADMIN_USER",
+    "PROJECT_REQUESTING_USER",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is to be done: the Template as it is to be, None when there need be none; whose it is; its name."""
+
+    template: Manifest | None
+    is_own: bool
+    name: str
+
+
+def change_for(configured: str | None, templates: Iterable[Manifest], key: str, value: str | None) -> Change:
+    """What gives new projects the annotation, or takes it from them when *value* is None.
+
+    :param configured: the name that the cluster's configuration gives the Template, None when it gives none.
+    :param templates: those of the namespace C(openshift-config).
+    :raises ClusterError: when the configured Template is not there, or makes no Project.
+    """
+    by_name = {template["metadata"]["name"]: template for template in templates}
+    if configured and configured not in by_name:
+        raise ClusterError(
+            f"the configuration of projects names the Template {configured}, which is not in {NAMESPACE}; make it, or "
+            "remove spec.projectRequestTemplate from project.config.openshift.io cluster"
+        )
+    present = by_name.get(configured or OWN_NAME)
+    is_own = present is None or (present["metadata"].get("labels") or {}).items() >= _OWN_LABELS.items()
+    template = with_annotation(present or bootstrap(), key, value)
+    needless = is_own and template["objects"] == bootstrap()["objects"]
+    return Change(None if needless else template, is_own, configured or OWN_NAME)
+
+
+def with_annotation(template: Manifest, key: str, value: str | None) -> Manifest:
+    """*template* with this annotation on its Project, or without it."""
+    changed = copy.deepcopy(template)
+    projects = [each for each in changed.get("objects") or () if each.get("kind") == "Project"]
+    if len(projects) != 1:
+        raise ClusterError(f"the Template {template['metadata']['name']} makes {len(projects)} Projects instead of one")
+    annotations = projects[0]["metadata"].setdefault("annotations", {})
+    if value is None:
+        annotations.pop(key, None)
+    else:
+        # a dollar sign in braces would be a parameter of the template
+        annotations[key] = value
+    return changed
+
+
+def bootstrap() -> Manifest:
+    """The Template of which OpenShift makes projects when none is configured."""
+    project: dict[str, Any] = {
+        "apiVersion": "project.openshift.io/v1",
+        "kind": "Project",
+        "metadata": {
+            "annotations": {
+                "openshift.io/description": "${PROJECT_DESCRIPTION}",
+                "openshift.io/display-name": "${PROJECT_DISPLAYNAME}",
+                "openshift.io/requester": "${PROJECT_REQUESTING_USER}",
+            },
+            "name": "${PROJECT_NAME}",
+        },
+    }
+    binding: dict[str, Any] = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": "admin", "namespace": "${PROJECT_NAME}"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "admin"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "${PROJECT_ADMIN_USER}"}],
+    }
+    return {
+        "apiVersion": "template.openshift.io/v1",
+        "kind": "Template",
+        "metadata": {"name": OWN_NAME, "namespace": NAMESPACE},
+        "objects": [project, binding],
+        "parameters": [{"name": name} for name in _PARAMETERS],
+    }
+
+
+_PREFIX = "psap-perf-trial-"
+_BETWEEN_LOOKS_S = 0.1
+_BETWEEN_TRIALS_S = 2.0
+# OpenShift answers once the project is there; the lab a moment before
+_APPEARS_WITHIN_S = 10.0
+
+
+class Source(Protocol):
+    """What is needed of a cluster."""
+
+    def create(self, manifest: Manifest) -> Manifest:
+        """Create an object."""
+
+    def get(self, query: Query) -> Manifest | None:
+        """An object, or None."""
+
+    def delete(self, query: Query) -> bool:
+        """Delete an object; False when there was none."""
+
+
+def try_until(source: Source, key: str, value: str | None, timeout_s: float, check: Callable[[], None]) -> int:
+    """Make projects until one has the annotation *key* with *value*, or lacks it when that is None; how many it took.
+
+    Each has a name of its own and is deleted at once; nobody waits until it is gone.
+
+    :param check: raises when the user asked to stop.
+    :raises WaitTimeoutError: when time is up.
+    """
+    deadline = time.monotonic() + timeout_s
+    number = 0
+    while True:
+        check()
+        number += 1
+        seen = _trial(source, key, min(_APPEARS_WITHIN_S, timeout_s), check)
+        if seen == value:
+            return number
+        if time.monotonic() >= deadline:
+            raise WaitTimeoutError(
+                f"new projects do not follow their template within {timeout_s:g} s: {key} is {seen!r} instead of "
+                f"{value!r}; look at the ClusterOperator openshift-apiserver"
+            )
+        time.sleep(_BETWEEN_TRIALS_S)
+
+
+def _trial(source: Source, key: str, within_s: float, check: Callable[[], None]) -> str | None:
+    name = f"{_PREFIX}{secrets.token_hex(4)}"
+    namespace = Query("v1", "Namespace", name=name)
+    request = {"apiVersion": "project.openshift.io/v1", "kind": "ProjectRequest", "metadata": {"name": name}}
+    source.create(request)
+    try:
+        made = _appeared(source, namespace, within_s, check)
+    finally:
+        source.delete(namespace)
+    annotations = made["metadata"].get("annotations") or {}
+    found = annotations.get(key)
+    return None if found is None else str(found)
+
+
+def _appeared(source: Source, namespace: Query, within_s: float, check: Callable[[], None]) -> Manifest:
+    deadline = time.monotonic() + within_s
+    while True:
+        check()
+        found = source.get(namespace)
+        if found is not None:
+            return found
+        if time.monotonic() >= deadline:
+            raise WaitTimeoutError(f"a project that was requested is not there after {within_s:g} s: {namespace.name}")
+        time.sleep(_BETWEEN_LOOKS_S)
+
+
+# where OpenShift's admission does not look at security context constraints
+_PRIVILEGED = frozenset(("default", "kube-node-lease", "kube-public", "kube-system"))
+_PRIVILEGED |= {"openshift", "openshift-infra", "openshift-node"}
+_RUN_LEVEL = "openshift.io/run-level"
+
+
+def assigned(name: str, namespace: Mapping[str, Any] | None) -> bool:
+    """Whether pods of the namespace *name* of an OpenShift get a user id each when they ask for none.
+
+    :param namespace: the object; None when it is not there yet, and will be an ordinary one.
+    """
+    labels = ((namespace or {}).get("metadata") or {}).get("labels") or {}
+    return name not in _PRIVILEGED and labels.get(_RUN_LEVEL) not in ("0", "1")

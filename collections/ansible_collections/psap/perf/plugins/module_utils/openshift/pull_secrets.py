@@ -1,0 +1,76 @@
+"""Credentials of registries in a cluster's pull secret: put there, and taken away again without touching others'."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest
+
+DOCUMENT = ".dockerconfigjson"
+# on the Secret: the registries that we added, so that no other's credentials are taken away
+ADDED = "psap.perf/added-registries"
+
+Credentials = dict[str, Any]
+
+
+def credentials_in(text: str) -> Credentials:
+    """The credentials by registry of a Docker configuration.
+
+    :raises UsageError: when *text* is none; the message does not show it.
+    """
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise UsageError("the pull secret is no JSON; give a Docker configuration, {auths: {registry: …}}") from error
+    found = document.get("auths") if isinstance(document, dict) else None
+    if not isinstance(found, dict) or not found:
+        raise UsageError("the pull secret has no auths; give a Docker configuration, {auths: {registry: …}}")
+    return found
+
+
+def with_credentials(secret: Manifest, wanted: Credentials) -> Manifest | None:
+    """The change that puts *wanted* into *secret*; None when all of it is there.
+
+    :raises ClusterError: when what the Secret has cannot be read.
+    """
+    present = _present(secret)
+    if all(present.get(registry) == entry for registry, entry in wanted.items()):
+        return None
+    added = {*added_registries(secret), *(wanted.keys() - present.keys())}
+    return _change({**present, **wanted}, added)
+
+
+def without_credentials(secret: Manifest) -> Manifest | None:
+    """The change that takes from *secret* what was added; None when nothing was."""
+    added = added_registries(secret)
+    if not added:
+        return None
+    return _change({name: entry for name, entry in _present(secret).items() if name not in added}, set())
+
+
+def added_registries(secret: Manifest) -> list[str]:
+    """The registries whose credentials we added."""
+    annotation = (secret["metadata"].get("annotations") or {}).get(ADDED, "")
+    return [name for name in annotation.split(",") if name]
+
+
+def _present(secret: Manifest) -> Credentials:
+    encoded = (secret.get("data") or {}).get(DOCUMENT, "")
+    if not encoded:
+        return {}
+    try:
+        return dict(json.loads(base64.b64decode(encoded)).get("auths") or {})
+    except (ValueError, AttributeError) as error:
+        # what cannot be read must not be written over
+        raise ClusterError(f"{secret['metadata'].get('name')}: {DOCUMENT} is no Docker configuration") from error
+
+
+def _change(credentials: Credentials, added: set[str]) -> Manifest:
+    document = json.dumps({"auths": credentials}, sort_keys=True)
+    return {
+        "metadata": {"annotations": {ADDED: ",".join(sorted(added)) or None}},
+        "data": {DOCUMENT: base64.b64encode(document.encode()).decode()},
+    }

@@ -1,0 +1,57 @@
+"""The bridge from the verb judge to the package perfanalysis, which is imported only when something is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError, error_for_exit_code
+
+_MODULE = "perfanalysis.verdicts.thresholds.write"
+
+
+def check(thresholds: Mapping[str, object]) -> tuple[str, ...]:
+    """The thresholds in words.
+
+    :raises UsageError: when one of them is wrong, or perfanalysis is not installed.
+    """
+    writer, errors = _perfanalysis()
+    try:
+        return tuple(threshold.name for threshold in writer.check_thresholds(thresholds))
+    except errors.AnalysisError as error:
+        raise _ours(error) from error
+
+
+def judge(recording: Path, thresholds: Mapping[str, object], output: Path, *, unjudged_allowed: bool) -> dict[str, Any]:
+    """Judge what was recorded below *recording*, write the verdict into *output*, and return it.
+
+    :raises PerfError: with the exit code of the verdict when it is not good; its result carries the verdict.
+    """
+    writer, errors = _perfanalysis()
+    try:
+        made = writer.judge_run(recording, thresholds, output, unjudged_allowed=unjudged_allowed)
+    except errors.AnalysisError as error:
+        raise _ours(error) from error
+    document: dict[str, Any] = made.document
+    problem = made.verdict.error
+    if problem is not None:
+        raise _ours(problem, {"verdict": document, "file": str(made.json)}) from problem
+    return document
+
+
+def _perfanalysis() -> tuple[Any, Any]:
+    try:
+        return import_module(_MODULE), import_module("perfanalysis.errors")
+    except ImportError as error:
+        raise UsageError(
+            f"thresholds need the Python package perfanalysis where Ansible runs, and it cannot be imported ({error}): "
+            "install psap-perf into Ansible's environment, or give no thresholds"
+        ) from error
+
+
+def _ours(error: Any, result: Mapping[str, Any] | None = None) -> PerfError:
+    ours = error_for_exit_code(error.exit_code, str(error))
+    ours.result = result or {}
+    return ours

@@ -1,0 +1,1 @@
+"""Points in time, journals and labels of a recording."""

@@ -1,0 +1,86 @@
+"""JSON-lines files that grow while the test runs: what is written is readable after a kill -9."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+
+# json.dumps would make an encoder for every row
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+class Journal:
+    """Rows appended to one file, gathered between flushes."""
+
+    def __init__(self, path: Path) -> None:
+        """Begin *path*; rows of an earlier recording there would be taken for ours.
+
+        :raises PerfError: when it cannot be made.
+        """
+        self.path = path
+        self._rows: list[str] = []
+        self._size = 0
+        try:
+            self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise PerfError(f"cannot write {path}: {error.strerror}") from error
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        """Keep *row* for the next flush."""
+        self._rows.append(_encode(row))
+
+    def flush(self) -> None:
+        """Write whole lines to the file.
+
+        :raises PerfError: when the disk is full or the file may not grow.
+        """
+        if not self._rows:
+            return
+        text = ("\n".join(self._rows) + "\n").encode()
+        self._rows.clear()
+        pending = memoryview(text)
+        try:
+            while pending:
+                pending = pending[os.write(self._descriptor, pending) :]
+            self._size += len(text)
+        except OSError as error:
+            # no half row stays behind
+            os.ftruncate(self._descriptor, self._size)
+            raise PerfError(
+                f"cannot write {self.path}: {error.strerror}; the recording is complete up to here"
+            ) from error
+
+    def close(self) -> None:
+        """Flush and close; a second close does nothing."""
+        if self._descriptor < 0:
+            return
+        try:
+            self.flush()
+        finally:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+class Follower:
+    """Whole lines only: what a killed process left of its last one is never told."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._read = 0
+        self._rest = b""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What came since the last call."""
+        if not self._path.exists():
+            return []
+        with self._path.open("rb") as stream:
+            stream.seek(self._read)
+            data = stream.read()
+        self._read += len(data)
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        return [json.loads(line) for line in lines]

@@ -1,0 +1,1 @@
+"""Connections to the API server: addresses, credentials, requests and their repetition."""

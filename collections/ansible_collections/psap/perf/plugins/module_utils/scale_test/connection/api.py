@@ -1,0 +1,218 @@
+"""An asynchronous client of the Kubernetes API: raw JSON in and out, requests repeated where that is safe.
+
+A POST is safe to repeat because we choose the names of workloads: the second one finds the first (409).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.request
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import aiohttp
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RequestCounts, RetryPolicy
+from yarl import URL
+
+TOO_MANY = 429
+_CONNECT_TIMEOUT_S = 10.0
+# the API server sends a bookmark a minute: a watch silent for two is dead
+WATCH_SILENCE_S = 120.0
+# a service account's token is renewed in its file well before it ends
+_TOKEN_AGE_S = 60.0
+
+
+class UnansweredError(ClusterError):
+    """No answer came within the bounds of the retry policy; what the server did is unknown."""
+
+    def __init__(self, message: str, attempts: int) -> None:
+        super().__init__(message)
+        self.attempts = attempts
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The last answer to a request, and how many tries it took."""
+
+    status: int
+    body: bytes
+    attempts: int
+    retry_after: str | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the status is one of the 200s."""
+        return 200 <= self.status < 300
+
+    def document(self) -> dict[str, Any]:
+        """The body as a JSON object; empty when it is none (a proxy's error page)."""
+        try:
+            document = json.loads(self.body)
+        except ValueError:
+            return {}
+        return document if isinstance(document, dict) else {}
+
+    def message(self) -> str:
+        """What the server said, for a sentence: its Status message, or the beginning of the body."""
+        said = self.document().get("message") or self.body[:200].decode(errors="replace").strip()
+        return f"{self.status} {said}".strip()
+
+
+class ApiClient:
+    """One connection pool to one API server. Open it where it is used: it does not survive a fork."""
+
+    def __init__(self, endpoint: ApiEndpoint, *, policy: RetryPolicy | None = None, request_timeout_s: float = 60.0):
+        """*request_timeout_s* bounds one try of one request, in seconds."""
+        self.endpoint = endpoint
+        self.counts = RequestCounts()
+        self._policy = policy or RetryPolicy()
+        self._timeout = aiohttp.ClientTimeout(total=request_timeout_s, sock_connect=_CONNECT_TIMEOUT_S)
+        self._ssl = endpoint.ssl_context()
+        self._proxy = endpoint.proxy or _environment_proxy(endpoint.server)
+        self._session: aiohttp.ClientSession | None = None
+        self._urls: dict[str, URL] = {}
+        self._identity: tuple[float, dict[str, str]] | None = None
+
+    async def __aenter__(self) -> ApiClient:
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "psap.perf"}
+        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=60, ssl=self._ssl if self._ssl else True)
+        self._session = aiohttp.ClientSession(connector=connector, headers=headers)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: bytes | None = None,
+        params: Mapping[str, str] | None = None,
+        policy: RetryPolicy | None = None,
+        excuses: Callable[[Answer], bool] | None = None,
+    ) -> Answer:
+        """Send a request until its answer is worth keeping: anything but 429, a 5xx or a broken connection.
+
+        *policy* is this request's own patience, instead of the client's; *excuses* says which other answers are to be
+        asked for again, too.
+
+        :raises UnansweredError: when the last try had no answer; a last 429 or 5xx is returned.
+        """
+        policy = policy or self._policy
+        started = policy.monotonic()
+        attempt = 0
+        while True:
+            attempt += 1
+            cause, answer = await self._try(method, path, body, params, attempt)
+            if cause is None and answer is not None and excuses is not None and excuses(answer):
+                cause = str(answer.status)
+            if cause is None and answer is not None:
+                self.counts.answers[str(answer.status)] += 1
+                return answer
+            delay = policy.delay_s(attempt, answer.retry_after if answer else None)
+            if not policy.allows(attempt, policy.monotonic() - started, delay):
+                if answer is not None:
+                    self.counts.answers[str(answer.status)] += 1
+                    return answer
+                raise UnansweredError(
+                    f"{method} {self.endpoint.server}{path} had no answer in {attempt} tries: {cause}",
+                    attempt,
+                )
+            self.counts.retries[cause or "unknown"] += 1
+            await policy.sleep(delay)
+
+    async def exists(self, path: str) -> bool:
+        """Whether the server has *path*: an object, or a group it serves."""
+        return (await self.request("GET", path)).succeeded
+
+    @asynccontextmanager
+    async def stream(self, path: str, params: Mapping[str, str]) -> AsyncIterator[aiohttp.ClientResponse]:
+        """An open response whose body comes as it comes: a watch. What breaks it raises aiohttp's errors."""
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S, sock_read=WATCH_SILENCE_S)
+        async with self._send("GET", path, None, params, timeout) as response:
+            try:
+                yield response
+            finally:
+                # a farewell over TLS would wait for the server's, which may come when our loop has ended
+                connection = response.connection
+                if connection is not None and connection.transport is not None:
+                    connection.transport.abort()
+
+    async def _try(
+        self, method: str, path: str, body: bytes | None, params: Mapping[str, str] | None, attempt: int
+    ) -> tuple[str | None, Answer | None]:
+        """One try: the cause to repeat it for (None: keep the answer), and the answer (None: none came)."""
+        try:
+            async with self._send(method, path, body, params, self._timeout) as response:
+                content = await response.read()
+        except TimeoutError:
+            return "timeout", None
+        except aiohttp.ClientConnectorCertificateError as error:
+            raise ClusterError(f"{self.endpoint.server} is not to be trusted: {error}") from error
+        except aiohttp.ClientConnectorError:
+            return "cannot connect", None
+        except (aiohttp.ClientError, OSError):
+            return "connection lost", None
+        answer = Answer(response.status, content, attempt, response.headers.get("Retry-After"))
+        if answer.status == TOO_MANY or answer.status >= 500:
+            return str(answer.status), answer
+        return None, answer
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        params: Mapping[str, str] | None,
+        timeout: aiohttp.ClientTimeout,
+    ) -> Any:
+        if self._session is None:
+            raise RuntimeError("the client is not open: use it as `async with`")
+        headers = self._headers()
+        if body is not None:
+            headers = {**headers, "Content-Type": "application/json"}
+        return self._session.request(
+            method,
+            self._url(path),
+            data=body,
+            params=params,
+            headers=headers,
+            timeout=timeout,
+            proxy=self._proxy,
+            server_hostname=self.endpoint.server_name,
+        )
+
+    def _headers(self) -> dict[str, str]:
+        now = time.monotonic()
+        if self._identity is None or now - self._identity[0] > _TOKEN_AGE_S:
+            self._identity = (now, self.endpoint.headers())
+        return self._identity[1]
+
+    def _url(self, path: str) -> URL:
+        url = self._urls.get(path)
+        if url is None:
+            url = self._urls[path] = URL(self.endpoint.server + path)
+            # every workload has a path of its own when it is asked for: keep those of collections only
+            if len(self._urls) > 100:
+                self._urls.clear()
+        return url
+
+
+def _environment_proxy(server: str) -> str | None:
+    """The proxy that HTTPS_PROXY and its like name, as kubectl heeds them.
+
+    Looked up once: aiohttp's own way looks at the whole environment for every request, a quarter of its cost.
+    """
+    scheme, _separator, rest = server.partition("://")
+    host = rest.partition("/")[0]
+    return None if urllib.request.proxy_bypass(host) else urllib.request.getproxies().get(scheme)

@@ -1,0 +1,52 @@
+"""The program of a process of ours beside the one that records: ``python -P …/child_process.py MODULE ARGUMENT…``.
+
+It calls ``main`` of *MODULE* (below ``scale_test``) with the API server and the arguments. Server and credentials come
+in the first line of the standard input; when nothing comes, they are those of the environment, as in a pod. It needs
+neither Ansible nor the driver: it makes the collection that it lies in importable.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import types
+from importlib import import_module
+from pathlib import Path
+
+_COLLECTIONS = "ansible_collections"
+_SCALE_TEST = f"{_COLLECTIONS}.psap.perf.plugins.module_utils.scale_test"
+
+
+def activate() -> None:
+    """Let ``import ansible_collections.psap.perf…`` find the collection that this file is part of."""
+    here = Path(__file__).resolve()
+    package = types.ModuleType(_COLLECTIONS)
+    package.__path__ = [str(parent) for parent in here.parents if parent.name == _COLLECTIONS][:1]
+    sys.modules[_COLLECTIONS] = package
+
+
+def main(module: str, *arguments: str) -> int:
+    """Do what *module* does; the exit code."""
+    activate()
+    from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+    from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent
+
+    # a terminal's Ctrl-C reaches every process of its group; how this one ends is for the one that started it to say
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    die_with_parent()
+    from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import handed, read_line
+
+    try:
+        given = handed(read_line())
+        if given.parent is not None and given.parent != os.getppid():
+            return 0  # whom this was to serve died while it started
+        import_module(f"{_SCALE_TEST}.{module}").main(given.endpoint, *arguments)
+    except PerfError as error:
+        sys.stderr.write(f"Error: {error}\n")
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

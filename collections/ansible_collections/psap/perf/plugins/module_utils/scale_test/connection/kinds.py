@@ -1,0 +1,85 @@
+"""Kinds of the API: which path serves them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceKind:
+    """A namespaced kind and the plural that its paths use."""
+
+    api_version: str
+    kind: str
+    plural: str
+
+    def collection(self, namespace: str) -> str:
+        """The path of this kind's objects in *namespace*."""
+        return f"{group_path(self.api_version)}/namespaces/{namespace}/{self.plural}"
+
+    def object(self, namespace: str, name: str) -> str:
+        """The path of one object."""
+        return f"{self.collection(namespace)}/{name}"
+
+
+PODS = ResourceKind("v1", "Pod", "pods")
+EVENTS = ResourceKind("v1", "Event", "events")
+NODES_PATH = "/api/v1/nodes"
+
+
+def group_path(api_version: str) -> str:
+    """``/api/v1`` or ``/apis/batch/v1``: what serves the kinds of *api_version*."""
+    return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+
+
+async def discover(client: ApiClient, api_version: str, kind: str) -> ResourceKind:
+    """Ask the server for the plural of *kind*.
+
+    :raises ClusterError: when the cluster lacks the kind, or has it outside namespaces.
+    """
+    found = await find(client, api_version, kind)
+    if found is not None:
+        return found
+    raise ClusterError(
+        f"the cluster at {client.endpoint.server} has no kind {kind} of {api_version}: "
+        f"install {_bringer(api_version)}, or choose another kind"
+    )
+
+
+async def find(client: ApiClient, api_version: str, kind: str) -> ResourceKind | None:
+    """The kind, or None when the cluster lacks it.
+
+    :raises ClusterError: when the cluster has it outside namespaces.
+    """
+    answer = await client.request("GET", group_path(api_version))
+    for resource in answer.document().get("resources") or ():
+        if resource.get("kind") == kind and "/" not in resource.get("name", "/"):
+            if not resource.get("namespaced"):
+                raise ClusterError(f"{kind} ({api_version}) has no namespace; a workload must have one")
+            return ResourceKind(api_version, kind, str(resource["name"]))
+    return None
+
+
+# by group: what brings its kinds to a cluster
+_BRINGERS = MappingProxyType(
+    {
+        "run.ai": "Run:ai (a lab emulates it: perflab up --emulate runai)",
+        "kubeflow.org": "the Kubeflow training operator",
+        "kueue.x-k8s.io": "Kueue (a lab emulates it: perflab up --emulate kueue)",
+    }
+)
+
+
+def _bringer(api_version: str) -> str:
+    return _BRINGERS.get(api_version.partition("/")[0], "what brings it (its operator or CRD)")
+
+
+def resource_of(manifest: Mapping[str, Any]) -> tuple[str, str]:
+    """``apiVersion`` and ``kind`` of a manifest."""
+    return str(manifest.get("apiVersion", "")), str(manifest.get("kind", ""))

@@ -1,0 +1,1 @@
+"""Watches, and the files that they fill."""

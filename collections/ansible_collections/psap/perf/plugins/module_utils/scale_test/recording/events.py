@@ -1,0 +1,56 @@
+"""Kubernetes events as rows; the server repeats one event by raising its count, so a row is a new count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import Stamp, stamp
+
+
+class EventLog:
+    """Which events were told already: the count last seen of each."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def ignore(self, event: Mapping[str, Any]) -> None:
+        """Remember an event that is older than the recording."""
+        self._counts[str(event["metadata"]["uid"])] = _count(event)
+
+    def observe(self, event: Mapping[str, Any], workload: str | None, seen_s: float) -> dict[str, Any] | None:
+        """The row of ``events.jsonl`` for an event of *workload*; None when this count was told before."""
+        uid = str(event["metadata"]["uid"])
+        count = _count(event)
+        if self._counts.get(uid, 0) >= count:
+            return None
+        self._counts[uid] = count
+        time = _time(event)
+        regarding = event.get("involvedObject") or {}
+        return {
+            "seen_s": seen_s,
+            "server_s": time.server_s if time else None,
+            "resolution_s": time.resolution_s if time else None,
+            "kind": regarding.get("kind"),
+            "name": regarding.get("name"),
+            "namespace": regarding.get("namespace") or event["metadata"].get("namespace"),
+            "workload": workload,
+            "type": event.get("type"),
+            "reason": event.get("reason"),
+            "message": event.get("message"),
+            "count": count,
+        }
+
+
+def _count(event: Mapping[str, Any]) -> int:
+    return int((event.get("series") or {}).get("count") or event.get("count") or 1)
+
+
+def _time(event: Mapping[str, Any]) -> Stamp | None:
+    """When it happened last; the newer API writes microseconds, the older whole seconds."""
+    return (
+        stamp((event.get("series") or {}).get("lastObservedTime"))
+        or stamp(event.get("eventTime"))
+        or stamp(event.get("lastTimestamp"))
+        or stamp(event.get("firstTimestamp"))
+    )

@@ -1,0 +1,260 @@
+"""What an object has reached: the milestones of each kind, read off its present state.
+
+A milestone that an object has reached shows in every later state, with the server's own time: whoever misses
+states in between (a reconnected watch) still learns every milestone once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import Stamp, stamp
+
+DELETED = "deleted"
+COMPLETED = "completed"
+FAILED = "failed"
+
+Object = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Milestone:
+    """One thing reached: the word for it, the server's time (None: the server keeps none), its reason."""
+
+    word: str
+    stamp: Stamp | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Lifecycle:
+    """The milestones of one kind, in the order in which they are told when several are new at once."""
+
+    words: tuple[str, ...]
+    read: Callable[[Object], Iterable[Milestone]]
+    # words that end a workload, and how: completed or failed
+    ends: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    # words that an object may leave and reach again
+    recurring: frozenset[str] = frozenset()
+    # words that are not told of the first state in which an object is seen
+    implied: frozenset[str] = frozenset()
+
+    @cached_property
+    def bits(self) -> dict[str, int]:
+        """One bit of a mask for each word: a compact memory of what an object has reached."""
+        return {word: 1 << position for position, word in enumerate(self.words)}
+
+    @cached_property
+    def lasting(self) -> int:
+        """The mask of the words that, once reached, stay reached."""
+        return sum(bit for word, bit in self.bits.items() if word not in self.recurring)
+
+
+def _conditions(obj: Object) -> Iterable[Object]:
+    return (obj.get("status") or {}).get("conditions") or ()
+
+
+def created(obj: Object) -> Milestone:
+    """By the API server's stamp, in whole seconds."""
+    return Milestone("created", stamp(obj["metadata"].get("creationTimestamp")))
+
+
+_POD_CONDITIONS = {
+    ("PodScheduled", "True"): "scheduled",
+    ("Initialized", "True"): "initialized",
+    ("PodReadyToStartContainers", "True"): "ready_to_start",
+    ("ContainersReady", "True"): "containers_ready",
+    ("Ready", "True"): "ready",
+    ("DisruptionTarget", "True"): "evicted",
+}
+
+
+def _pod_milestones(pod: Object) -> Iterable[Milestone]:
+    yield created(pod)
+    for condition in _conditions(pod):
+        word = _POD_CONDITIONS.get((condition["type"], condition["status"]))
+        if condition["type"] == "PodScheduled" and condition.get("reason") == "Unschedulable":
+            word = "unschedulable"
+        if word:
+            yield Milestone(word, stamp(condition.get("lastTransitionTime")), condition.get("reason"))
+    yield from _pod_phase(pod.get("status") or {})
+
+
+def _pod_phase(status: Object) -> Iterable[Milestone]:
+    phase = status.get("phase")
+    started = next(iter(_container_times(status, "startedAt")), None)
+    if phase == "Running" or started:
+        yield Milestone("running", started)
+    ended = next(reversed(_container_times(status, "finishedAt")), None)
+    if phase == "Succeeded":
+        yield Milestone("succeeded", ended)
+    if phase == "Failed":
+        if status.get("reason") == "Evicted":
+            yield Milestone("evicted", ended, "Evicted")
+        yield Milestone(FAILED, ended, _pod_failure(status))
+
+
+def _container_states(status: Object) -> Iterable[Object]:
+    for container in status.get("containerStatuses") or ():
+        yield from (container.get("state") or {}).values()
+
+
+def _container_times(status: Object, key: str) -> list[Stamp]:
+    """The times that the containers' states have under *key*, earliest first."""
+    times = [found for state in _container_states(status) if (found := stamp(state.get(key)))]
+    return sorted(times, key=lambda found: found.server_s)
+
+
+# why a pod failed that did nothing wrong itself; its controller may make another one
+DISRUPTIONS = frozenset(
+    {
+        "PreemptionByScheduler",
+        "DeletionByTaintManager",
+        "EvictionByEvictionAPI",
+        "DeletionByPodGC",
+        "TerminationByKubelet",
+        "Evicted",
+    }
+)
+
+
+def _pod_failure(status: Object) -> str:
+    """Why a pod failed, worded alike for all pods that failed alike: it is counted."""
+    if status.get("reason"):
+        return str(status["reason"])
+    for condition in status.get("conditions") or ():
+        if condition["type"] == "DisruptionTarget" and condition["status"] == "True" and condition.get("reason"):
+            return str(condition["reason"])
+    for state in _container_states(status):
+        if state.get("exitCode"):
+            reason = state.get("reason") or "Error"
+            return f"{reason} (exit code {state['exitCode']})"
+    return "unknown"
+
+
+def _job_milestones(job: Object) -> Iterable[Milestone]:
+    status = job.get("status") or {}
+    yield created(job)
+    if status.get("startTime"):
+        yield Milestone("started", stamp(status["startTime"]))
+    for condition in _conditions(job):
+        if condition.get("status") != "True":
+            continue
+        word = _JOB_CONDITIONS.get(condition["type"])
+        if word == COMPLETED:
+            yield Milestone(word, stamp(status.get("completionTime") or condition.get("lastTransitionTime")))
+        elif word:
+            yield Milestone(word, stamp(condition.get("lastTransitionTime")), condition.get("reason"))
+
+
+# Complete is the Job's; Succeeded the training operator's and, with Completed, that of many other kinds
+_JOB_CONDITIONS = {
+    "Complete": COMPLETED,
+    "Completed": COMPLETED,
+    "Succeeded": COMPLETED,
+    "Failed": FAILED,
+    "Suspended": "suspended",
+}
+
+
+def _deployment_milestones(deployment: Object) -> Iterable[Milestone]:
+    """A Deployment is complete when all its replicas are available; its pods run on."""
+    yield created(deployment)
+    status = deployment.get("status") or {}
+    progress: Object = next((one for one in _conditions(deployment) if one["type"] == "Progressing"), {})
+    if not progress:
+        return
+    yield Milestone("started", stamp(progress.get("lastTransitionTime")) if progress["status"] == "True" else None)
+    if progress["status"] == "False" and progress.get("reason") == "ProgressDeadlineExceeded":
+        yield Milestone(FAILED, stamp(progress.get("lastTransitionTime")), "ProgressDeadlineExceeded")
+    asked = (deployment.get("spec") or {}).get("replicas", 1)
+    current = (status.get("observedGeneration") or 0) >= (deployment["metadata"].get("generation") or 0)
+    if current and min(status.get("availableReplicas") or 0, status.get("updatedReplicas") or 0) >= asked:
+        yield Milestone(COMPLETED, stamp(progress.get("lastUpdateTime")))
+
+
+def _any_milestones(obj: Object) -> Iterable[Milestone]:
+    """A kind nobody described: conditions named as Jobs name them, else a phase that says how it ended."""
+    found = list(_job_milestones(obj))
+    yield from found
+    phase = str((obj.get("status") or {}).get("phase", ""))
+    words = {milestone.word for milestone in found}
+    if phase in ("Succeeded", "Completed", "Complete") and COMPLETED not in words:
+        yield Milestone(COMPLETED)
+    if phase == "Failed" and FAILED not in words:
+        yield Milestone(FAILED, reason=str((obj.get("status") or {}).get("reason") or "unknown"))
+
+
+def _runai_milestones(workload: Object) -> Iterable[Milestone]:
+    """One of Run:ai's that ends by itself."""
+    yield from _any_milestones(workload)
+    running = _runai_running(workload)
+    if running is not None:
+        yield Milestone("started", running.stamp)
+
+
+def _interactive_milestones(workload: Object) -> Iterable[Milestone]:
+    """An interactive workload is complete when it runs, as a Deployment: then its user can begin."""
+    yield from _any_milestones(workload)
+    running = _runai_running(workload)
+    if running is not None:
+        yield running
+
+
+def _runai_running(workload: Object) -> Milestone | None:
+    """That it runs, with the time of the condition when there is one."""
+    for condition in _conditions(workload):
+        if condition["type"] in ("Running", "Ready") and condition["status"] == "True":
+            return Milestone(COMPLETED, stamp(condition.get("lastTransitionTime")))
+    return Milestone(COMPLETED) if (workload.get("status") or {}).get("phase") == "Running" else None
+
+
+_WORKLOAD_WORDS = ("created", "suspended", "started", COMPLETED, FAILED, DELETED)
+_WORKLOAD_ENDS = MappingProxyType({COMPLETED: COMPLETED, FAILED: FAILED})
+_WORKLOAD_RECURRING = frozenset({"suspended", "started"})
+
+POD = Lifecycle(
+    words=(
+        "created",
+        "unschedulable",
+        "scheduled",
+        "initialized",
+        "ready_to_start",
+        "running",
+        "containers_ready",
+        "ready",
+        "evicted",
+        "succeeded",
+        FAILED,
+        DELETED,
+    ),
+    read=_pod_milestones,
+    ends=MappingProxyType({"succeeded": COMPLETED, FAILED: FAILED}),
+    recurring=frozenset({"unschedulable", "containers_ready", "ready"}),
+)
+JOB = Lifecycle(_WORKLOAD_WORDS, _job_milestones, _WORKLOAD_ENDS, _WORKLOAD_RECURRING)
+ANY = Lifecycle(_WORKLOAD_WORDS, _any_milestones, _WORKLOAD_ENDS, _WORKLOAD_RECURRING)
+
+DEPLOYMENT = Lifecycle(("created", "started", COMPLETED, FAILED, DELETED), _deployment_milestones, _WORKLOAD_ENDS)
+
+RUNAI = Lifecycle(_WORKLOAD_WORDS, _runai_milestones, _WORKLOAD_ENDS, _WORKLOAD_RECURRING)
+INTERACTIVE = Lifecycle(_WORKLOAD_WORDS, _interactive_milestones, _WORKLOAD_ENDS, _WORKLOAD_RECURRING)
+
+_BY_KIND = {
+    "Pod": POD,
+    "Job": JOB,
+    "PyTorchJob": JOB,
+    "Deployment": DEPLOYMENT,
+    "TrainingWorkload": RUNAI,
+    "DistributedWorkload": RUNAI,
+    "InteractiveWorkload": INTERACTIVE,
+}
+
+
+def lifecycle_of(kind: str) -> Lifecycle:
+    """The milestones of *kind*; the general ones for a kind that is not described here."""
+    return _BY_KIND.get(kind, ANY)

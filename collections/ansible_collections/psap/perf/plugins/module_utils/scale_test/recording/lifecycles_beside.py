@@ -1,0 +1,112 @@
+"""Milestones of what stands beside workloads and pods: pod groups, Kueue's Workloads, volume claims, nodes.
+
+None of them ends a workload: they explain where its time went.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import stamp
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import (
+    COMPLETED,
+    DELETED,
+    FAILED,
+    Lifecycle,
+    Milestone,
+    Object,
+    created,
+    lifecycle_of,
+)
+
+
+def _status(obj: Object) -> Object:
+    status: Any = obj.get("status")
+    return status if isinstance(status, dict) else {}
+
+
+def _true_conditions(obj: Object, words: dict[str, str]) -> Iterable[Milestone]:
+    """A milestone for each condition in *words* that is true."""
+    for condition in _status(obj).get("conditions") or ():
+        word = words.get(str(condition.get("type")))
+        if word and condition.get("status") == "True":
+            yield Milestone(word, stamp(condition.get("lastTransitionTime")), condition.get("reason"))
+
+
+# PodGroupScheduled is scheduling.k8s.io's, Scheduled Volcano's
+_POD_GROUP_CONDITIONS = {"PodGroupScheduled": "scheduled", "Scheduled": "scheduled"}
+# of scheduling.x-k8s.io, Volcano and Run:ai; they keep no time of it
+_POD_GROUP_PHASES = {
+    "Scheduled": "scheduled",
+    "Running": "running",
+    "Finished": COMPLETED,
+    "Completed": COMPLETED,
+    "Succeeded": COMPLETED,
+    "Failed": FAILED,
+}
+
+
+def _pod_group_milestones(group: Object) -> Iterable[Milestone]:
+    yield created(group)
+    told = list(_true_conditions(group, _POD_GROUP_CONDITIONS))
+    yield from told
+    word = _POD_GROUP_PHASES.get(str(_status(group).get("phase")))
+    if word and all(milestone.word != word for milestone in told):
+        yield Milestone(word, reason=_status(group).get("reason") if word == FAILED else None)
+
+
+_QUEUED_CONDITIONS = {
+    "QuotaReserved": "quota_reserved",
+    "Admitted": "admitted",
+    "Evicted": "evicted",
+    "Finished": COMPLETED,
+}
+
+
+def _queued_milestones(workload: Object) -> Iterable[Milestone]:
+    yield created(workload)
+    yield from _true_conditions(workload, _QUEUED_CONDITIONS)
+
+
+_CLAIM_PHASES = {"Bound": "bound", "Lost": FAILED}
+
+
+def _claim_milestones(claim: Object) -> Iterable[Milestone]:
+    yield created(claim)
+    phase = str(_status(claim).get("phase"))
+    if phase in _CLAIM_PHASES:
+        yield Milestone(_CLAIM_PHASES[phase], reason="Lost" if phase == "Lost" else None)
+
+
+def _node_milestones(node: Object) -> Iterable[Milestone]:
+    yield created(node)
+    for condition in _status(node).get("conditions") or ():
+        if condition.get("type") == "Ready":
+            word = "ready" if condition.get("status") == "True" else "not_ready"
+            yield Milestone(word, stamp(condition.get("lastTransitionTime")), condition.get("reason"))
+    spec: Object = node.get("spec") or {}
+    yield Milestone("cordoned" if spec.get("unschedulable") else "uncordoned")
+
+
+POD_GROUP = Lifecycle(("created", "scheduled", "running", COMPLETED, FAILED, DELETED), _pod_group_milestones)
+QUEUED = Lifecycle(
+    ("created", "quota_reserved", "admitted", "evicted", COMPLETED, DELETED),
+    _queued_milestones,
+    recurring=frozenset({"quota_reserved", "admitted", "evicted"}),
+)
+CLAIM = Lifecycle(("created", "bound", FAILED, DELETED), _claim_milestones)
+NODE = Lifecycle(
+    ("created", "ready", "not_ready", "cordoned", "uncordoned", DELETED),
+    _node_milestones,
+    recurring=frozenset({"ready", "not_ready", "cordoned", "uncordoned"}),
+    # a node is not told to be what every new one is
+    implied=frozenset({"uncordoned"}),
+)
+
+_BY_KIND = {"PodGroup": POD_GROUP, "Workload": QUEUED, "PersistentVolumeClaim": CLAIM, "Node": NODE}
+
+
+def lifecycle_beside(kind: str) -> Lifecycle:
+    """The milestones of a kind beside the workloads; those of a workload for one that stands in for it (RunaiJob)."""
+    return _BY_KIND.get(kind) or lifecycle_of(kind)

@@ -1,0 +1,149 @@
+"""From a stream of object states to the transitions between them: what is new since the uid's last state."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import Stamp
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import workload_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import DELETED, Lifecycle
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One row of ``transitions.jsonl``: an object reached something, seen at ``seen_s``."""
+
+    seen_s: float
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+    workload: str | None
+    transition: str
+    stamp: Stamp | None
+    node: str | None
+    reason: str | None
+
+    def row(self) -> dict[str, Any]:
+        """The row as it is written."""
+        return {
+            "seen_s": self.seen_s,
+            "kind": self.kind,
+            "namespace": self.namespace,
+            "name": self.name,
+            "uid": self.uid,
+            "workload": self.workload,
+            "transition": self.transition,
+            "server_s": self.stamp.server_s if self.stamp else None,
+            "resolution_s": self.stamp.resolution_s if self.stamp else None,
+            "node": self.node,
+            "reason": self.reason,
+        }
+
+
+class _Known:
+    """The compact memory of one object: 20,000 workloads and their pods must fit beside everything else."""
+
+    __slots__ = ("mask", "name", "namespace", "node", "workload")
+
+    def __init__(self, namespace: str, name: str, workload: str | None) -> None:
+        self.namespace = namespace
+        self.name = name
+        self.workload = workload
+        self.node: str | None = None
+        self.mask = 0
+
+
+class Tracker:
+    """The last known state of every object of one kind."""
+
+    def __init__(
+        self, kind: str, lifecycle: Lifecycle, workload_in: Callable[[dict[str, Any]], str | None] | None = None
+    ) -> None:
+        """*kind* is written in the rows; *lifecycle* says what can be reached; *workload_in* finds the workload of
+        an object (default: a pod's by its labels and its controller, any other object is one itself)."""
+        self._kind = kind
+        self._lifecycle = lifecycle
+        self._workload_in = workload_in or (_workload_of_pod if kind == "Pod" else _itself)
+        self._known: dict[str, _Known] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __contains__(self, uid: str) -> bool:
+        return uid in self._known
+
+    def workload(self, uid: str) -> str | None:
+        """The workload that a known object belongs to."""
+        known = self._known.get(uid)
+        return known.workload if known else None
+
+    def observe(self, obj: dict[str, Any], seen_s: float) -> list[Transition]:
+        """What is new in this state of an object; nothing when the state was told before."""
+        uid, known = self._recall(obj)
+        silent = self._lifecycle.implied if not known.mask else ()
+        bits = self._lifecycle.bits
+        present = 0
+        fresh: dict[str, Transition] = {}
+        for milestone in self._lifecycle.read(obj):
+            bit = bits[milestone.word]
+            present |= bit
+            if not known.mask & bit and milestone.word not in silent:
+                fresh[milestone.word] = self._transition(
+                    uid, known, seen_s, milestone.word, milestone.stamp, milestone.reason
+                )
+        known.mask = (known.mask & self._lifecycle.lasting) | present
+        return [fresh[word] for word in self._lifecycle.words if word in fresh]
+
+    def remove(self, obj: dict[str, Any], seen_s: float) -> list[Transition]:
+        """An object is gone: what its last state adds, then ``deleted``."""
+        found = self.observe(obj, seen_s)
+        uid = str(obj["metadata"]["uid"])
+        found.append(self._transition(uid, self._known.pop(uid), seen_s, DELETED, None, None))
+        return found
+
+    def missing(self, listed: Iterable[str], seen_s: float) -> list[Transition]:
+        """``deleted`` for each known object that a complete list of uids no longer has: it went unwatched."""
+        gone = self._known.keys() - set(listed)
+        return [self._transition(uid, self._known.pop(uid), seen_s, DELETED, None, None) for uid in sorted(gone)]
+
+    def _recall(self, obj: dict[str, Any]) -> tuple[str, _Known]:
+        metadata = obj["metadata"]
+        uid = str(metadata["uid"])
+        known = self._known.get(uid)
+        if known is None:
+            workload = self._workload_in(obj)
+            known = self._known[uid] = _Known(metadata.get("namespace", ""), metadata["name"], workload)
+            known.node = metadata["name"] if self._kind == "Node" else None
+        if known.node is None and self._kind == "Pod":
+            node = (obj.get("spec") or {}).get("nodeName")
+            # one text for all the pods of a node
+            known.node = sys.intern(str(node)) if node else None
+        return uid, known
+
+    def _transition(
+        self, uid: str, known: _Known, seen_s: float, word: str, stamp: Stamp | None, reason: str | None
+    ) -> Transition:
+        return Transition(
+            seen_s=seen_s,
+            kind=self._kind,
+            namespace=known.namespace,
+            name=known.name,
+            uid=uid,
+            workload=known.workload,
+            transition=word,
+            stamp=stamp,
+            node=known.node,
+            reason=reason,
+        )
+
+
+def _workload_of_pod(pod: dict[str, Any]) -> str | None:
+    return workload_of(pod["metadata"])
+
+
+def _itself(obj: dict[str, Any]) -> str | None:
+    return str(obj["metadata"]["name"])

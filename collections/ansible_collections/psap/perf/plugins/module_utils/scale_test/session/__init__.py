@@ -1,0 +1,1 @@
+"""A whole recording: its course, its end, its accounts."""

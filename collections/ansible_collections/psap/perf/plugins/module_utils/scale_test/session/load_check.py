@@ -1,0 +1,122 @@
+"""Whether the settings of the flow scale_test make a load, before anything is touched: what types and rules cannot say.
+
+Every finding names its setting, and all of them are told at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.priorities import check_priorities
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import check_queues
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings, phases_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Priority, Tenant
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inputs import (
+    check_claim_size,
+    check_namespace,
+    positive_seconds,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace, read_trace
+
+_DURATIONS = ("duration", "batch_delay", "churn_period", "metrics_interval")
+
+# from the folder of a role and what the user named to the file
+Find = Callable[[str, str], Path]
+
+
+def check_load(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], find: Find) -> None:
+    """Refuse *settings* (by name) that no load can be made of, in any of the *cells* (values of the dimensions).
+
+    :raises UsageError: with all that is wrong, a line each.
+    """
+    check = _Check(settings, {})
+    check.values()
+    check.shares()
+    trace = check.files(find)
+    for cell in cells:
+        check.arrivals({**settings, **cell}, trace)
+    if check.found:
+        raise UsageError("\n".join(check.found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """What was found so far, each thing once and in order."""
+
+    settings: Mapping[str, Any]
+    found: dict[str, None]
+
+    @contextmanager
+    def _naming(self, setting: str) -> Iterator[None]:
+        try:
+            yield
+        except UsageError as error:
+            self.found[f"scale_test_{setting}: {error}"] = None
+
+    def _value(self, setting: str) -> Any:
+        return self.settings[f"scale_test_{setting}"]
+
+    def values(self) -> None:
+        """Durations, sizes, names."""
+        for setting in _DURATIONS:
+            with self._naming(setting):
+                seconds(self._value(setting))
+        with self._naming("timeout"):
+            positive_seconds(self._value("timeout"))
+        with self._naming("pvc_size"):
+            check_claim_size(self._value("pvc_size"))
+        with self._naming("metrics_endpoints"):
+            MetricsSettings(0.0, self._value("metrics_endpoints"))
+        with self._naming("namespace"):
+            check_namespace(self._value("namespace"))
+        if self._value("project"):
+            with self._naming("project"):
+                check_namespace(f"runai-{self._value('project')}")
+
+    def shares(self) -> None:
+        """Tenants and priorities."""
+        given = [
+            Tenant(
+                namespace=one.get("namespace") or self._value("namespace"),
+                queue=one.get("queue") or self._value("queue"),
+                quota=one.get("quota"),
+            )
+            for one in self._value("tenants")
+        ]
+        with self._naming("tenants"):
+            for tenant in given:
+                check_namespace(tenant.namespace)
+            check_queues(given)
+        with self._naming("priorities"):
+            check_priorities([Priority(one["name"], one["value"]) for one in self._value("priorities")])
+
+    def files(self, find: Find) -> Trace | None:
+        """The template of the user's own, and the trace, which comes back when it can be used."""
+        if self._value("template"):
+            with self._naming("template"):
+                find("templates", self._value("template"))
+        if self._value("trace"):
+            with self._naming("trace"):
+                return read_trace(find("files", self._value("trace")))
+        return None
+
+    def arrivals(self, settings: Mapping[str, Any], trace: Trace | None) -> None:
+        """Whether all workloads of one cell come to be due."""
+        count, connections = settings["scale_test_count"], settings["scale_test_connections"]
+        if trace is not None:
+            with self._naming("trace"):
+                trace.check(count)
+        with self._naming("phases"):
+            phases = phases_of(self._value("phases"))
+            if phases:
+                shape = ArrivalSettings(
+                    burst=self._value("burst"), spacing=self._value("spacing"), seed=self._value("seed"), phases=phases
+                )
+                shape.arrivals(count, connections)

@@ -1,0 +1,302 @@
+"""What the verbs ask for: a submission with its recording, or a recording alone; and the judgement at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_text
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
+    DataQualityError,
+    Interrupted,
+    PerfError,
+    UsageError,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import LAB_DURATION, Submission
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind, discover
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.beside import discover_beside
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.files import RecordingFiles
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Scope
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import (
+    STOP,
+    TIMEOUT,
+    Session,
+    SessionEnd,
+    SessionPlan,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import (
+    Surroundings,
+    look_around,
+    make_namespace,
+    require_namespace,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.until import condition
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.gathering import GatheredSubmission
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.process import LocalProcesses
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnedSubmission, ChurnPlan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.priorities import (
+    class_name,
+    priority_classes,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import queues
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import (
+    OwnSubmission,
+    SubmissionToBegin,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import runai
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import (
+    AssortedWorkloads,
+    Assortment,
+    Variant,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.gangs import (
+    check_kinds,
+    discover_pod_groups,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import WorkloadPlan, Workloads
+
+Interruption = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a command works: the run's id, its directory below the run, and the folders of its files."""
+
+    run: str
+    directory: str
+    source: Path
+    artifacts: Path
+
+
+@dataclass(frozen=True, slots=True)
+class SubmitRequest:
+    """A submission; times in seconds."""
+
+    place: Place
+    template: Path
+    variables: Mapping[str, Any]
+    patch: Mapping[str, Any]
+    count: int
+    pods: int
+    duration_s: float
+    connections: int
+    arrivals: ArrivalSettings
+    assortment: Assortment
+    timeout_s: float
+    submitters: int = 1
+    gang: bool = False
+    churn: ChurnPlan = field(default_factory=ChurnPlan)
+    metrics: MetricsSettings = field(default_factory=MetricsSettings)
+
+    def __post_init__(self) -> None:
+        """:raises UsageError: when a number is out of its range."""
+        for name, least in (("count", 1), ("pods", 1), ("connections", 1), ("submitters", 1), ("duration_s", 0)):
+            if getattr(self, name) < least:
+                raise UsageError(f"{name} is {getattr(self, name)}; it must be at least {least}")
+        if self.submitters > self.connections:
+            raise UsageError(
+                f"{self.submitters} submitters share {self.connections} connections; each needs at least one"
+            )
+        if self.churn.percent and self.arrivals.trace is not None:
+            raise UsageError("churn adds workloads that a trace does not have; give one of them only")
+
+    @property
+    def total(self) -> int:
+        """How many workloads are submitted, those of the rounds of churn included."""
+        return self.churn.total(self.count)
+
+    def workloads(self, *, lab: bool, openshift: bool, pod_groups: str = "") -> AssortedWorkloads:
+        """The workloads, as this kind of cluster wants them, with *pod_groups* of that API version (empty: without);
+        the first is kept as the command's source.
+
+        :raises UsageError: when a template cannot be used.
+        """
+        submission = Submission.of(self.place.run, self.place.directory)
+
+        def make(variant: Variant) -> Workloads:
+            plan = self._plan(variant, submission, lab=lab, openshift=openshift)
+            return Workloads(replace(plan, pod_groups=pod_groups), submission)
+
+        workloads = AssortedWorkloads(self.assortment, self.total, make)
+        write_text(self.place.source / "workload-00000.yml", dump_yaml(workloads.manifest(0)))
+        group = workloads.at(0).pod_group(0)
+        if group is not None:
+            write_text(self.place.source / "pod-group-00000.yml", dump_yaml(group))
+        return workloads
+
+    def _plan(self, variant: Variant, submission: Submission, *, lab: bool, openshift: bool) -> WorkloadPlan:
+        template = self.template
+        if variant.kind is not None:
+            # kinds lie side by side, the shipped ones and those of a user
+            template = template.parent / f"{variant.kind.lower()}.yml.j2"
+        try:
+            source = template.read_text(encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"the template {template} cannot be read: {error.strerror}") from error
+        duration = f"{self.duration_s if variant.duration_s is None else variant.duration_s:g}"
+        given = {**self.variables, "pods": self.pods, "duration_s": duration, "openshift": openshift}
+        priority = self.assortment.priority(variant.priority)
+        own = {
+            "gpus": variant.gpus,
+            "queue": variant.queue or None,
+            "priority_class": class_name(submission, priority.name) if priority else "",
+        }
+        return WorkloadPlan(
+            source=source,
+            origin=str(template),
+            namespace=variant.namespace,
+            pods=self.pods,
+            variables={**given, **{name: value for name, value in own.items() if value is not None}},
+            patch=self.patch,
+            # nothing sleeps in a simulated pod: the lab is told how long it would have
+            pod_annotations={LAB_DURATION: f"{duration}s"} if lab else {},
+            folder=template.parent,
+            priority=priority.value if priority else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRequest:
+    """A recording of what others submit; *timeout_s* in seconds, *count* 0 where nobody knows how many come."""
+
+    place: Place
+    api_version: str
+    kind: str
+    namespace: str
+    selector: str | None
+    count: int
+    until: str
+    timeout_s: float
+    metrics: MetricsSettings = field(default_factory=MetricsSettings)
+
+
+async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Interruption) -> SessionEnd:
+    """Submit and record until every workload has ended, the time is up, or the user asks to stop.
+
+    :raises PerfError: when the cluster or the disk ends it.
+    """
+    arrivals = request.arrivals.arrivals(request.count, request.connections)
+    async with ApiClient(endpoint) as client:
+        surroundings = await look_around(client)
+        groups = await discover_pod_groups(client) if request.gang else None
+        pod_groups = groups.api_version if groups else ""
+        workloads = request.workloads(lab=surroundings.lab, openshift=surroundings.openshift, pod_groups=pod_groups)
+        if groups:
+            check_kinds(workloads.kinds, pod_groups, lab=surroundings.lab)
+        resources = [await discover(client, api_version, kind) for api_version, kind in workloads.kinds]
+        await _have_namespaces(client, request.assortment.namespaces, workloads, lab=surroundings.lab)
+        beside = await discover_beside(client, [resource.kind for resource in resources])
+        plan = replace(_session_plan(request, workloads, resources, surroundings), beside=beside)
+        made = [*resources, groups] if groups else resources
+        by_kind = {(resource.api_version, resource.kind): resource for resource in made}
+        own = OwnSubmission(workloads, by_kind, request.count, request.connections, arrivals)
+        files = RecordingFiles(request.place.artifacts)
+        submission = _submission(own, endpoint, request, files)
+        first = request.assortment.namespaces[0]
+        async with (
+            priority_classes(client, workloads.submission, first, request.assortment.priorities),
+            queues(client, workloads.submission, request.assortment.tenants),
+        ):
+            return await Session(client, plan, files, surroundings, interrupted, submission).run()
+
+
+async def _have_namespaces(
+    client: ApiClient, namespaces: Sequence[str], workloads: AssortedWorkloads, *, lab: bool
+) -> None:
+    """Make those that are missing; those of Run:ai's projects are Run:ai's to make, where it is the real one."""
+    if any(runai.is_runai_version(version) for version, _kind in workloads.kinds) and not lab:
+        for namespace in namespaces:
+            await require_namespace(client, namespace, "make its project in Run:ai first")
+    for namespace in namespaces:
+        await make_namespace(client, namespace)
+
+
+def _session_plan(
+    request: SubmitRequest, workloads: AssortedWorkloads, resources: Sequence[ResourceKind], surroundings: Surroundings
+) -> SessionPlan:
+    selector = workloads.submission.selector
+    namespaces = request.assortment.namespaces
+    return SessionPlan(
+        run=request.place.run,
+        scopes=tuple(Scope(namespace, resource, selector) for namespace in namespaces for resource in resources),
+        asked=request.total,
+        timeout_s=request.timeout_s,
+        until=None,
+        metrics=request.metrics.plan(surroundings.metrics_endpoints),
+        client={
+            "connections": request.connections,
+            "submitters": request.submitters,
+            **request.arrivals.document(),
+            **request.churn.document(),
+        },
+    )
+
+
+def _submission(
+    own: OwnSubmission, endpoint: ApiEndpoint, request: SubmitRequest, files: RecordingFiles
+) -> SubmissionToBegin:
+    """By this process or several, and its rounds of churn."""
+    submission: SubmissionToBegin = own
+    if request.submitters > 1:
+        folder = request.place.artifacts / "submitters"
+        submission = GatheredSubmission(own, request.submitters, folder, LocalProcesses(endpoint))
+    if request.churn.percent:
+        submission = ChurnedSubmission(submission, own, request.churn, files.churn)
+    return submission
+
+
+async def watch(endpoint: ApiEndpoint, request: WatchRequest, interrupted: Interruption) -> SessionEnd:
+    """Record what others submit until the condition holds, the time is up, or the user asks to stop.
+
+    :raises PerfError: when the cluster or the disk ends it.
+    """
+    until = condition(request.until)
+    async with ApiClient(endpoint) as client:
+        surroundings = await look_around(client)
+        resource = await discover(client, request.api_version, request.kind)
+        await require_namespace(client, request.namespace)
+        plan = SessionPlan(
+            run=request.place.run,
+            scopes=(Scope(request.namespace, resource, request.selector),),
+            asked=request.count,
+            timeout_s=request.timeout_s,
+            until=until,
+            metrics=request.metrics.plan(surroundings.metrics_endpoints),
+            beside=await discover_beside(client, [resource.kind]),
+            client={"connections": 0, "rate": 0.0, "submitters": 0},
+        )
+        files = RecordingFiles(request.place.artifacts)
+        return await Session(client, plan, files, surroundings, interrupted).run()
+
+
+def judge(end: SessionEnd, *, max_failed: int | None, timeout_s: float) -> None:
+    """Raise what the command must fail with; the files are complete in every case. *max_failed* None allows any.
+
+    :raises Interrupted: the user asked to stop.
+    :raises DataQualityError: workloads were lost, or the accounts do not agree.
+    :raises PerfError: time was up, or more workloads failed than allowed.
+    """
+    accounting = end.accounting
+    sentence = accounting.sentence()
+    if end.ended_by == STOP:
+        raise Interrupted(f"interrupted: {sentence}")
+    if end.failure is not None:
+        untrue = accounting.lost or not accounting.identity_holds
+        raise (DataQualityError if untrue else PerfError)(f"{end.failure}; {sentence}")
+    if not accounting.identity_holds:
+        raise DataQualityError(f"the accounts do not agree: {'; '.join(accounting.discrepancies)}; {sentence}")
+    if accounting.lost:
+        raise DataQualityError(f"workloads were lost: {sentence}; transitions.jsonl says when")
+    if end.ended_by == TIMEOUT:
+        raise PerfError(
+            f"not over after {timeout_s:g} s: {sentence}; events.jsonl says what keeps them (such as pods that fit on "
+            "no node); raise the timeout if they only need longer"
+        )
+    if max_failed is not None and accounting.failed > max_failed:
+        raise PerfError(f"more than {max_failed} workloads failed: {sentence}; {accounting.whereabouts()}")

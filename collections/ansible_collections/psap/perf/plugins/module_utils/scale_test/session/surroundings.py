@@ -1,0 +1,124 @@
+"""What kind of cluster this is: simulated or real, OpenShift or not, how many GPUs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import (
+    MADE_FOR,
+    MANAGED_BY,
+    MANAGER,
+    SCALE_TEST,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import NODES_PATH
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RetryPolicy
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import lab_endpoints
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import runai
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.manifests import GPU
+
+_LAB = "/api/v1/namespaces/kube-system/configmaps/perflab"
+_OPENSHIFT = "/apis/security.openshift.io/v1"
+_NAMESPACES = "/api/v1/namespaces"
+_UNKNOWN_USER = 401
+_FORBIDDEN = 403
+_NOT_FOUND = 404
+_CONFLICT = 409
+_SERVICE_ACCOUNT_TRIES = 100
+_SERVICE_ACCOUNT_PAUSE_S = 0.1
+# a cluster that is not there is said so at once, not after the patience that a running test deserves
+_FIRST_CONTACT = RetryPolicy(give_up_after_s=10.0)
+_PAGE = "500"
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The cluster as far as a submission depends on it."""
+
+    lab: bool
+    openshift: bool
+    simulated: tuple[str, ...]
+    emulated: tuple[str, ...]
+    # where a lab's components show their metrics
+    metrics_endpoints: Mapping[str, str] = field(default_factory=dict)
+
+
+async def look_around(client: ApiClient) -> Surroundings:
+    """Ask the cluster what it is.
+
+    :raises ClusterError: when it cannot be reached, or does not know us.
+    """
+    marker = await client.request("GET", _LAB, policy=_FIRST_CONTACT)
+    if marker.status == _UNKNOWN_USER:
+        raise ClusterError(f"{client.endpoint.server} does not accept our credentials; renew the kubeconfig")
+    data = (marker.document().get("data") or {}) if marker.succeeded else {}
+    return Surroundings(
+        lab=marker.succeeded,
+        openshift=await client.exists(_OPENSHIFT),
+        simulated=_words(data.get("simulated")),
+        emulated=_words(data.get("emulated")),
+        metrics_endpoints=lab_endpoints(data.get("metrics-endpoints")),
+    )
+
+
+async def require_namespace(client: ApiClient, namespace: str, how: str = "create it first") -> None:
+    """:raises ClusterError: when there is no such namespace; *how* says where one comes from."""
+    answer = await client.request("GET", f"{_NAMESPACES}/{namespace}")
+    if answer.status == _NOT_FOUND:
+        raise ClusterError(f"there is no namespace {namespace} at {client.endpoint.server}; {how}")
+
+
+async def make_namespace(client: ApiClient, namespace: str) -> bool:
+    """Make a namespace that is not there yet, labelled as ours to remove; whether it was made.
+
+    :raises ClusterError: when it cannot be made, or stays without its service account.
+    """
+    if await client.exists(f"{_NAMESPACES}/{namespace}"):
+        return False
+    labels = {MANAGED_BY: MANAGER, MADE_FOR: SCALE_TEST}
+    project = runai.project_of(namespace)
+    if project:
+        labels[runai.PROJECT_LABEL] = project
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": labels}}
+    answer = await client.request("POST", _NAMESPACES, body=json.dumps(body).encode())
+    if not answer.succeeded and answer.status != _CONFLICT:
+        raise ClusterError(f"cannot make namespace {namespace} at {client.endpoint.server}: {answer.message()}")
+    await _await_service_account(client, namespace)
+    return True
+
+
+async def _await_service_account(client: ApiClient, namespace: str) -> None:
+    """Without it the first pods are refused and come late: it would be measured as the cluster's latency."""
+    for _try in range(_SERVICE_ACCOUNT_TRIES):
+        if await client.exists(f"{_NAMESPACES}/{namespace}/serviceaccounts/default"):
+            return
+        await asyncio.sleep(_SERVICE_ACCOUNT_PAUSE_S)
+    raise ClusterError(f"namespace {namespace} has no service account yet: does the controller manager run?")
+
+
+def _words(text: str | None) -> tuple[str, ...]:
+    return tuple(word.strip() for word in (text or "").split(",") if word.strip())
+
+
+async def node_gpus(client: ApiClient) -> list[dict[str, Any]] | None:
+    """Name and allocatable GPUs of every node; None when we may not list nodes."""
+    nodes: list[dict[str, Any]] = []
+    parameters = {"limit": _PAGE}
+    while True:
+        answer = await client.request("GET", NODES_PATH, params=parameters)
+        if answer.status == _FORBIDDEN:
+            return None
+        if not answer.succeeded:
+            raise ClusterError(f"cannot list the nodes of {client.endpoint.server}: {answer.message()}")
+        page = answer.document()
+        for node in page.get("items") or ():
+            allocatable = (node.get("status") or {}).get("allocatable") or {}
+            nodes.append({"name": node["metadata"]["name"], "gpus": int(allocatable.get(GPU, 0))})
+        if not page["metadata"].get("continue"):
+            return nodes
+        parameters["continue"] = page["metadata"]["continue"]

@@ -1,0 +1,1 @@
+"""One submitting process: workloads, and what is created beside them."""

@@ -1,0 +1,154 @@
+"""Churn: in rounds, a share of the workloads is deleted and as many new ones take their places.
+
+What a round does follows from its number alone: it sends the next indices, and each takes the place of the oldest
+workload that is still there (the lowest index), so that two runs with the same settings do the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RequestCounts
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.deletions import Deleter
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
+    SubmissionTools,
+    Submitted,
+    Submitter,
+    reached,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import (
+    OwnSubmission,
+    SubmissionToBegin,
+    Submitting,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import AtOnce
+
+
+@dataclass(frozen=True, slots=True)
+class ChurnPlan:
+    """How much is replaced, how often, and how many times; *percent* 0 is none at all."""
+
+    percent: float = 0.0
+    period_s: float = 10.0
+    rounds: int = 1
+
+    def __post_init__(self) -> None:
+        """:raises UsageError: when a number is out of its range."""
+        if not 0 <= self.percent <= 100:
+            raise UsageError(f"churn percent is {self.percent:g}; it must be from 0 to 100")
+        if self.percent and self.rounds < 1:
+            raise UsageError(f"churn rounds is {self.rounds}; it must be at least 1")
+
+    def share(self, count: int) -> int:
+        """How many of *count* workloads a round replaces: to the nearest, at least one."""
+        return max(1, round(count * self.percent / 100)) if self.percent else 0
+
+    def total(self, count: int) -> int:
+        """How many workloads are submitted in all, *count* of them before the first round."""
+        return count + self.rounds * self.share(count)
+
+    def document(self) -> dict[str, Any]:
+        """What ``recording.json`` keeps of it."""
+        return {"churn": {"percent": self.percent, "period_s": self.period_s, "rounds": self.rounds}}
+
+
+@dataclass(frozen=True, slots=True)
+class ChurnedSubmission:
+    """A *first* submission, by one process or several, and then rounds of churn by this one.
+
+    *path* is the file of the deletions.
+    """
+
+    first: SubmissionToBegin
+    own: OwnSubmission
+    plan: ChurnPlan
+    path: Path
+
+    def workload_in(self, name: str) -> str | None:
+        """By the names that the submission gives."""
+        return self.own.workload_in(name)
+
+    def begin(self, tools: SubmissionTools) -> Submitting:
+        """The first submission and its rounds, ready to run."""
+        return _Churning(self, tools)
+
+
+class _Churning:
+    def __init__(self, asked: ChurnedSubmission, tools: SubmissionTools) -> None:
+        self._asked = asked
+        self._tools = tools
+        self._first = asked.first.begin(tools)
+        self._deleter = Deleter(tools, asked.own.workloads, asked.own.resources, tools.rows_in(asked.path))
+        self._round: Submitter | None = None
+        self._stopping = asyncio.Event()
+
+    @property
+    def requests(self) -> RequestCounts:
+        return self._first.requests
+
+    @property
+    def failure(self) -> str | None:
+        return self._first.failure
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self._first.stop()
+        if self._round is not None:
+            self._round.stop()
+
+    async def run(self) -> None:
+        """The first workloads, then a round each period, counted from the last answer to a first workload.
+
+        A round that lasts longer than the period puts off those after it. When not all of the first could be
+        submitted, there are none.
+        """
+        await self._first.run()
+        began, plan = self._tools.clock.now(), self._asked.plan
+        for number in range(1, plan.rounds + 1):
+            if self.failure is not None or not await reached(
+                self._tools.clock, began + number * plan.period_s, self._stopping
+            ):
+                return
+            await self._replace(number)
+
+    async def _replace(self, number: int) -> None:
+        own = self._asked.own
+        share = self._asked.plan.share(own.count)
+        beginning = own.count + (number - 1) * share
+        indices = range(beginning, beginning + share)
+        leaving = dict(zip(indices, self._oldest(), strict=False))
+        turn = _Round(number, leaving, self._deleter)
+        self._round = Submitter(self._tools, own.workloads, own.resources, turn=turn)
+        await self._round.submit(indices, connections=own.connections, arrivals=AtOnce())
+
+    def _oldest(self) -> Iterator[Submitted]:
+        """Those that are there, the lowest index first."""
+        known, deleted = self._tools.ledger.workloads, self._deleter.gone
+        outcomes = sorted(self._tools.counts.outcomes.values(), key=lambda submitted: submitted.index)
+        there = (one for one in outcomes if one.name in known and one.name not in deleted)
+        return (one for one in there if not known[one.name].gone)
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """One round: who leaves for whom."""
+
+    number: int
+    leaving: dict[int, Submitted]
+    deleter: Deleter
+
+    def replaces(self, index: int) -> int | None:
+        """The index of the workload whose place this one takes; None when nothing was there any more."""
+        left = self.leaving.get(index)
+        return left.index if left else None
+
+    async def make_room(self, index: int) -> None:
+        """Delete that workload."""
+        left = self.leaving.get(index)
+        if left is not None:
+            await self.deleter.delete(left, self.number)

@@ -1,0 +1,108 @@
+"""Deleting a workload of ours, once, through the faults that a submission meets too; a row for each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import Answer, UnansweredError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
+    SubmissionTools,
+    Submitted,
+    WorkloadsByIndex,
+)
+
+DELETED = "deleted"
+ABSENT = "absent"
+FAILED = "failed"
+
+_NOT_FOUND = 404
+_CONFLICT = 409
+
+
+@dataclass(frozen=True, slots=True)
+class _Deletion:
+    """How one went; ``status`` None means that no answer came."""
+
+    status: int | None
+    outcome: str
+    error: str | None = None
+
+
+class Deleter:
+    """Deletes workloads and keeps the accounts straight: who was running and is deleted by us is not lost."""
+
+    def __init__(
+        self,
+        tools: SubmissionTools,
+        workloads: WorkloadsByIndex,
+        resources: Mapping[tuple[str, str], ResourceKind],
+        record: Callable[[Mapping[str, Any]], None],
+    ) -> None:
+        """*record* takes each row of ``churn.jsonl``."""
+        self._tools = tools
+        self._workloads = workloads
+        self._resources = resources
+        self._ledger = tools.ledger
+        self._record = record
+        # by the answers: the watch may show it later
+        self.gone: set[str] = set()
+
+    async def delete(self, submitted: Submitted, churn_round: int) -> None:
+        """Delete a workload, with its pods and its pod group; whatever comes of it stands in its row."""
+        workloads = self._workloads.at(submitted.index)
+        resource = self._resources[workloads.api_version, workloads.kind]
+        known = self._ledger.workloads[submitted.name]
+        sent, was_gone = self._tools.clock.now(), known.gone
+        self._ledger.claim(submitted.name)
+        done = _Deletion(None, FAILED, "stopped before the answer came")
+        try:
+            done = await self._deleted(resource.object(workloads.namespace, submitted.name), submitted.uid)
+        finally:
+            if not was_gone and (done.status == _NOT_FOUND or (done.outcome == FAILED and known.gone)):
+                # it was there when we asked: an earlier try, whose answer was lost, did it
+                done = _Deletion(done.status, DELETED, done.error)
+            if done.outcome != FAILED:
+                self.gone.add(submitted.name)
+            self._ledger.settle(submitted.name, deleted=done.outcome == DELETED)
+            self._record(
+                {
+                    "round": churn_round,
+                    "index": submitted.index,
+                    "namespace": workloads.namespace,
+                    "name": submitted.name,
+                    "sent_s": sent,
+                    "answered_s": self._tools.clock.now(),
+                    "status": done.status,
+                    "outcome": done.outcome,
+                    "error": done.error,
+                }
+            )
+        group = workloads.pod_group(submitted.index)
+        if group is not None:
+            resource = self._resources[group["apiVersion"], group["kind"]]
+            # what stays of a group for want of an answer, the cleanup removes
+            await self._deleted(resource.object(workloads.namespace, submitted.name), None)
+
+    async def _deleted(self, path: str, uid: str | None) -> _Deletion:
+        """Delete the object at *path*, if it is the one with this uid."""
+        options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
+        if uid is not None:
+            options["preconditions"] = {"uid": uid}
+        try:
+            body = json.dumps(options).encode()
+            answer = await self._tools.client.request("DELETE", path, body=body, excuses=self._tools.rights.excuses)
+        except UnansweredError as error:
+            return _Deletion(None, FAILED, str(error))
+        return _judged(answer)
+
+
+def _judged(answer: Answer) -> _Deletion:
+    if answer.succeeded:
+        return _Deletion(answer.status, DELETED)
+    # 409: another object has the name now, and ours is gone
+    outcome = ABSENT if answer.status in (_NOT_FOUND, _CONFLICT) else FAILED
+    return _Deletion(answer.status, outcome, None if answer.status == _NOT_FOUND else answer.message())

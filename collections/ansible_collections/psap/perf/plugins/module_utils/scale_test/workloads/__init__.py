@@ -1,0 +1,1 @@
+"""What is submitted, and when: templates, mixes of workloads, arrivals."""

@@ -1,0 +1,147 @@
+"""Workloads that differ: which namespace, queue, priority, kind and size the workload of each index has.
+
+Everything follows from the index alone, so that a repeated try, and another submitting process, say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import Workloads
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """Where a share of the workloads goes; *queue* is empty for none, and made with *quota* GPUs if that is given."""
+
+    namespace: str
+    queue: str = ""
+    weight: int = 1
+    quota: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Priority:
+    """The PriorityClass that a share of the workloads has, and its value."""
+
+    name: str
+    value: int
+    weight: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What tells workloads apart beside name and index; None: as all the others."""
+
+    namespace: str
+    queue: str
+    priority: str | None = None
+    kind: str | None = None
+    gpus: int | None = None
+    duration_s: float | None = None
+
+
+class Rotation:
+    """A smooth weighted round robin: each cycle has every member as often as its weight, well spread."""
+
+    def __init__(self, weights: Sequence[int]) -> None:
+        """:raises UsageError: when a weight is below 1."""
+        if not weights or min(weights) < 1:
+            raise UsageError(f"weights are {list(weights)}; each must be a whole number of at least 1")
+        self._cycle = _smooth(weights)
+        self._weights = tuple(weights)
+        # how often the member at each place of the cycle came before in it
+        self._earlier = [self._cycle[:place].count(member) for place, member in enumerate(self._cycle)]
+
+    def member(self, position: int) -> int:
+        """Whose turn it is."""
+        return self._cycle[position % len(self._cycle)]
+
+    def turn(self, position: int) -> int:
+        """The how-manieth turn (from 0) of that member it is."""
+        cycles, place = divmod(position, len(self._cycle))
+        return cycles * self._weights[self._cycle[place]] + self._earlier[place]
+
+
+def _smooth(weights: Sequence[int]) -> list[int]:
+    """The heaviest debt goes next; the first of equal ones."""
+    total = sum(weights)
+    debts = [0] * len(weights)
+    cycle: list[int] = []
+    for _turn in range(total):
+        debts = [debt + weight for debt, weight in zip(debts, weights, strict=True)]
+        chosen = debts.index(max(debts))
+        debts[chosen] -= total
+        cycle.append(chosen)
+    return cycle
+
+
+class Assortment:
+    """The variant of each index."""
+
+    def __init__(
+        self, tenants: Sequence[Tenant], priorities: Sequence[Priority] = (), trace: Trace | None = None
+    ) -> None:
+        """:raises UsageError: when there is no tenant, or a weight is below 1."""
+        self.tenants = tuple(tenants)
+        self.priorities = tuple(priorities)
+        self._trace = trace
+        self._places = Rotation([tenant.weight for tenant in tenants])
+        self._ranks = Rotation([priority.weight for priority in priorities]) if priorities else None
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """Each namespace once, in the order of the tenants."""
+        return tuple(dict.fromkeys(tenant.namespace for tenant in self.tenants))
+
+    def priority(self, name: str | None) -> Priority | None:
+        """The priority of this name; None for None."""
+        return next((priority for priority in self.priorities if priority.name == name), None)
+
+    def variant(self, index: int) -> Variant:
+        """The variant of the workload with this index."""
+        tenant = self.tenants[self._places.member(index)]
+        priority = None
+        if self._ranks is not None:
+            # counted within the tenant: otherwise equal weights would give each tenant one priority only
+            priority = self.priorities[self._ranks.member(self._places.turn(index))].name
+        if self._trace is None:
+            return Variant(tenant.namespace, tenant.queue, priority)
+        row = self._trace.rows[index]
+        return Variant(tenant.namespace, tenant.queue, priority, row.kind, row.gpus, row.duration_s)
+
+
+class AssortedWorkloads:
+    """The workloads of a submission, each of its variant; a template is rendered once for each variant."""
+
+    def __init__(self, assortment: Assortment, count: int, make: Callable[[Variant], Workloads]) -> None:
+        """:raises UsageError: when a variant among the first *count* cannot be made."""
+        self._assortment = assortment
+        self._of: dict[Variant, Workloads] = {}
+        for index in range(count):
+            variant = assortment.variant(index)
+            if variant not in self._of:
+                self._of[variant] = make(variant)
+        self.submission = self.at(0).submission
+
+    def at(self, index: int) -> Workloads:
+        """The workloads of this index's variant."""
+        return self._of[self._assortment.variant(index)]
+
+    @classmethod
+    def alike(cls, workloads: Workloads) -> AssortedWorkloads:
+        """Workloads that do not differ."""
+        return cls(Assortment([Tenant(workloads.namespace)]), 1, lambda _variant: workloads)
+
+    @property
+    def kinds(self) -> list[tuple[str, str]]:
+        """API version and kind of all workloads, each pair once."""
+        return list(dict.fromkeys((made.api_version, made.kind) for made in self._of.values()))
+
+    def manifest(self, index: int) -> dict[str, Any]:
+        """The manifest of the workload with this index, as it is sent."""
+        return self.at(index).manifest(index)

@@ -1,0 +1,88 @@
+"""Gangs: all pods of a workload start together or none does, by a pod group that stands beside each workload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind, find
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import runai
+
+KIND = "PodGroup"
+# Kubernetes' own, and that of the scheduler-plugins' coscheduling; the first that is there is used
+NATIVE = "scheduling.k8s.io/v1alpha2"
+PLUGINS = "scheduling.x-k8s.io/v1alpha1"
+
+_PLUGINS_LABEL = "scheduling.x-k8s.io/pod-group"
+# a lab puts the pods that bear it into the group of that name
+_LAB_LABEL = "lab.psap.perf/pod-group"
+# groups whose pod templates know the field by which a pod joins a native group; others' definitions drop it silently
+_KUBERNETES = ("", "apps", "batch")
+
+Manifest = dict[str, Any]
+
+
+async def discover_pod_groups(client: ApiClient) -> ResourceKind:
+    """Which pod groups the cluster has.
+
+    :raises ClusterError: when it has none that we know.
+    """
+    for version in (NATIVE, PLUGINS):
+        found = await find(client, version, KIND)
+        if found is not None:
+            return found
+    raise ClusterError(
+        f"the cluster at {client.endpoint.server} has no pod groups, which gangs need: neither {NATIVE} (an alpha API "
+        f"of Kubernetes 1.36) nor {PLUGINS} (of the scheduler plugins); enable one, or leave the gang out"
+    )
+
+
+def check_kinds(kinds: Iterable[tuple[str, str]], pod_groups: str, *, lab: bool) -> None:
+    """Refuse kinds (each an API version and a name) whose pods cannot join groups of the API version *pod_groups*.
+
+    :raises UsageError: which, and why.
+    """
+    for api_version, kind in kinds:
+        if runai.is_runai_version(api_version):
+            raise UsageError(f"Run:ai makes pod groups by itself; leave the gang out for workloads of kind {kind}")
+        if pod_groups == NATIVE and not lab and not _knows_native(api_version):
+            raise UsageError(
+                f"pods of a {kind} ({api_version}) cannot join a pod group of {NATIVE}: the kind's definition drops "
+                "the field; choose Job, IndexedJob, Deployment or Pod, or leave the gang out"
+            )
+
+
+def join(manifest: Manifest, templates: list[Manifest], pod_groups: str) -> None:
+    """Let the pods of *templates*, those of the workload *manifest*, join the group that has the workload's name.
+
+    :raises UsageError: when it has no pod template.
+    """
+    name = manifest["metadata"]["name"]
+    if not templates:
+        raise UsageError(
+            f"a {manifest['kind']} has no pod template whose pods could join a pod group; leave the gang out"
+        )
+    for template in templates:
+        if pod_groups == NATIVE and _knows_native(manifest["apiVersion"]):
+            template["spec"]["schedulingGroup"] = {"podGroupName": name}
+        else:
+            label = _LAB_LABEL if pod_groups == NATIVE else _PLUGINS_LABEL
+            template.setdefault("metadata", {}).setdefault("labels", {})[label] = name
+
+
+def pod_group(workload: Manifest, pods: int, priority_class: str | None, pod_groups: str) -> Manifest:
+    """The group of a workload's *pods* pods, with the workload's name and labels."""
+    named = {key: workload["metadata"][key] for key in ("name", "namespace", "labels")}
+    if pod_groups == PLUGINS:
+        return {"apiVersion": PLUGINS, "kind": KIND, "metadata": named, "spec": {"minMember": pods}}
+    spec: Manifest = {"schedulingPolicy": {"gang": {"minCount": pods}}}
+    if priority_class:
+        # preemption for a gang goes by the group's priority
+        spec["priorityClassName"] = priority_class
+    return {"apiVersion": NATIVE, "kind": KIND, "metadata": named, "spec": spec}
+
+
+def _knows_native(api_version: str) -> bool:
+    return api_version.rpartition("/")[0] in _KUBERNETES

@@ -1,0 +1,34 @@
+"""What users write into a load that only the API server would refuse, long after the test began: names and sizes."""
+
+from __future__ import annotations
+
+import re
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.quantities import parse_quantity
+
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+def check_namespace(name: str) -> None:
+    """:raises UsageError: when no namespace can have this name."""
+    if not _LABEL.fullmatch(name):
+        raise UsageError(f"{name!r} is no name of a namespace: write a-z, 0-9 and -, at most 63 of them")
+
+
+def check_claim_size(size: str) -> None:
+    """:raises UsageError: when a volume cannot have this size; empty is none at all."""
+    if size and parse_quantity(size) <= 0:
+        raise UsageError(f"{size!r} is no size of a volume: it must be above 0")
+
+
+def positive_seconds(duration: object) -> float:
+    """The seconds of a duration that cannot be 0.
+
+    :raises UsageError: when it is, or is no duration.
+    """
+    found = seconds(duration)
+    if found <= 0:
+        raise UsageError(f"{duration!r} must be above 0")
+    return found

@@ -1,0 +1,1 @@
+"""Settings: what is declared, the layers that give values, and what is wrong with them."""

@@ -1,0 +1,109 @@
+"""Whether what is declared agrees with itself: names, defaults, rules, and the defaults of roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.settings.findings import Finding, wrong_value
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.rules import names_in_expression
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec, FlowSpec, Option
+
+
+def check_declarations(project: Project) -> Iterator[Finding]:
+    """What is wrong with the settings of flows and the arguments of commands.
+
+    A finding about a file that cannot be read is ``fatal``: nothing can be checked against it.
+    """
+    try:
+        flows = [project.flow(name) for name in project.flows]
+        shared = project.shared
+        commands = [project.command(role) for role in project.roles]
+    except UsageError as error:
+        where, _colon, message = str(error).partition(": ")
+        yield Finding(where, message, fatal=True)
+        return
+    every_flow = [*flows, *([] if shared is None else [shared])]
+    for flow in every_flow:
+        yield from _check_names(project, flow, is_shared=flow is shared)
+        yield from _check_rules(project, flow, is_shared=flow is shared)
+    yield from _check_twice(every_flow)
+    for command in commands:
+        yield from _check_command(project, command)
+
+
+def _check_names(project: Project, flow: FlowSpec, *, is_shared: bool) -> Iterator[Finding]:
+    for option in flow.settings:
+        place = str(option.where)
+        if not is_shared and not option.name.startswith(flow.name + "_"):
+            yield Finding(place, f"{option.name} must begin with {flow.name}_, the name of its flow")
+        role = project.role_of(option.name)
+        if role is not None:
+            yield Finding(
+                place,
+                f"{option.name} looks like an argument of the command {role}; call the setting so that it does not "
+                f"begin with {role}_",
+            )
+        yield from _check_option(option)
+
+
+def _check_option(option: Option) -> Iterator[Finding]:
+    place = str(option.where)
+    if not option.description:
+        yield Finding(place, f"{option.name} has no description")
+    if option.secret and option.default not in (None, ""):
+        yield Finding(place, f"{option.name} is a secret, so it can have no default but the empty text, for none")
+    if option.default is not None:
+        yield from wrong_value(option, option.default, place)
+
+
+def _check_rules(project: Project, flow: FlowSpec, *, is_shared: bool) -> Iterator[Finding]:
+    options = flow.settings if is_shared else project.settings_of(flow.name)
+    known = {option.name for option in options}
+    for rule in flow.rules:
+        try:
+            unknown = sorted(names_in_expression(rule.test) - known)
+        except UsageError as error:
+            yield Finding(str(rule.where), str(error))
+            continue
+        for name in unknown:
+            yield Finding(str(rule.where), f"the rule reads {name}, which is no setting of {flow.name}")
+
+
+def _check_twice(flows: list[FlowSpec]) -> Iterator[Finding]:
+    first: dict[str, Option] = {}
+    for flow in flows:
+        for option in flow.settings:
+            if option.name in first:
+                yield Finding(str(option.where), f"{option.name} is declared in {first[option.name].where} already")
+            first.setdefault(option.name, option)
+
+
+def _check_command(project: Project, command: CommandSpec) -> Iterator[Finding]:
+    for argument in command.arguments:
+        if not argument.name.startswith(command.role + "_"):
+            yield Finding(str(argument.where), f"{argument.name} must begin with {command.role}_, the name of its role")
+        yield from _check_option(argument)
+    path = command.path.parent.parent / "defaults" / "main.yml"
+    file = project.read(path) if path.is_file() else None
+    # one that need not be given has none, which the role's defaults say too
+    declared = {
+        argument.name: argument.default
+        for argument in command.arguments
+        if argument.default is not None or not argument.required
+    }
+    given = {} if file is None else file.data
+    for name, value in given.items():
+        if file is not None and (name not in declared or declared[name] != value):
+            yield Finding(
+                str(file.where(name)),
+                f"{name} is {value!r} here, but its default in meta/argument_specs.yml is {declared.get(name)!r}; "
+                "make them equal",
+            )
+    for argument in command.arguments:
+        if argument.default is not None and argument.name not in given:
+            yield Finding(
+                str(argument.where),
+                f"{argument.name} has a default here, but none in {command.role}/defaults/main.yml; add it there",
+            )

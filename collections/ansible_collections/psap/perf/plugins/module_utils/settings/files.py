@@ -1,0 +1,153 @@
+"""YAML files read with the line of every key, duplicates refused: what lets an error about a setting point at it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+
+# libyaml's parser is about eight times faster, where it is there
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TEMPLATE = re.compile(r"\{\{|\{%")
+_ANSIBLE_TAGS = ("!vault", "!unsafe", "!vault-encrypted")
+VAULTED = "(vaulted)"
+# what a file that ansible-vault encrypted as a whole begins with: only Ansible can read it
+_ENCRYPTED = "$ANSIBLE_VAULT;"
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The place of a value: a file below the project and a line, or words such as ``command line``.
+
+    ``tagged`` is the very object Ansible tagged with this place, where there is one: its errors can show an excerpt.
+    """
+
+    label: str
+    line: int | None = None
+    tagged: Any = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.label}:{self.line}" if self.line else self.label
+
+
+COMMAND_LINE = Where("command line")
+
+
+@dataclass(frozen=True, slots=True)
+class YamlFile:
+    """A YAML mapping, and the line of each of its nodes by their path of keys and indexes."""
+
+    path: Path
+    label: str
+    data: dict[str, Any]
+    lines: Mapping[tuple[str | int, ...], int]
+
+    def where(self, *keys: str | int) -> Where:
+        """The place of the node below *keys*, or of the nearest one above it."""
+        for length in range(len(keys), 0, -1):
+            line = self.lines.get(keys[:length])
+            if line is not None:
+                return Where(self.label, line)
+        return Where(self.label, 1)
+
+
+def is_template(value: object) -> bool:
+    """Whether *value* is a text that Jinja has yet to render."""
+    return isinstance(value, str) and _TEMPLATE.search(value) is not None
+
+
+def label_of(path: Path, root: Path) -> str:
+    """*path* as messages and origins show it: relative to *root* where it is below."""
+    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+
+
+def read_yaml_file(path: Path, root: Path) -> YamlFile:
+    """Read the mapping in *path*; an empty file is an empty mapping.
+
+    :param root: the project, to which places are relative.
+    :raises UsageError: not readable, not YAML, a duplicate key, or no mapping; with file and line.
+    """
+    label = label_of(path, root)
+    data, lines = _read(path, label, ())
+    if data is None:
+        data = {}
+    if not isinstance(data, dict):
+        raise UsageError(f"{label}:1: must be a mapping of names to values, but is a {type(data).__name__}")
+    return YamlFile(path=path, label=label, data=data, lines=lines)
+
+
+def read_yaml_document(path: Path, root: Path) -> YamlFile:
+    """Read *path*, whatever it holds, below the one key ``document``; for playbooks, which are lists.
+
+    :raises UsageError: as :func:`read_yaml_file`.
+    """
+    label = label_of(path, root)
+    data, lines = _read(path, label, ("document",))
+    return YamlFile(path=path, label=label, data={"document": data}, lines=lines)
+
+
+def _read(path: Path, label: str, below: tuple[str, ...]) -> tuple[Any, dict[tuple[str | int, ...], int]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{label} cannot be read: {error}") from error
+    if text.startswith(_ENCRYPTED):
+        return None, {}
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        builder = _Builder(loader, label)
+        return (None if node is None else builder.build(node, below)), builder.lines
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise UsageError(f"{label}:{line}: not YAML: {error.problem}") from error
+    finally:
+        loader.dispose()
+
+
+class _Builder:
+    """Makes plain values of YAML nodes and notes their lines."""
+
+    def __init__(self, loader: Any, label: str) -> None:
+        self.loader = loader
+        self.label = label
+        self.lines: dict[tuple[str | int, ...], int] = {}
+
+    def build(self, node: Any, path: tuple[str | int, ...]) -> Any:
+        self.lines.setdefault(path, node.start_mark.line + 1)
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, path)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.build(child, (*path, index)) for index, child in enumerate(node.value)]
+        if node.tag in _ANSIBLE_TAGS:
+            return VAULTED if "vault" in node.tag else str(node.value)
+        return self.loader.construct_object(node, deep=True)
+
+    def _mapping(self, node: Any, path: tuple[str | int, ...]) -> dict[Any, Any]:
+        self._refuse_duplicates(node)
+        self.loader.flatten_mapping(node)
+        result: dict[Any, Any] = {}
+        for key_node, value_node in node.value:
+            key = self.loader.construct_object(key_node, deep=True)
+            self.lines[(*path, key)] = key_node.start_mark.line + 1
+            result[key] = self.build(value_node, (*path, key))
+        return result
+
+    def _refuse_duplicates(self, node: Any) -> None:
+        first: dict[str, int] = {}
+        for key_node, _value in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                line = key_node.start_mark.line + 1
+                raise UsageError(f"{self.label}:{line}: a key must be a plain word; quote it if it is meant as text")
+            line = key_node.start_mark.line + 1
+            if key_node.value in first and key_node.value != "<<":
+                raise UsageError(
+                    f"{self.label}:{line}: {key_node.value} stands twice, first in line {first[key_node.value]}; "
+                    "only the last would count: remove one"
+                )
+            first[key_node.value] = line

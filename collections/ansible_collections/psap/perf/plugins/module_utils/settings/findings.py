@@ -1,0 +1,158 @@
+"""What is wrong with settings, said the same way by the action at a run's start and by ``perfdrv settings check``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean, nearest
+from ansible_collections.psap.perf.plugins.module_utils.secrets.references import parse_reference
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import VAULTED, is_template
+from ansible_collections.psap.perf.plugins.module_utils.settings.layers import BASE, HOST, PRESET_KINDS, SITE, Layer
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.rules import broken_rules, names_in_expression
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import FlowSpec, Option
+from ansible_collections.psap.perf.plugins.module_utils.settings.types import problems
+
+# Names of Ansible, AWX and the collection itself; their own readers check them
+FOREIGN = ("ansible_", "awx_", "tower_", "perf_", "preset_", "_")
+_OWN = ("perf_presets", "perf_replay", "perf_kubeconfig", "perf_kube_context", "perf_kube_proxy")
+# how much alike two names must be for one to be taken for a misspelling of the other
+_ALIKE = 0.88
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong; ``where`` is a file and line, or ``command line``."""
+
+    where: str
+    message: str
+    fatal: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}"
+
+
+def unknown_name(project: Project, key: str, where: str, *, must_be_ours: bool) -> Finding | None:
+    """The finding for the name of a variable, or of a leaf of one; None where there is nothing wrong with the variable.
+
+    :param key: such as ``fine_tuning_gpu`` or ``fine_tuning_hyper_parameters.r``; TOPSAIL's have more dots.
+    :param must_be_ours: whether a name that nobody declares is wrong even when it resembles none of ours: true for
+        presets and the command line, false for a site's files, which may have variables of their own.
+    """
+    name = key.partition(".")[0]
+    if name.startswith(FOREIGN):
+        close = nearest(name, _OWN, _ALIKE) if name.startswith("perf_") and name not in _OWN else None
+        return None if close is None else Finding(where, f"{name} means nothing; did you mean {close}?")
+    if project.option(name) is not None:
+        return None
+    today = todays_name(project, key)
+    if today is not None:
+        return Finding(where, f"{key} is now called {today}; use that name")
+    if must_be_ours or project.is_ours(name):
+        way_out = did_you_mean(name, project.names) or "; perfdrv settings show lists the settings of a flow"
+        return Finding(where, f"there is no setting or argument {name}{way_out}")
+    close = nearest(name, project.names, _ALIKE)
+    return None if close is None else Finding(where, f"there is no setting {name}; did you mean {close}?")
+
+
+def todays_name(project: Project, key: str) -> str | None:
+    """What a former name, or a leaf below one, is called today; None when it never was one."""
+    parts = key.split(".")
+    for count in range(len(parts), 0, -1):
+        today = project.renamed.get(".".join(parts[:count]))
+        if today is not None:
+            return ".".join((today, *parts[count:]))
+    return None
+
+
+def wrong_value(option: Option, value: Any, where: str) -> Iterator[Finding]:
+    """What is wrong with the *value* of *option*: its type, its choices, or that it is a secret written down.
+
+    An empty text is no secret.
+    """
+    if option.secret and value not in (None, "", VAULTED) and not is_template(value):
+        try:
+            parse_reference(value)
+        except UsageError as error:
+            yield Finding(where, f"{option.name} {error}")
+        return
+    for leaf, problem in problems(option, value):
+        yield Finding(where, f"{option.name}{'.' + leaf if leaf else ''} {problem}")
+
+
+def missing_value(option: Option, where: str) -> Finding:
+    """The finding for a required setting that nobody gave."""
+    return Finding(where, f"{option.name} is required: give it in a preset, or with -e {option.name}=…")
+
+
+def wrong_together(
+    project: Project, flow: FlowSpec, values: Mapping[str, Any], origins: Mapping[str, str]
+) -> Iterator[Finding]:
+    """The rules of *flow* that *values*, each of them fine by itself, break together."""
+    options = project.settings_of(flow.name)
+    wrong = list(_wrong_experiments(options, values.get("matrix_experiments"), origins.get("matrix_experiments", "")))
+    if wrong:
+        # rules cannot be evaluated for values of a wrong type
+        yield from wrong
+        return
+    shared = () if project.shared is None else project.shared.rules
+    for rule, message in broken_rules((*flow.rules, *shared), options, values):
+        places = dict.fromkeys(origins[name] for name in sorted(names_in_expression(rule.test)))
+        yield Finding(", ".join(places), message)
+    yield from _wrong_skips(options, values.get("matrix_skip_if"), origins.get("matrix_skip_if", ""))
+
+
+def _wrong_experiments(options: tuple[Option, ...], experiments: Any, where: str) -> Iterator[Finding]:
+    known = {option.name: option for option in options if option.dimension}
+    for experiment in experiments if isinstance(experiments, list) else []:
+        for key, value in experiment.items() if isinstance(experiment, dict) else ():
+            name, _dot, leaf = str(key).partition(".")
+            if name not in known:
+                yield Finding(
+                    where,
+                    f"matrix_experiments sets {name}, which is no dimension of the matrix{did_you_mean(name, known)}",
+                )
+            elif not leaf:
+                for finding in wrong_value(known[name], value, where):
+                    yield Finding(where, f"matrix_experiments: {finding.message}")
+
+
+def _wrong_skips(options: tuple[Option, ...], expressions: Any, where: str) -> Iterator[Finding]:
+    known = [option.name for option in options if option.dimension]
+    for expression in expressions if isinstance(expressions, list) else []:
+        try:
+            unknown = sorted(names_in_expression(str(expression)).difference(known))
+        except UsageError as error:
+            yield Finding(where, f"matrix_skip_if: {error}")
+            continue
+        for name in unknown:
+            yield Finding(
+                where, f"matrix_skip_if reads {name}, which is no dimension of the matrix{did_you_mean(name, known)}"
+            )
+
+
+def presets_over_bindings(project: Project, layers: list[Layer]) -> Iterator[Finding]:
+    """The arguments that a preset sets although a layer below binds them to settings: two masters for one value."""
+    bound = {
+        one.variable: one.where
+        for source in layers
+        if source.kind in (BASE, SITE, HOST)
+        for one in source.assignments
+        if project.argument(one.variable) is not None
+    }
+    for source in layers:
+        for one in source.assignments if source.kind in PRESET_KINDS else ():
+            if one.preset is not None and one.variable in bound:
+                yield bound_argument(one.variable, str(one.where), str(bound[one.variable]))
+
+
+def bound_argument(name: str, where: str, binding: str) -> Finding:
+    """The finding for a preset that sets an argument which *binding* binds."""
+    return Finding(
+        where,
+        f"{name} is an argument that {binding} binds; set the setting it is bound to, "
+        f"or give the argument itself with -e {name}=…",
+    )

@@ -1,0 +1,133 @@
+"""The layers of settings, low to high, and what comes out of them.
+
+Ansible's plugin and the driver fill the same layers, each in its way; here they are put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import Where
+from ansible_collections.psap.perf.plugins.module_utils.settings.presets import (
+    Assignment,
+    Entry,
+    PresetError,
+    split_key,
+)
+
+DEFAULT = "default"
+BASE = "group_vars"
+SITE = "site"
+HOST = "host_vars"
+REPLAY = "replay"
+PRESET = "preset"
+EXTRA = "command line"
+# What the vars plugin itself puts above everything that an inventory says
+PRESET_KINDS = (REPLAY, PRESET)
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One source of values, such as a site's ``group_vars/all``; of its own entries later ones win."""
+
+    kind: str
+    assignments: tuple[Assignment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The value of a variable after all layers, and the places that it was put together from, lowest first."""
+
+    value: Any
+    kind: str
+    wheres: tuple[Where, ...]
+    has_leaves: bool = False
+
+    @property
+    def origin(self) -> str:
+        """The places as one text: ``presets/lab.yml:4``."""
+        return ", ".join(dict.fromkeys(str(where) for where in self.wheres))
+
+
+def layer(kind: str, entries: Iterable[Entry]) -> Layer:
+    """A layer of entries whose keys may have dots."""
+    return Layer(kind, tuple(split_key(entry.key, entry.value, entry.where) for entry in entries))
+
+
+def default_where(label: str) -> Where:
+    """The place of a declared default."""
+    return Where(f"default ({label})")
+
+
+def settle(layers: Iterable[Layer], only: frozenset[str] | None = None) -> dict[str, Settled]:
+    """The values after all *layers*; of the variables in *only*, where given.
+
+    A whole value erases the leaves set before it; a leaf changes a copy of what is there.
+
+    :raises PresetError: for a leaf below something that is no dictionary.
+    """
+    values: dict[str, Settled] = {}
+    for source in layers:
+        for assignment in source.assignments:
+            name = assignment.variable
+            if only is None or name in only:
+                values[name] = _applied(values.get(name), assignment, source.kind)
+    return values
+
+
+def with_leaves(layers: Iterable[Layer]) -> frozenset[str]:
+    """The variables of which some layer sets a leaf only."""
+    return frozenset(assignment.variable for source in layers for assignment in source.assignments if assignment.path)
+
+
+def _applied(before: Settled | None, assignment: Assignment, kind: str) -> Settled:
+    if not assignment.path:
+        return Settled(assignment.value, kind, (assignment.where,))
+    value = _with_leaf(None if before is None else before.value, assignment, 0)
+    wheres = () if before is None else before.wheres
+    return Settled(value, kind, (*wheres, assignment.where), has_leaves=True)
+
+
+def _with_leaf(before: Any, assignment: Assignment, depth: int) -> Any:
+    if before is None:
+        before = {}
+    if not isinstance(before, Mapping):
+        above = ".".join((assignment.variable, *assignment.path[:depth]))
+        whole = ".".join((assignment.variable, *assignment.path))
+        raise PresetError(
+            f"{whole} sets a leaf of {above}, which is no dictionary but {before!r}; set {above} as a whole",
+            assignment.where,
+        )
+    key, *rest = assignment.path[depth:]
+    leaf = _with_leaf(before.get(key), assignment, depth + 1) if rest else assignment.value
+    return {**before, key: leaf}
+
+
+@dataclass(frozen=True, slots=True)
+class LayerValue:
+    """What one layer says about a variable; ``wins`` where that is (part of) the value in force."""
+
+    kind: str
+    key: str
+    value: Any
+    origin: str
+    wins: bool
+
+
+def history(layers: Sequence[Layer], name: str) -> tuple[LayerValue, ...]:
+    """Everything that the layers say about the variable *name*, lowest first."""
+    said = [(source.kind, one) for source in layers for one in source.assignments if one.variable == name]
+    whole = [index for index, (_kind, one) in enumerate(said) if not one.path]
+    first_winner = whole[-1] if whole else 0
+    return tuple(
+        LayerValue(
+            kind=kind if one.preset is None else f"preset {one.preset}",
+            key=".".join((one.variable, *one.path)),
+            value=one.value,
+            origin=str(one.where),
+            wins=index >= first_winner,
+        )
+        for index, (kind, one) in enumerate(said)
+    )

@@ -1,0 +1,164 @@
+"""Presets: named sets of setting values, resolved in the order they are given.
+
+Nothing here knows Ansible. A preset reaches this module as :class:`Preset`, whether Ansible or the driver read it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import Where, YamlFile
+
+PREFIX = "preset_"
+EXTENDS = "extends"
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class PresetError(UsageError):
+    """A preset that cannot be applied; ``where`` is the value that is wrong."""
+
+    def __init__(self, message: str, where: Where) -> None:
+        super().__init__(f"{where}: {message}")
+        self.message = message
+        self.where = where
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a preset: a setting, or with dots one leaf of it."""
+
+    key: str
+    value: Any
+    where: Where
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A preset as its file gives it, ``extends`` among its entries."""
+
+    name: str
+    entries: tuple[Entry, ...]
+    where: Where
+
+    @property
+    def extends(self) -> tuple[str, ...]:
+        """The presets it builds on, in order."""
+        return tuple(name for entry in self.entries if entry.key == EXTENDS for name, _where in parents(entry))
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One change of one variable: its whole value, or the leaf at ``path``; by whom and where."""
+
+    variable: str
+    path: tuple[str, ...]
+    value: Any
+    where: Where
+    preset: str | None = None
+
+
+def split_key(key: str, value: Any, where: Where, preset: str | None = None) -> Assignment:
+    """``a.b.c`` as the variable ``a`` and the path ``(b, c)``.
+
+    :raises PresetError: for an empty part, as in ``a..b``.
+    """
+    variable, *path = key.split(".")
+    if not variable or not all(path):
+        raise PresetError(f"{key} is no name: there is nothing between its dots", where)
+    return Assignment(variable=variable, path=tuple(path), value=value, where=where, preset=preset)
+
+
+def preset_from_file(file: YamlFile) -> Preset:
+    """The preset that *file* defines.
+
+    :raises PresetError: when it does not define exactly the variable named like the file, or not by a mapping.
+    """
+    expected = PREFIX + file.path.stem
+    check_name(file.path.stem, file.where())
+    for variable in file.data:
+        if variable != expected:
+            raise PresetError(wrong_variable(str(variable), file.path.name), file.where(variable))
+    if expected not in file.data:
+        raise PresetError(f"the file defines nothing; it should define {expected}", file.where())
+    body = file.data[expected]
+    if not isinstance(body, Mapping):
+        raise PresetError(f"{expected} must be a mapping of settings to values", file.where(expected))
+    entries = tuple(Entry(str(key), value, file.where(expected, key)) for key, value in body.items())
+    return Preset(name=file.path.stem, entries=entries, where=file.where(expected))
+
+
+def check_name(name: str, where: Where) -> None:
+    """Refuse a preset's name that could not be part of a variable's name."""
+    if not _NAME.fullmatch(name):
+        raise PresetError(f"{name} is no name for a preset: lower-case letters, digits and underscores only", where)
+
+
+def wrong_variable(variable: str, file_name: str) -> str:
+    """The message for a preset file that defines *variable*, not the one named like the file."""
+    stem = file_name.rpartition(".")[0] or file_name
+    if variable.startswith(PREFIX):
+        other = variable.removeprefix(PREFIX)
+        return (
+            f"{file_name} defines {variable}, but file and variable must have the same name: "
+            f"call the variable {PREFIX}{stem}, or the file {other}.yml"
+        )
+    return (
+        f"{file_name} sets {variable} beside its preset, where it would beat every include and cell; "
+        f"move it into {PREFIX}{stem}"
+    )
+
+
+def parents(entry: Entry) -> Sequence[tuple[str, Where]]:
+    """The names that an ``extends`` entry lists."""
+    value = [entry.value] if isinstance(entry.value, str) else entry.value
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise PresetError("extends must be the name of a preset or a list of names", entry.where)
+    return [(str(name), entry.where) for name in value]
+
+
+def names_in(value: Any, where: Where) -> tuple[str, ...]:
+    """The names in a ``perf_presets``: a list, or a text with commas or spaces between them."""
+    if isinstance(value, str):
+        return tuple(value.replace(",", " ").split())
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise PresetError("perf_presets must be a list of names of presets, as in [lab, smoke]", where)
+    return tuple(str(name) for name in value)
+
+
+class Resolver:
+    """Turns names of presets into assignments, parents applied where ``extends`` stands."""
+
+    def __init__(self, load: Callable[[str], Preset | None], known: Iterable[str]) -> None:
+        """*load* gives a preset by name, or None; *known* are the names to suggest for an unknown one."""
+        self._load = load
+        self._known = tuple(known)
+
+    def resolve(self, names: Iterable[tuple[str, Where]]) -> tuple[Assignment, ...]:
+        """The assignments of all presets, in order.
+
+        :raises PresetError: for a loop, showing the chain, and for an unknown preset.
+        """
+        result: list[Assignment] = []
+        for name, where in names:
+            self._apply(name, where, (), result)
+        return tuple(result)
+
+    def _apply(self, name: str, where: Where, chain: tuple[str, ...], result: list[Assignment]) -> None:
+        if name in chain:
+            loop = " → ".join((*chain[chain.index(name) :], name))
+            raise PresetError(f"presets extend each other in a loop: {loop}; remove one of these extends", where)
+        preset = self._load(name)
+        if preset is None:
+            way_out = did_you_mean(name, self._known) or "; perfdrv settings presets lists them"
+            raise PresetError(f"there is no preset {name}{way_out}", where)
+        for entry in preset.entries:
+            if entry.key == EXTENDS:
+                for parent, parent_where in parents(entry):
+                    self._apply(parent, parent_where, (*chain, name), result)
+            else:
+                result.append(split_key(entry.key, entry.value, entry.where, name))

@@ -1,0 +1,77 @@
+"""Conditions over several settings, in Jinja without a template around it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import jinja2
+import jinja2.meta
+import jinja2.sandbox
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import is_template
+from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import cells
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option, Rule
+
+_ENVIRONMENT = jinja2.sandbox.SandboxedEnvironment(undefined=jinja2.StrictUndefined)
+
+
+@functools.cache
+def _compiled(expression: str) -> Any:
+    return _ENVIRONMENT.compile_expression(expression, undefined_to_none=False)
+
+
+def names_in_expression(expression: str) -> frozenset[str]:
+    """The variables that *expression* reads.
+
+    :raises UsageError: when it is no Jinja expression.
+    """
+    try:
+        _compiled(expression)
+        return frozenset(jinja2.meta.find_undeclared_variables(_ENVIRONMENT.parse("{{ (" + expression + ") }}")))
+    except jinja2.TemplateSyntaxError as error:
+        raise UsageError(f"{expression!r} is no Jinja expression: {error.message}") from error
+
+
+def holds(expression: str, values: Mapping[str, Any]) -> bool:
+    """Whether *expression* is true for *values*.
+
+    :raises UsageError: when it is no expression, or cannot be evaluated for these values.
+    """
+    try:
+        return bool(_compiled(expression)(**values))
+    except jinja2.TemplateSyntaxError as error:
+        raise UsageError(f"{expression!r} is no Jinja expression: {error.message}") from error
+    except (jinja2.TemplateError, ArithmeticError, TypeError, ValueError) as error:
+        raise UsageError(f"{expression!r} cannot be evaluated: {error}") from error
+
+
+def broken_rules(
+    rules: Iterable[Rule], options: Iterable[Option], values: Mapping[str, Any]
+) -> Iterator[tuple[Rule, str]]:
+    """The rules that some cell breaks, each once, with the sentence to show.
+
+    A rule over a value that is still a template, or null, is left out: nobody knows it yet.
+    """
+    declared = list(options)
+    experiments = values.get("matrix_experiments") or ()
+    for rule in rules:
+        used = names_in_expression(rule.test)
+        known = {name: values[name] for name in used if name in values}
+        if len(known) < len(used) or any(value is None or _open(value) for value in known.values()):
+            continue
+        for cell in cells([option for option in declared if option.name in used], known, (), experiments):
+            combined = {**known, **cell.values}
+            if not holds(rule.test, combined):
+                shown = ", ".join(f"{name} is {combined[name]}" for name in sorted(used))
+                yield rule, f"{rule.message} ({shown})"
+                break
+
+
+def _open(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(_open(item) for item in value.values())
+    if isinstance(value, list):
+        return any(_open(item) for item in value)
+    return is_template(value)

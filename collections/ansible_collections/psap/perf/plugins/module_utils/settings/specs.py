@@ -1,0 +1,239 @@
+"""What is declared: the arguments of commands (``meta/argument_specs.yml``) and the settings of flows.
+
+Both are read here without Ansible, so that the command line, the documentation and every check see the same options.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import Where, YamlFile, read_yaml_file
+
+TYPES = ("str", "int", "float", "bool", "list", "dict", "path", "raw")
+COMPARE = ("key", "ignore")
+EVERY_LEAF = "*"
+"""As the dimension of a dictionary: each of its leaves may be a list of values."""
+_OPTION_KEYS = frozenset(
+    ("type", "description", "default", "required", "choices", "elements", "options", "dimension", "secret", "compare",
+     "no_log", "version_added")
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One declared variable, or one key of a dictionary's ``options``.
+
+    ``dimension`` holds the dotted leaves that a matrix may vary: ``("",)`` for the value itself, which then may also be
+    a list of values, ``("*",)`` for all leaves of a dictionary, ``()`` for none. ``section`` is the role, the flow, or
+    the shared section that declares it.
+    """
+
+    name: str
+    type: str
+    description: tuple[str, ...]
+    default: Any
+    required: bool
+    choices: tuple[Any, ...]
+    elements: str | None
+    options: tuple[Option, ...]
+    dimension: tuple[str, ...]
+    secret: bool
+    compare: str | None
+    section: str
+    where: Where
+
+    @property
+    def help(self) -> str:
+        """The description as one text, without markup."""
+        return as_text(" ".join(self.description))
+
+    @property
+    def varies(self) -> bool:
+        """Whether the value itself is a dimension of the matrix."""
+        return "" in self.dimension
+
+    @property
+    def short_name(self) -> str:
+        """The name without the role or flow it belongs to: ``scale_test_count`` → ``count``."""
+        return self.name.removeprefix(self.section + "_")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSpec:
+    """A command: its role, what it does, and its arguments in the order of the file."""
+
+    role: str
+    short_description: str
+    description: tuple[str, ...]
+    arguments: tuple[Option, ...]
+    path: Path
+
+    @property
+    def help(self) -> tuple[str, ...]:
+        """The description's paragraphs, without markup."""
+        return tuple(map(as_text, self.description))
+
+    def argument(self, name: str) -> Option | None:
+        """The argument with the full variable name *name*."""
+        return next((option for option in self.arguments if option.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A condition over several settings; ``test`` is a Jinja expression, ``message`` says what to do when it fails."""
+
+    test: str
+    message: str
+    where: Where
+
+
+@dataclass(frozen=True, slots=True)
+class FlowSpec:
+    """A flow: its settings, without the shared ones, and the rules over them."""
+
+    name: str
+    short_description: str
+    description: tuple[str, ...]
+    settings: tuple[Option, ...]
+    rules: tuple[Rule, ...]
+    path: Path
+
+    def setting(self, name: str) -> Option | None:
+        """The setting called *name*."""
+        return next((option for option in self.settings if option.name == name), None)
+
+
+def read_command(role_directory: Path, root: Path) -> CommandSpec:
+    """The spec of the command in *role_directory*.
+
+    :raises UsageError: when the file is missing or an option in it is not well formed, with file and line.
+    """
+    file = read_yaml_file(role_directory / "meta" / "argument_specs.yml", root)
+    role = role_directory.name
+    main = _mapping(file, "argument_specs", "main")
+    return CommandSpec(
+        role=role,
+        short_description=_text(main.get("short_description")),
+        description=_texts(main.get("description")),
+        arguments=_options(file, main.get("options"), role, ("argument_specs", "main", "options")),
+        path=file.path,
+    )
+
+
+def read_flow(path: Path, root: Path) -> FlowSpec:
+    """The settings of the flow that ``<flow>/settings.yml`` declares; ``shared`` is read the same way.
+
+    :raises UsageError: as :func:`read_command`.
+    """
+    file = read_yaml_file(path, root)
+    name = path.parent.name
+    for key in file.data:
+        if key not in ("short_description", "description", "options", "rules"):
+            raise UsageError(f"{file.where(key)}: {key} means nothing here; a flow's settings stand below options")
+    return FlowSpec(
+        name=name,
+        short_description=_text(file.data.get("short_description")),
+        description=_texts(file.data.get("description")),
+        settings=_options(file, file.data.get("options"), name, ("options",)),
+        rules=_rules(file),
+        path=path,
+    )
+
+
+def section_of(name: str, declared_by: str) -> str:
+    """The section a setting belongs to: its flow, or for shared ones the first word of its name."""
+    return name.partition("_")[0] if declared_by == "shared" else declared_by
+
+
+def _rules(file: YamlFile) -> tuple[Rule, ...]:
+    rules = []
+    for index, rule in enumerate(file.data.get("rules") or []):
+        where = file.where("rules", index)
+        if not isinstance(rule, dict) or set(rule) != {"assert", "message"}:
+            raise UsageError(f"{where}: a rule has two keys, assert (a Jinja expression) and message")
+        rules.append(Rule(test=str(rule["assert"]), message=str(rule["message"]), where=where))
+    return tuple(rules)
+
+
+def _options(file: YamlFile, declared: Any, declared_by: str, path: tuple[str, ...]) -> tuple[Option, ...]:
+    if declared is None:
+        return ()
+    if not isinstance(declared, dict):
+        raise UsageError(f"{file.where(*path)}: options must be a mapping of names to their declarations")
+    return tuple(_option(file, name, body, declared_by, (*path, name)) for name, body in declared.items())
+
+
+def _option(file: YamlFile, name: str, body: Any, declared_by: str, path: tuple[str, ...]) -> Option:
+    where = file.where(*path)
+    if not isinstance(body, dict):
+        raise UsageError(f"{where}: {name} must be declared by a mapping with at least type and description")
+    for key in body:
+        if key not in _OPTION_KEYS:
+            raise UsageError(f"{file.where(*path, key)}: {name} has the unknown key {key}")
+    kind = body.get("type", "str")
+    if kind not in TYPES or body.get("elements", "str") not in TYPES:
+        raise UsageError(f"{where}: {name} has a type that is none of {', '.join(TYPES)}")
+    if body.get("compare") not in (None, *COMPARE):
+        raise UsageError(f"{where}: compare of {name} must be one of {', '.join(COMPARE)}")
+    return Option(
+        name=name,
+        type=kind,
+        description=_texts(body.get("description")),
+        default=body.get("default"),
+        required=bool(body.get("required", False)),
+        choices=tuple(body.get("choices") or ()),
+        elements=body.get("elements"),
+        options=_options(file, body.get("options"), declared_by, (*path, "options")),
+        dimension=_dimension(body.get("dimension", False), kind, f"{where}: dimension of {name}"),
+        secret=bool(body.get("secret", False)),
+        compare=body.get("compare"),
+        section=section_of(name, declared_by),
+        where=where,
+    )
+
+
+def _dimension(declared: Any, kind: str, what: str) -> tuple[str, ...]:
+    if declared is True and kind in ("list", "dict"):
+        raise UsageError(f"{what} must name the dotted leaves that vary, since a {kind} is itself a value")
+    if isinstance(declared, bool):
+        return ("",) if declared else ()
+    if kind == "dict" and isinstance(declared, list) and all(isinstance(leaf, str) and leaf for leaf in declared):
+        return tuple(declared)
+    raise UsageError(f"{what} must be true, or for a dict a list of dotted leaves")
+
+
+def _mapping(file: YamlFile, *keys: str) -> Mapping[str, Any]:
+    value: Any = file.data
+    for depth, key in enumerate(keys):
+        value = value.get(key) if isinstance(value, dict) else None
+        if not isinstance(value, dict):
+            raise UsageError(f"{file.where(*keys[: depth + 1])}: the mapping {'.'.join(keys[: depth + 1])} is missing")
+    return dict(value)
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value).strip()
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    return tuple(str(line).strip() for line in (value if isinstance(value, list) else [value]))
+
+
+_MARKED = re.compile(r"\b[VCOPEIB]\(((?:[^()]|\([^()]*\))*)\)")
+
+
+def as_text(description: str) -> str:
+    """*description* for a terminal: what was marked, without the marks."""
+    return _MARKED.sub(lambda match: match[1].partition("#")[0], description)
+
+
+def as_markdown(description: str) -> str:
+    """*description* for a page: what was marked, as code."""
+    return _MARKED.sub(lambda match: f"`{match[1].partition('#')[0]}`", description)

@@ -1,0 +1,248 @@
+"""Settings as the files alone give them, for ``perfdrv settings`` and for checks: no Ansible, no cluster, no template
+rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, YamlFile, read_yaml_file
+from ansible_collections.psap.perf.plugins.module_utils.settings.findings import unknown_name
+from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
+    DEFAULT,
+    EXTRA,
+    PRESET,
+    REPLAY,
+    Layer,
+    LayerValue,
+    default_where,
+    history,
+    layer,
+    settle,
+)
+from ansible_collections.psap.perf.plugins.module_utils.settings.presets import (
+    Entry,
+    Preset,
+    Resolver,
+    names_in,
+    preset_from_file,
+)
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.sites import site_layers
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
+from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_leaf
+
+Override = tuple[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """A variable with the value it would have; a template is shown as it stands."""
+
+    name: str
+    value: Any
+    origin: str
+    option: Option | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Everything that is said about one variable, lowest layer first."""
+
+    name: str
+    option: Option | None
+    value: Any
+    layers: tuple[LayerValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A setting that two sides give different values; ``None`` also where a side does not know it."""
+
+    name: str
+    left: Any
+    right: Any
+
+
+@dataclass(frozen=True, slots=True)
+class PresetSummary:
+    """A preset for a list of them: its first comment, what it builds on, and what it sets itself."""
+
+    name: str
+    comment: str
+    extends: tuple[str, ...]
+    sets: tuple[tuple[str, Any], ...]
+    where: str
+
+
+def load_preset(project: Project, name: str) -> Preset | None:
+    """The preset *name* of the project, None when there is no such file."""
+    path = project.presets.get(name)
+    return None if path is None else preset_from_file(project.read(path))
+
+
+def list_presets(project: Project) -> tuple[PresetSummary, ...]:
+    """All presets of the project.
+
+    :raises UsageError: for a preset file that is not well formed.
+    """
+    return tuple(_summary(project.read(path)) for path in project.presets.values())
+
+
+def all_layers(
+    project: Project,
+    flow: str | None,
+    site: str | None,
+    presets: Sequence[str] = (),
+    overrides: Sequence[Override] = (),
+    host: str = "localhost",
+    replay: Path | None = None,
+) -> list[Layer]:
+    """Every layer for *host*, low to high; a site's own ``perf_presets`` come before *presets*.
+
+    :raises UsageError: unknown flow, site, preset or override; a loop; a text that is no value of its option.
+    """
+    layers = [layer(DEFAULT, _defaults(project, flow)), *site_layers(project, site, host)]
+    given_again: list[Override] = []
+    if replay is not None:
+        entries, arguments = replayed(replay, project, host)
+        layers.append(layer(REPLAY, entries))
+        given_again = list(arguments.items())
+    chosen = settle(layers, frozenset(("perf_presets",))).get("perf_presets")
+    named = [(name, COMMAND_LINE) for name in presets]
+    if chosen is not None:
+        named = [*((name, chosen.wheres[-1]) for name in names_in(chosen.value, chosen.wheres[-1])), *named]
+    resolver = Resolver(lambda name: load_preset(project, name), project.presets)
+    layers.append(Layer(PRESET, resolver.resolve(named)))
+    layers.append(layer(EXTRA, [_override(project, name, value) for name, value in (*given_again, *overrides)]))
+    return layers
+
+
+def effective(
+    project: Project,
+    flow: str | None,
+    site: str | None,
+    presets: Sequence[str] = (),
+    overrides: Sequence[Override] = (),
+    host: str = "localhost",
+) -> dict[str, Effective]:
+    """The settings of *flow* (of all flows when None), and every other variable that is an argument of a command.
+
+    :raises UsageError: as :func:`all_layers`, and for a leaf below something that is no dictionary.
+    """
+    settled = settle(all_layers(project, flow, site, presets, overrides, host))
+    found = {name: (one, project.option(name)) for name, one in settled.items()}
+    return {
+        name: Effective(name, one.value, one.origin, option)
+        for name, (one, option) in sorted(found.items())
+        if option is not None
+    }
+
+
+def explain(
+    project: Project,
+    flow: str | None,
+    site: str | None,
+    presets: Sequence[str],
+    overrides: Sequence[Override],
+    name: str,
+    host: str = "localhost",
+) -> Explanation:
+    """What each layer says about *name*, low to high.
+
+    :raises UsageError: as :func:`effective`, and for a name that nobody declares and no layer sets.
+    """
+    layers = all_layers(project, flow, site, presets, overrides, host)
+    option = project.option(name)
+    if option is not None and project.setting(name) is None:
+        layers.insert(0, layer(DEFAULT, [_default(option)]))
+    said = history(layers, name)
+    if option is None and not said:
+        raise UsageError(f"there is no setting or argument {name}{did_you_mean(name, project.names)}")
+    settled = settle(layers, frozenset((name,)))
+    return Explanation(name, option, settled[name].value if name in settled else None, said)
+
+
+def diff(left: Mapping[str, Any], right: Mapping[str, Any]) -> tuple[Difference, ...]:
+    """The names whose values differ, sorted."""
+    names = sorted({*left, *right})
+    return tuple(
+        Difference(name, left.get(name), right.get(name)) for name in names if left.get(name) != right.get(name)
+    )
+
+
+def values_of_run(run_directory: Path) -> dict[str, Any]:
+    """The settings that a run recorded, by name.
+
+    :raises PerfError: when the run has no readable ``settings.yml``.
+    """
+    document = read_yaml(run_directory / "settings.yml")
+    return {name: entry["value"] for name, entry in (document.get("all") or {}).items()}
+
+
+def find_run(runs: Path, run: str) -> Path:
+    """The directory of *run*: a path, or the name of one below *runs*.
+
+    :raises UsageError: when neither holds a ``settings.yml``.
+    """
+    for directory in (Path(run).expanduser().absolute(), runs / run):
+        if (directory / "settings.yml").is_file():
+            return directory
+    raise UsageError(f"there is no run {run} with a settings.yml, here or in {runs}; perfdrv runs list shows them")
+
+
+def replayed(run_directory: Path, project: Project, host: str) -> tuple[list[Entry], dict[str, Any]]:
+    """What a run recorded for *host*, by today's names: settings, as entries placed in its ``settings.yml``, and the
+    arguments that had been given on its command line, which must stand there again to beat the same bindings.
+    """
+    file = read_yaml_file(run_directory / "settings.yml", project.root)
+    entries: list[Entry] = []
+    arguments: dict[str, Any] = {}
+    for path, table in (("all",), file.data.get("all")), (("hosts", host), (file.data.get("hosts") or {}).get(host)):
+        for old, one in (table or {}).items():
+            name = project.renamed.get(old, old)
+            if one["origin"] == COMMAND_LINE.label and project.setting(name) is None:
+                arguments[name] = one["value"]
+            else:
+                entries.append(Entry(name, one["value"], file.where(*path, old)))
+    return entries, arguments
+
+
+def _defaults(project: Project, flow: str | None) -> Iterator[Entry]:
+    for name in project.flows if flow is None else (flow,):
+        for option in project.flow(name).settings:
+            yield _default(option)
+    for option in () if project.shared is None else project.shared.settings:
+        yield _default(option)
+
+
+def _default(option: Option) -> Entry:
+    return Entry(option.name, option.default, default_where(option.where.label))
+
+
+def _override(project: Project, name: str, value: Any) -> Entry:
+    variable, *path = name.split(".")
+    option = project.option(variable)
+    if option is None and not variable.startswith("perf_"):
+        finding = unknown_name(project, name, COMMAND_LINE.label, must_be_ours=True)
+        raise UsageError(str(finding))
+    if option is not None and isinstance(value, str):
+        try:
+            value = convert_leaf(option, tuple(path), value)
+        except ValueError as error:
+            raise UsageError(f"{name} {error} (command line)") from error
+    return Entry(name, value, COMMAND_LINE)
+
+
+def _summary(file: YamlFile) -> PresetSummary:
+    preset = preset_from_file(file)
+    lines = file.path.read_text(encoding="utf-8").splitlines()
+    first = next((line for line in lines if line.startswith("#")), "")
+    comment = first.lstrip("# ").removeprefix(f"presets/{file.path.name}").lstrip(" \u2013-:")
+    own = tuple((entry.key, entry.value) for entry in preset.entries if entry.key != "extends")
+    return PresetSummary(preset.name, comment, preset.extends, own, str(preset.where))

@@ -1,0 +1,195 @@
+"""Values and their declared types: what a text of the command line becomes, and what is wrong with a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import VAULTED, is_template
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
+
+_TRUE = frozenset(("y", "yes", "on", "1", "true", "t"))
+_FALSE = frozenset(("n", "no", "off", "0", "false", "f"))
+_ARTICLES = {"int": "an int", "str": "text (str)", "path": "a path", "raw": "anything"}
+_NULLS = frozenset(("null", "~", "none", ""))
+
+
+def convert_text(option: Option, text: str) -> Any:
+    """What *text*, as given by ``-e name=text``, means for *option*.
+
+    A template is left alone. A dimension also takes a list in YAML's short form, ``[1, 2]``.
+
+    :raises ValueError: when it is no value of the declared type.
+    """
+    if is_template(text):
+        return text
+    if option.varies and text.lstrip().startswith("["):
+        return [_convert_item(option, item) for item in _yaml(text, list, option)]
+    return _convert(option, text)
+
+
+def convert_leaf(option: Option, path: tuple[str, ...], text: str) -> Any:
+    """What *text*, as given by ``-e dictionary.leaf=text``, means for the leaf at *path* of *option*.
+
+    Without a declaration of the leaf it is read as YAML: ``4`` is a number, ``[1, 2]`` a list.
+
+    :raises ValueError: when it is no value of the leaf's declared type.
+    """
+    if is_template(text):
+        return text
+    if not path:
+        return convert_text(option, text)
+    nested = next((one for one in option.options if one.name == path[0]), None)
+    if nested is not None:
+        if ".".join(path) in option.dimension and text.lstrip().startswith("["):
+            return [_convert_item(nested, item) for item in _yaml(text, list, nested)]
+        return convert_leaf(nested, path[1:], text)
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
+
+
+def problems(option: Option, value: Any) -> Iterator[tuple[str, str]]:
+    """What is wrong with *value*: pairs of the dotted leaf (empty for the value itself) and a sentence's end."""
+    if option.varies and isinstance(value, list):
+        if not value:
+            yield "", "is an empty list of values: give at least one"
+        for item in value:
+            yield from _scalar_problems(option, item, "")
+    else:
+        yield from _scalar_problems(option, value, "")
+
+
+def _scalar_problems(option: Option, value: Any, leaf: str) -> Iterator[tuple[str, str]]:
+    if is_template(value) or value == VAULTED:
+        return
+    if value is None:
+        if option.default is not None or option.required:
+            yield leaf, f"is null, but must be {described(option.type)}"
+        return
+    if not _CHECKS[option.type](value):
+        yield leaf, f"must be {described(option.type)}, but is {shown(value)}"
+        return
+    if option.choices and option.type != "list" and value not in option.choices:
+        yield leaf, _choice_text(option, value)
+    if option.type == "list":
+        yield from _element_problems(option, value, leaf)
+    if option.type == "dict" and option.options:
+        yield from _key_problems(option, value, leaf)
+
+
+def _element_problems(option: Option, value: list[Any], leaf: str) -> Iterator[tuple[str, str]]:
+    kind = option.elements or "raw"
+    for item in value:
+        if is_template(item):
+            continue
+        if not _CHECKS[kind](item):
+            yield leaf, f"must be a list whose items are {described(kind)}, but one is {shown(item)}"
+        elif option.choices and item not in option.choices:
+            yield leaf, _choice_text(option, item)
+        elif kind == "dict" and option.options:
+            yield from _key_problems(option, item, leaf)
+
+
+def _key_problems(option: Option, value: dict[str, Any], leaf: str) -> Iterator[tuple[str, str]]:
+    known = {nested.name: nested for nested in option.options}
+    for key, item in value.items():
+        path = f"{leaf}.{key}" if leaf else str(key)
+        if key not in known:
+            yield path, f"is unknown{did_you_mean(str(key), known)}"
+        elif path in option.dimension and isinstance(item, list):
+            for single in item:
+                yield from _scalar_problems(known[key], single, path)
+        else:
+            yield from _scalar_problems(known[key], item, path)
+    for nested in option.options:
+        if nested.required and nested.name not in value:
+            yield (f"{leaf}.{nested.name}" if leaf else nested.name), "is required"
+
+
+def _choice_text(option: Option, value: Any) -> str:
+    choices = ", ".join(str(choice) for choice in option.choices)
+    return f"must be one of {choices}, but is {shown(value)}{did_you_mean(str(value), map(str, option.choices))}"
+
+
+def described(kind: str) -> str:
+    """A declared type in words."""
+    return _ARTICLES.get(kind, f"a {kind}")
+
+
+def shown(value: Any) -> str:
+    """A value as a message shows it: short, and with its type where the type is the point."""
+    if isinstance(value, str):
+        return f"the text {str(value)[:60]!r}"
+    text = str(value)
+    return f"{text[:60]}{'…' if len(text) > 60 else ''} ({_type_name(value)})"
+
+
+def _type_name(value: Any) -> str:
+    for kind, name in ((bool, "bool"), (int, "int"), (float, "float"), (list, "list"), (dict, "dict")):
+        if isinstance(value, kind):
+            return name
+    return type(value).__name__
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_CHECKS: dict[str, Callable[[Any], bool]] = {
+    "str": lambda value: isinstance(value, str),
+    "path": lambda value: isinstance(value, str),
+    "int": _is_int,
+    "float": _is_float,
+    "bool": lambda value: isinstance(value, bool),
+    "list": lambda value: isinstance(value, list),
+    "dict": lambda value: isinstance(value, dict),
+    "raw": lambda _value: True,
+}
+
+
+def _convert(option: Option, text: str) -> Any:
+    if option.default is None and option.type not in ("str", "path", "raw") and text.strip().lower() in _NULLS:
+        return None
+    if option.type in ("int", "float", "bool"):
+        return _convert_scalar(option.type, text)
+    if option.type in ("list", "dict"):
+        return _yaml(text, list if option.type == "list" else dict, option)
+    return text
+
+
+def _convert_item(option: Option, item: Any) -> Any:
+    """An item of a list of values: YAML has made a number of ``2.10`` where a text was meant, so that is refused."""
+    if option.type == "float" and _is_int(item):
+        return float(item)
+    return _convert(option, item) if isinstance(item, str) else item
+
+
+def _convert_scalar(kind: str, text: str) -> Any:
+    word = text.strip()
+    if kind == "bool":
+        if word.lower() in _TRUE | _FALSE:
+            return word.lower() in _TRUE
+        raise ValueError(f"must be a bool (true or false), but is {shown(text)}")
+    try:
+        return int(word) if kind == "int" else float(word)
+    except ValueError as error:
+        raise ValueError(f"must be {described(kind)}, but is {shown(text)}") from error
+
+
+def _yaml(text: str, kind: type, option: Option) -> Any:
+    example = "'[1, 2]'" if kind is list else "'{key: value}'"
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(f"is not well-formed YAML: {shown(text)}; write it as {example}") from error
+    if not isinstance(value, kind):
+        raise ValueError(f"must be {described(option.type)}, but is {shown(text)}; write it as {example}")
+    return value

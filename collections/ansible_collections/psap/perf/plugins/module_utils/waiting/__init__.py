@@ -1,0 +1,1 @@
+"""Waiting for the states of objects, and what those states are, kind by kind."""

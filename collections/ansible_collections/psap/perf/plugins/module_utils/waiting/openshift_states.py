@@ -1,0 +1,37 @@
+"""Whether OpenShift's own objects have reached a state, and for how long; rows of the table in ``predicates``."""
+
+from __future__ import annotations
+
+import datetime
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc
+from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import Object, Predicate, Verdict, condition
+
+# what a stable operator says of itself, as `oc adm wait-for-stable-cluster` has it
+_STABLE = {"Available": "True", "Progressing": "False", "Degraded": "False"}
+
+
+def cluster_operator_ready(obj: Object) -> Verdict:
+    """The operator is available, and neither at work nor degraded."""
+    for kind, wanted in _STABLE.items():
+        found = condition(obj, kind) or {}
+        if found.get("status") != wanted:
+            words = ": ".join(filter(None, (found.get("reason"), found.get("message"))))
+            status = f"{kind} is {found.get('status', 'not known yet')}"
+            return Verdict(False, f"{status}, {words}" if words else status)
+    return Verdict(True)
+
+
+def unchanged_for(duration_s: float) -> Predicate:
+    """No condition of the object has changed for that long, by the times that it tells and this machine's clock."""
+
+    def predicate(obj: Object) -> Verdict:
+        conditions = obj.get("status", {}).get("conditions") or []
+        times = [entry["lastTransitionTime"] for entry in conditions if entry.get("lastTransitionTime")]
+        if not times:
+            return Verdict(False, "it tells no time of a change")
+        newest = max(parse_utc(text) for text in times)
+        age_s = (datetime.datetime.now(datetime.UTC) - newest).total_seconds()
+        return Verdict(age_s >= duration_s, f"so for {max(age_s, 0):.0f} of {duration_s:g} s")
+
+    return predicate

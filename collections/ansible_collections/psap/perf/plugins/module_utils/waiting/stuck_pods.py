@@ -1,0 +1,81 @@
+"""Why a workload will not become ready, which its own status does not say: its pods do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.waiting.lost_nodes import lost_pods
+from ansible_collections.psap.perf.plugins.module_utils.waiting.observing import Source
+from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import stuck_containers
+
+# A program may crash a few times until what it needs is there.
+_PATIENCE_RESTARTS = 3
+# the training operator's, on the pods of its jobs
+JOB_NAME_LABEL = "training.kubeflow.org/job-name"
+_RAY_CLUSTER_LABEL = "ray.io/cluster"
+# a pod of these that is lost takes the whole training with it, though its controller may make another
+_TRAINING = ("PyTorchJob", "RayJob")
+
+
+def stuck_pod(source: Source, workload: Manifest) -> str:
+    """What keeps a pod of *workload* from ever running; empty when nothing does, or it is no workload with pods.
+
+    Pods of an earlier template, which are on their way out, do not count: their images tell. A training is stuck, too,
+    when the node of one of its pods is lost.
+
+    :raises ClusterError: when the cluster does not answer.
+    """
+    if workload.get("kind") == "ClusterServiceVersion":
+        return next(filter(None, (stuck_pod(source, each) for each in _operator_deployments(workload))), "")
+    labels = _labels_of_pods(workload)
+    if not labels:
+        return ""
+    selector = ",".join(f"{key}={value}" for key, value in labels.items())
+    pods, _version = source.list(
+        Query("v1", "Pod", namespace=workload["metadata"].get("namespace"), label_selector=selector)
+    )
+    if workload.get("kind") in _TRAINING:
+        lost = lost_pods(source, pods, datetime.now(UTC))
+        if lost:
+            return "; ".join(f"pod {name}: {text}" for name, text in lost.items())
+    template = workload["spec"].get("template")
+    current = (
+        pod
+        for pod in pods
+        if not pod["metadata"].get("deletionTimestamp") and (template is None or _images(pod) == _images(template))
+    )
+    return next((f"pod {pod['metadata']['name']}: {text}" for pod in current for text in _stuck(pod)), "")
+
+
+def _operator_deployments(version: Manifest) -> Iterator[Manifest]:
+    """The Deployments that OLM makes of a ClusterServiceVersion, as far as it describes them."""
+    install = version.get("spec", {}).get("install") or {}
+    for each in (install.get("spec") or {}).get("deployments") or ():
+        metadata = {"name": each["name"], "namespace": version["metadata"].get("namespace")}
+        yield {"kind": "Deployment", "metadata": metadata, "spec": each["spec"]}
+
+
+def _labels_of_pods(workload: Manifest) -> Mapping[str, str]:
+    spec = workload.get("spec", {})
+    if workload.get("kind") == "PyTorchJob":
+        # it has no selector, and never changes the templates of its pods
+        return {JOB_NAME_LABEL: workload["metadata"]["name"]}
+    if workload.get("kind") == "RayJob":
+        cluster = workload.get("status", {}).get("rayClusterName")
+        return {_RAY_CLUSTER_LABEL: cluster} if cluster else {}
+    has_template = (spec.get("template") or {}).get("spec")
+    return (spec.get("selector") or {}).get("matchLabels") or {} if has_template else {}
+
+
+def _stuck(pod: Manifest) -> Iterator[str]:
+    for text, status in stuck_containers(pod):
+        if "CrashLoopBackOff" not in text or status.get("restartCount", 0) >= _PATIENCE_RESTARTS:
+            yield text
+
+
+def _images(pod: Mapping[str, Any]) -> set[str]:
+    spec = pod["spec"]
+    return {entry.get("image", "") for entry in [*spec.get("containers", []), *(spec.get("initContainers") or [])]}

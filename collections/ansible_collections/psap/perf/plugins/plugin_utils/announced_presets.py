@@ -1,0 +1,96 @@
+"""The presets that a site and the extra vars ask for, read as Ansible reads files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, Where, read_yaml_file
+from ansible_collections.psap.perf.plugins.module_utils.settings.layers import PRESET, Layer, Settled
+from ansible_collections.psap.perf.plugins.module_utils.settings.presets import (
+    PREFIX,
+    Entry,
+    Preset,
+    PresetError,
+    Resolver,
+    names_in,
+    preset_from_file,
+)
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import origin_file, where
+
+NAMES = "perf_presets"
+
+
+class AnnouncedPresets:
+    """Reads every preset once and resolves them once per combination."""
+
+    def __init__(self, project: Project, loader: Any) -> None:
+        """*loader* is Ansible's data loader."""
+        self.applied: tuple[str, ...] = ()
+        self._project = project
+        self._loader = loader
+        self._presets: dict[str, Preset | None] = {}
+        self._resolved: dict[tuple[str, ...], Layer] = {}
+
+    def layer(self, extra: Mapping[str, Any], site: Mapping[str, Settled]) -> Layer:
+        """The layer of all presets: first those of the *site*'s ``perf_presets``, then those of the *extra* vars.
+
+        :raises PresetError: for everything that is wrong with one of them.
+        """
+        named = [*self._named_by_site(site), *self._named_by(extra)]
+        names = tuple(name for name, _where in named)
+        if names not in self._resolved:
+            resolver = Resolver(lambda name: self._preset(name, extra), self._project.presets)
+            self._resolved[names] = Layer(PRESET, resolver.resolve(named))
+        self.applied = names
+        return self._resolved[names]
+
+    def _named_by_site(self, site: Mapping[str, Settled]) -> Iterator[tuple[str, Where]]:
+        if NAMES in site:
+            place = site[NAMES].wheres[-1]
+            yield from ((name, place) for name in names_in(site[NAMES].value, place))
+
+    def _named_by(self, extra: Mapping[str, Any]) -> Iterator[tuple[str, Where]]:
+        """Files and names keep the order of the command line."""
+        for variable, value in extra.items():
+            place = where(value, self._project.root) or COMMAND_LINE
+            if variable.startswith(PREFIX):
+                yield variable.removeprefix(PREFIX), place
+            elif variable == NAMES:
+                yield from ((name, place) for name in names_in(value, place))
+
+    def _preset(self, name: str, extra: Mapping[str, Any]) -> Preset | None:
+        if name not in self._presets:
+            variable = PREFIX + name
+            if variable in extra:
+                self._presets[name] = self._from_extra_var(name, extra[variable])
+            elif name in self._project.presets:
+                self._presets[name] = self._from_file(name, self._project.presets[name])
+            else:
+                self._presets[name] = None
+        return self._presets[name]
+
+    def _from_extra_var(self, name: str, body: Any) -> Preset:
+        path = origin_file(body)
+        place = where(body, self._project.root) or COMMAND_LINE
+        if path is None or place.label == COMMAND_LINE.label:
+            raise PresetError(
+                f"preset_{name} is given in place; write it to presets/{name}.yml and say -e @presets/{name}.yml, "
+                f'or say -e \'{{"perf_presets": ["{name}"]}}\'',
+                place,
+            )
+        preset_from_file(read_yaml_file(path, self._project.root))
+        return self._tagged(name, body)
+
+    def _from_file(self, name: str, path: Path) -> Preset:
+        preset_from_file(self._project.read(path))
+        variables = self._loader.load_from_file(str(path), trusted_as_template=True)
+        return self._tagged(name, variables[PREFIX + name])
+
+    def _tagged(self, name: str, body: Mapping[str, Any]) -> Preset:
+        """The preset with the very values that Ansible tagged with their place."""
+        root = self._project.root
+        entries = [Entry(str(key), value, where(key, root) or COMMAND_LINE) for key, value in body.items()]
+        return Preset(name, tuple(entries), where(body, root) or COMMAND_LINE)

@@ -1,0 +1,111 @@
+"""The one file that leans on ansible-core's private parts: where a value came from, and the extra vars themselves.
+
+``requires_ansible`` names the tested cores; ``tests/integration/settings`` fails where this no longer holds.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible._internal._datatag._tags import Origin, TrustedAsTemplate
+from ansible.errors import AnsibleError
+from ansible.module_utils._internal._datatag import AnsibleTagHelper
+from ansible.release import __version__ as core_version
+from ansible.utils import display
+from ansible.utils.vars import load_extra_vars
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, Where, label_of
+
+# ansible-runner, and AWX with it, hands the command line's variables over in this file
+_RUNNER_FILE = ("env", "extravars")
+
+
+def origin_file(value: object) -> Path | None:
+    """The file that *value* was read from, if Ansible knows."""
+    tag = Origin.get_tag(value)
+    return Path(tag.path) if tag is not None and tag.path else None
+
+
+def where(value: object, root: Path) -> Where | None:
+    """The place of *value*, or None where Ansible does not know: bools and nulls carry no tag, nor do results."""
+    tag = Origin.get_tag(value)
+    if tag is None or tag is Origin.UNKNOWN:
+        return None
+    if tag.path is None:
+        return Where("command line" if "CLI" in str(tag.description) else str(tag.description), tagged=value)
+    label = _label(tag.path, root)
+    return Where(label, None if label == COMMAND_LINE.label else tag.line_num, tagged=value)
+
+
+@functools.cache
+def _label(path: str, root: Path) -> str:
+    """The file's own path: group_vars are read through a link beside the playbooks."""
+    if Path(path).parts[-2:] == _RUNNER_FILE:
+        return COMMAND_LINE.label
+    return label_of(Path(path).resolve(), root.resolve())
+
+
+def extra_vars(loader: Any) -> dict[str, Any]:
+    """The extra vars, in the order of the command line: the dictionary that Ansible itself reads at every task."""
+    variables: dict[str, Any] = load_extra_vars(loader)
+    return variables
+
+
+def set_extra_var(loader: Any, name: str, value: Any) -> None:
+    """Put *value*, with the origin of what it replaces, in the extra vars that are in force.
+
+    :raises AnsibleError: where this core no longer keeps one dictionary of extra vars.
+    """
+    variables = extra_vars(loader)
+    tagless = name not in variables or value is None or isinstance(value, bool)
+    variables[name] = value if tagless else AnsibleTagHelper.tag_copy(variables[name], value)
+    if extra_vars(loader).get(name) != value:
+        raise AnsibleError(
+            f"ansible-core {core_version} does not let psap.perf convert {name}=… to its declared type; "
+            f"give it as JSON, -e '{{\"{name}\": …}}', or use one of 2.19 to 2.21"
+        )
+
+
+def tagged_at(value: Any, path: Path, line: int | None) -> Any:
+    """*value* as if Ansible had read it at *path*: templates in it are rendered, and its origin is known."""
+    if isinstance(value, Mapping):
+        inner: Any = {key: tagged_at(item, path, line) for key, item in value.items()}
+    elif isinstance(value, list):
+        inner = [tagged_at(item, path, line) for item in value]
+    else:
+        inner = value
+    if inner is None or isinstance(inner, bool):
+        return inner
+    tags: list[Any] = [Origin(path=str(path), line_num=line)]
+    if isinstance(inner, str):
+        tags.append(TrustedAsTemplate())
+    return AnsibleTagHelper.tag(inner, tags)
+
+
+class RunLogFile(logging.FileHandler):
+    """Ansible's log in the run directory; remembers the last error, which may be why Ansible leaves."""
+
+    def __init__(self, path: Path) -> None:
+        """Append to *path*."""
+        super().__init__(path, encoding="utf-8")
+        self.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+        self.last_error: str | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        if record.levelno >= logging.ERROR:
+            self.last_error = record.getMessage()
+        super().emit(record)
+
+
+def log_to(path: Path) -> RunLogFile:
+    """Have Ansible write its log to *path* too: the run's directory is not known when ansible.cfg is read."""
+    handler = RunLogFile(path)
+    logger = logging.getLogger("ansible")
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    display.logger = logger
+    return handler

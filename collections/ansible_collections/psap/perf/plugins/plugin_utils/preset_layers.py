@@ -1,0 +1,242 @@
+"""The layers as Ansible has them: what the vars plugin gives, and what the action ``settings`` checks and records."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible import constants
+from ansible.errors import AnsibleParserError
+from ansible.inventory.helpers import sort_groups
+from ansible.plugins.loader import vars_loader
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import runs_root
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, Where
+from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
+    BASE,
+    DEFAULT,
+    EXTRA,
+    HOST,
+    PRESET_KINDS,
+    REPLAY,
+    SITE,
+    Layer,
+    Settled,
+    default_where,
+    layer,
+    settle,
+    with_leaves,
+)
+from ansible_collections.psap.perf.plugins.module_utils.settings.presets import Entry, PresetError
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.sites import inventory_files, vars_files_below
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import find_run, replayed
+from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_leaf
+from ansible_collections.psap.perf.plugins.plugin_utils.announced_presets import AnnouncedPresets
+from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import (
+    extra_vars,
+    set_extra_var,
+    tagged_at,
+    where,
+)
+
+# Shows the action that the plugin is at work; its value is the list of the presets that were applied.
+MARKER = "perf_presets_applied"
+REPLAYED_RUN = "perf_replay"
+# A variable of a lane: the host that it belongs to.
+LANE_OF = "perf_lane_of"
+_INVENTORY = Where("the inventory")
+_PLUGIN_STAGES = (
+    "all_plugins_play",
+    "groups_plugins_play",
+    "all_plugins_inventory",
+    "groups_plugins_inventory",
+)
+
+
+class PresetLayers:
+    """The layers of every host, put together from Ansible's inventory, its vars files and its extra vars."""
+
+    def __init__(self, project: Project, loader: Any) -> None:
+        """*loader* is Ansible's data loader."""
+        self.project = project
+        self.hosts: dict[str, Any] = {}
+        self._loader = loader
+        self._everyone: Any = None
+        self._inventory_paths: list[str] = []
+        self._announced = AnnouncedPresets(project, loader)
+        self._converted = False
+
+    def for_everyone(self, group: Any, path: str) -> dict[str, Any]:
+        """The defaults that neither group_vars nor the inventory's group ``all`` override."""
+        self._everyone = group
+        if not self._is_beside_playbook(path):
+            if path not in self._inventory_paths:
+                self._inventory_paths.append(path)
+            return {}
+        overridden = {
+            *group.get_vars(),
+            *(one.variable for one in self._files(BASE, path, group).assignments),
+        }
+        return {one.variable: one.value for one in self._defaults.assignments if one.variable not in overridden}
+
+    def for_host(self, host: Any, path: str) -> dict[str, Any]:
+        """What presets and a replay give to *host*, and the dictionaries of which some layer sets only a leaf.
+
+        A lane also gets the variables of the host that it belongs to.
+
+        :raises AnsibleParserError: for everything that is wrong with a preset, with its file and line.
+        """
+        self.hosts[host.name] = host
+        if not self._is_beside_playbook(path):
+            return {}
+        try:
+            return self._given(host.name)
+        except PresetError as error:
+            raise AnsibleParserError(str(error), obj=error.where.tagged) from error
+        except PerfError as error:
+            raise AnsibleParserError(str(error)) from error
+
+    def layers(self, host: str) -> list[Layer]:
+        """All layers of *host*, low to high; the host must have been asked for before.
+
+        What plays and includes set is above these and unknown here.
+        """
+        lower = [self._defaults, *self._inventory_layers(self.hosts[host])]
+        presets = self._announced.layer(extra_vars(self._loader), settle(lower, frozenset(("perf_presets",))))
+        return [*lower, *self._replay(host), presets, self._extra_layer()]
+
+    def settled(self, host: str) -> dict[str, Settled]:
+        """Every variable that some layer gives to *host*."""
+        return settle(self.layers(host))
+
+    def check_files(self) -> None:
+        """Read every vars file and YAML inventory of this run once more, strictly.
+
+        :raises UsageError: for a key that stands twice, of which Ansible would take the last one, with file and line.
+        """
+        for place in (self._loader.get_basedir(), *self._inventory_paths):
+            folders = (Path(place) / "group_vars", Path(place) / "host_vars")
+            below = [path for folder in folders for files in vars_files_below(folder) for path in files]
+            for path in (*below, *(inventory_files(Path(place)) if place in self._inventory_paths else ())):
+                self.project.read(path.resolve())
+
+    def _given(self, host: str) -> dict[str, Any]:
+        self._prepare_extra_vars()
+        layers = self.layers(host)
+        extra = extra_vars(self._loader)
+        # Ansible itself gives a lane the variables of its groups only
+        kinds = (HOST, *PRESET_KINDS) if LANE_OF in self.hosts[host].vars else PRESET_KINDS
+        upper = {one.variable for source in layers if source.kind in kinds for one in source.assignments}
+        leaves = with_leaves(layers)
+        wanted = frozenset(name for name in upper | leaves if name not in extra)
+        given = {name: one.value for name, one in settle(layers, wanted).items()}
+        return {**given, MARKER: list(self._announced.applied)}
+
+    def _prepare_extra_vars(self) -> None:
+        """Once: texts become what is declared, leaves go into their dictionary, a replay's arguments are given again.
+
+        Extra vars beat all that a plugin can give, so this is done in the extra vars themselves.
+        """
+        if self._converted:
+            return
+        self._converted = True
+        extra = extra_vars(self._loader)
+        if extra.get(REPLAYED_RUN):
+            for name, value in self._recorded(str(extra[REPLAYED_RUN]), "localhost")[1].items():
+                if name not in extra:
+                    set_extra_var(self._loader, name, value)
+        for name, value in list(extra.items()):
+            variable, *path = name.split(".")
+            option = self.project.option(variable) if isinstance(value, str) else None
+            if option is not None and (converted := _converted(option, tuple(path), value)) is not value:
+                set_extra_var(self._loader, name, converted)
+        for name, one in settle([self._extra_layer()]).items():
+            if one.has_leaves and name in extra:
+                set_extra_var(self._loader, name, one.value)
+
+    def _extra_layer(self) -> Layer:
+        extra = extra_vars(self._loader)
+        return layer(EXTRA, [Entry(key, extra[key], self._where_extra(key, extra[key])) for key in extra])
+
+    def _where_extra(self, key: str, value: Any) -> Where:
+        return where(key, self.project.root) or where(value, self.project.root) or COMMAND_LINE
+
+    def _replay(self, host: str) -> list[Layer]:
+        run = extra_vars(self._loader).get(REPLAYED_RUN)
+        return [layer(REPLAY, self._recorded(str(run), host)[0])] if run else []
+
+    @functools.cache  # noqa: B019 - see _files
+    def _recorded(self, run: str, host: str) -> tuple[list[Entry], dict[str, Any]]:
+        return replayed(find_run(runs_root(self.project.root), run), self.project, host)
+
+    def _inventory_layers(self, host: Any) -> Iterator[Layer]:
+        """The group layers in the order of ansible.cfg's ``precedence``, then the host's own."""
+        groups = sort_groups([group for group in host.get_groups() if group.name != "all"])
+        for stage in constants.VARIABLE_PRECEDENCE:
+            members = [self._everyone] if stage.startswith("all_") else groups
+            if stage in _PLUGIN_STAGES:
+                yield from self._stage_files(stage, members)
+            else:
+                yield from (self._inline(SITE, group) for group in members)
+        belongs_to = self.hosts.get(host.vars.get(LANE_OF))
+        for one in (host,) if belongs_to is None else (belongs_to, host):
+            yield self._inline(HOST, one)
+            for path in (*self._inventory_paths, self._loader.get_basedir()):
+                yield self._files(HOST, path, one)
+
+    def _stage_files(self, stage: str, members: list[Any]) -> Iterator[Layer]:
+        beside_playbook = stage.endswith("_play")
+        for path in [self._loader.get_basedir()] if beside_playbook else self._inventory_paths:
+            yield from (self._files(BASE if beside_playbook else SITE, path, member) for member in members)
+
+    def _inline(self, kind: str, entity: Any) -> Layer:
+        return layer(kind, self._entries(entity.vars))
+
+    @functools.cache  # noqa: B019 - there is one instance for the whole process; the files of a run do not change
+    def _files(self, kind: str, path: str, entity: Any) -> Layer:
+        plugin = vars_loader.get("ansible.builtin.host_group_vars")
+        return layer(kind, self._entries(plugin.get_vars(self._loader, path, [entity])))
+
+    def _entries(self, variables: Mapping[str, Any]) -> Iterator[Entry]:
+        for key, value in variables.items():
+            yield Entry(str(key), value, self._where(key, value))
+
+    def _where(self, key: str, value: Any) -> Where:
+        """The key's line, as the driver says it, unless the value was read from another file than the key."""
+        of_key, of_value = where(key, self.project.root), where(value, self.project.root)
+        if of_key is None or (of_value is not None and of_value.label != of_key.label):
+            return of_value or _INVENTORY
+        return of_key
+
+    @functools.cached_property
+    def _defaults(self) -> Layer:
+        specs = [self.project.flow(name) for name in self.project.flows]
+        specs += [] if self.project.shared is None else [self.project.shared]
+        return layer(
+            DEFAULT,
+            [
+                Entry(
+                    option.name,
+                    tagged_at(option.default, spec.path, option.where.line),
+                    default_where(option.where.label),
+                )
+                for spec in specs
+                for option in spec.settings
+            ],
+        )
+
+    @functools.cache  # noqa: B019 - see _files
+    def _is_beside_playbook(self, path: str) -> bool:
+        return Path(path).resolve() == Path(self._loader.get_basedir()).resolve()
+
+
+def _converted(option: Option, path: tuple[str, ...], text: str) -> Any:
+    """What *text* means, or *text* itself where it is no value of the option: the action says so, with all else."""
+    try:
+        return convert_leaf(option, path, text)
+    except ValueError:
+        return text

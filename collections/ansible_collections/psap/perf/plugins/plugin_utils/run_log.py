@@ -1,0 +1,180 @@
+"""The files that say how a run went: ``run.json``, ``timeline.csv``, ``failures.jsonl``, and each command's status."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json, write_text
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
+    RUN_FILE,
+    STOP_FILE,
+    begin_attempt,
+    end_attempt,
+    hold,
+    release,
+    update_run,
+)
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, append_failure, failures_of
+from ansible_collections.psap.perf.plugins.plugin_utils.command_tracker import CommandTracker, OpenCommand, TaskEnd
+
+# Ansible's own words after SIGINT
+_USER_INTERRUPTED = "User interrupted execution"
+TIMELINE = "timeline.csv"
+TIMELINE_COLUMNS = ("start", "end", "host", "lane", "kind", "name", "directory", "status")
+
+
+class RunLog:
+    """One attempt at a run, as it goes."""
+
+    def __init__(self, environment: RunEnvironment, *, part_of_attempt: bool) -> None:
+        """Use :meth:`begin`."""
+        self.environment = environment
+        self.directory = environment.directory
+        self._part_of_attempt = part_of_attempt
+        self._tracker = CommandTracker(self._command_ended)
+        self._play: tuple[str, str] | None = None
+        self._task_started: dict[str, str] = {}
+        self._failed_first: Failure | None = None
+
+    @classmethod
+    def next_attempt(cls, directory: Path) -> int:
+        """The number of the attempt that begins at *directory* now."""
+        path = directory / RUN_FILE
+        return len(read_json(path).get("attempts", [])) + 1 if path.exists() else 1
+
+    @classmethod
+    def begin(cls, environment: RunEnvironment, facts: Mapping[str, Any]) -> RunLog:
+        """Start an attempt, or join the one that a driver started and holds.
+
+        :raises UsageError: when another process works on the run.
+        """
+        joined = bool(os.environ.get("PERF_RUN_JOINED"))
+        if not joined:
+            hold(environment.directory)
+            (environment.directory / STOP_FILE).unlink(missing_ok=True)
+            begin_attempt(environment.directory, facts)
+        timeline = environment.directory / TIMELINE
+        if not timeline.exists():
+            write_text(timeline, ",".join(TIMELINE_COLUMNS) + "\n")
+        return cls(environment, part_of_attempt=joined)
+
+    def play_started(self, name: str) -> None:
+        """All commands are over when a play begins."""
+        self._end_play()
+        self._play = (name, utc_now())
+
+    def opened(self, command: OpenCommand, chain: Collection[int]) -> None:
+        """A command opened its directory."""
+        self._tracker.open(command, chain)
+
+    def task_ended(self, end: TaskEnd, name: str, status: str) -> OpenCommand | None:
+        """A task ended on a host; returns the command it belongs to."""
+        command = self._tracker.task_ended(end)
+        started = self._task_started.get(end.host) or end.at
+        self._task_started[end.host] = end.at
+        self._row(started, end.at, end.host, "task", name, command.directory if command else None, status)
+        return command
+
+    def failed(self, failure: Failure, command: OpenCommand | None = None) -> None:
+        """A task failed; *command* is the one it belongs to."""
+        # a full disk may keep it out of the file; a run in which something failed does not end well for that
+        self._failed_first = self._failed_first or failure
+        append_failure(self.directory, failure)
+        for directory in self._with_those_around(command.directory) if command else ():
+            if not (directory / "FAILURE").exists():
+                write_text(directory / "FAILURE", _failure_text(failure, directory))
+
+    def _with_those_around(self, directory: Path) -> list[Path]:
+        """The directory of a command, and those of the commands that include it."""
+        around = [each for each in directory.parents if self.directory in each.parents]
+        return [directory, *(each for each in around if (each / "args.yml").exists())]
+
+    def add_facts(self, facts: Mapping[str, Any]) -> None:
+        """Keep what a verb learnt about the run."""
+        update_run(self.directory, facts)
+
+    def ended(self, hosts_failed: bool) -> None:
+        """The playbook is over."""
+        failures = failures_of(self.directory, self.environment.attempt)
+        first = failures[0] if failures else self._failed_first
+        status = "ok" if first is None and not hosts_failed else _status(first)
+        self._end(status, first.reason() if first else None, first.exit_code if first else int(hosts_failed))
+
+    def ended_early(self, last_error: str | None) -> None:
+        """Ansible left before the last play: after a signal, or an error of the project's own files.
+
+        :param last_error: what Ansible said last as an error, if anything.
+        """
+        failures = failures_of(self.directory, self.environment.attempt)
+        interrupted = last_error is None or _USER_INTERRUPTED in last_error
+        reason = failures[0].reason() if failures else _early_reason(self.directory, last_error)
+        self._end("interrupted" if interrupted else "failed", reason, 130 if interrupted else 2)
+
+    def _end(self, status: str, reason: Mapping[str, Any] | None, exit_code: int) -> None:
+        self._end_play()
+        if self._part_of_attempt:
+            return
+        end_attempt(self.directory, status, exit_code, reason)
+        release(self.directory)
+
+    def _end_play(self) -> None:
+        self._tracker.close_all()
+        if self._play is not None:
+            name, started = self._play
+            self._row(started, utc_now(), "", "play", name, None, "ended")
+            self._play = None
+        self._task_started.clear()
+
+    def _command_ended(self, command: OpenCommand) -> None:
+        path = command.directory / "status.json"
+        status = read_json(path)
+        status.update(status=command.status, changed=command.changed, ended=command.last, error=command.error)
+        write_json(path, status)
+        self._row(
+            command.started,
+            command.last,
+            command.host,
+            "command",
+            command.role,
+            command.directory,
+            command.status,
+        )
+
+    def _row(self, start: str, end: str, host: str, kind: str, name: str, directory: Path | None, status: str) -> None:
+        place = str(directory.relative_to(self.directory)) if directory else ""
+        lane = next((part.partition("lane__")[2] for part in place.split("/") if "lane__" in part), "")
+        with (self.directory / TIMELINE).open("a", newline="", encoding="utf-8") as stream:
+            csv.writer(stream, lineterminator="\n").writerow((start, end, host, lane, kind, name, place, status))
+
+
+def _status(first: Failure | None) -> str:
+    if first is None:
+        return "failed"
+    if first.interrupted:
+        return "interrupted"
+    return "refused" if first.exit_code == 2 and first.directory is None else "failed"
+
+
+def _failure_text(failure: Failure, directory: Path) -> str:
+    return (
+        f"{failure.what}\n{failure.where}\n\n{failure.why}\n\n"
+        f"Captured state: {directory / 'artifacts'}\n"
+        f"Run it again: sh {directory / 'command.txt'}\n"
+    )
+
+
+def _early_reason(run: Path, last_error: str | None) -> dict[str, Any]:
+    return {
+        "what": "ansible-playbook ended before its last play",
+        "where": str(run / "ansible.log"),
+        "why": last_error or "it was told to by a signal",
+        "directory": None,
+        "exit_code": 2 if last_error else 130,
+        "kind": "",
+    }

@@ -1,0 +1,168 @@
+"""The check at a run's start: what every layer says about every host, against what is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible.errors import AnsibleError
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.settings.findings import (
+    Finding,
+    missing_value,
+    presets_over_bindings,
+    unknown_name,
+    wrong_together,
+    wrong_value,
+)
+from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
+    BASE,
+    DEFAULT,
+    EXTRA,
+    PRESET,
+    Layer,
+    Settled,
+    settle,
+)
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.record import Recorded
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
+from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import where
+
+_MAGIC = frozenset(
+    (
+        "environment",
+        "group_names",
+        "groups",
+        "hostvars",
+        "inventory_dir",
+        "inventory_file",
+        "inventory_hostname",
+        "inventory_hostname_short",
+        "omit",
+        "play_hosts",
+        "playbook_dir",
+        "role_name",
+        "role_names",
+        "role_path",
+        "vars",
+    )
+)
+_PLAY = "a play or include"
+
+
+@dataclass(frozen=True, slots=True)
+class HostSettings:
+    """One host's variables as they stand (``raw``), rendered on access (``rendered``), and the layers below plays."""
+
+    host: str
+    raw: Mapping[str, Any]
+    rendered: Mapping[str, Any]
+    layers: list[Layer]
+
+
+class SettingsGate:
+    """Checks the settings of a flow, or what is given to a single command."""
+
+    def __init__(self, project: Project, flow: str | None, command: str | None, secret: Callable[[str], str]) -> None:
+        """*secret* resolves a reference, or raises UsageError when there is no such secret.
+
+        :raises UsageError: when there is no such flow or command.
+        """
+        self._project = project
+        self._flow = None if flow is None else project.flow(flow)
+        self._wanted = (
+            {option.name: option for option in project.settings_of(flow)}
+            if flow is not None
+            else {option.name: option for option in project.command(command or "").arguments}
+        )
+        self._secret = secret
+
+    def check(self, hosts: list[HostSettings]) -> dict[str, dict[str, Recorded]]:
+        """What each host's settings are.
+
+        :raises UsageError: naming everything that is wrong, each thing once.
+        """
+        findings: dict[str, None] = {}
+        recorded: dict[str, dict[str, Recorded]] = {}
+        for one in hosts:
+            values = recorded[one.host] = {}
+            for finding in self._check_host(one, values):
+                findings[str(finding)] = None
+        if findings:
+            raise UsageError("\n".join(findings))
+        return recorded
+
+    def _check_host(self, host: HostSettings, recorded: dict[str, Recorded]) -> Iterator[Finding]:
+        settled = settle(host.layers)
+        yield from self._unknown_names(host, settled)
+        yield from presets_over_bindings(self._project, host.layers)
+        wrong = False
+        for option in self._checked(host, settled):
+            origin = _origin(host.raw[option.name], settled.get(option.name), self._project)
+            for finding in self._check_value(host, option, origin, recorded):
+                wrong = True
+                yield finding
+        if self._flow is not None and not wrong:
+            origins = {name: one.origin for name, one in recorded.items()}
+            yield from wrong_together(
+                self._project, self._flow, {name: one.value for name, one in recorded.items()}, origins
+            )
+
+    def _check_value(
+        self, host: HostSettings, option: Option, origin: str, recorded: dict[str, Recorded]
+    ) -> Iterator[Finding]:
+        try:
+            value = plain(host.rendered[option.name])
+        except AnsibleError as error:
+            yield Finding(origin, f"{option.name} cannot be rendered: {error}")
+            return
+        recorded[option.name] = Recorded(value, origin, option.secret, option.compare)
+        if value is None and option.required:
+            yield missing_value(option, origin)
+            return
+        found = list(wrong_value(option, value, origin))
+        yield from found
+        if option.secret and value and not found:
+            try:
+                self._secret(value)
+            except UsageError as error:
+                yield Finding(origin, f"{option.name}: {error}")
+
+    def _checked(self, host: HostSettings, settled: Mapping[str, Settled]) -> Iterator[Option]:
+        """The options to check: the flow's or command's own, and every argument that someone but a binding sets."""
+        for name in host.raw:
+            if name in self._wanted:
+                yield self._wanted[name]
+            elif name in settled and settled[name].kind not in (BASE, DEFAULT):
+                option = self._project.option(name)
+                if option is not None:
+                    yield option
+
+    def _unknown_names(self, host: HostSettings, settled: Mapping[str, Settled]) -> Iterator[Finding]:
+        strict = {
+            one.variable: (".".join((one.variable, *one.path)), str(one.where))
+            for source in host.layers
+            if source.kind in (PRESET, EXTRA)
+            for one in source.assignments
+        }
+        for name in {**host.raw, **strict}:
+            if name in _MAGIC or "." in name:
+                continue
+            if name in strict:
+                key, place = strict[name]
+            else:
+                key, place = str(name), _origin(host.raw[name], settled.get(name), self._project)
+            finding = unknown_name(self._project, key, place, must_be_ours=name in strict)
+            if finding is not None:
+                yield finding
+
+
+def _origin(raw: Any, settled: Settled | None, project: Project) -> str:
+    """Where the value in force comes from: the layers say it, unless something above them set another value."""
+    if settled is not None and (settled.value is raw or plain(settled.value) == plain(raw)):
+        return settled.origin
+    place = where(raw, project.root)
+    return _PLAY if place is None else str(place)

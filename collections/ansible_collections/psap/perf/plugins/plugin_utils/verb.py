@@ -1,0 +1,226 @@
+"""The base of all verbs: what an action plugin owes to the run it works in."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import Interrupted, PerfError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import Redactor, credentials_of_environment
+from ansible_collections.psap.perf.plugins.module_utils.secrets.references import parse_reference, remember, resolve
+
+# what the role psap.perf.command registers
+OPENED = "__psap_perf_command"
+_STOP_POLL_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class VerbResult:
+    """What a verb did."""
+
+    changed: bool = False
+    values: Mapping[str, Any] = field(default_factory=dict)
+    diff: Mapping[str, Any] | list[Mapping[str, Any]] | None = None
+    skipped: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class VerbContext:
+    """What a verb works with."""
+
+    args: Mapping[str, Any]
+    check_mode: bool
+    diff_mode: bool
+    host: str
+    role: str | None
+    variables: Mapping[str, Any]
+    run_directory: Path
+    interrupted: threading.Event
+    finalizing: bool
+    redactor: Redactor
+    _cluster: Cluster | None = None
+
+    @property
+    def directory(self) -> Path:
+        """The directory of the command that the task belongs to.
+
+        :raises UsageError: outside a command.
+        """
+        opened = self.opened_directories()
+        if self.role is None or self.role not in opened:
+            raise UsageError(
+                "this verb works inside a command, a role whose meta/main.yml depends on psap.perf.command; "
+                f"{self.role or 'a task outside any role'} has no artifact directory"
+            )
+        return Path(opened[self.role])
+
+    def opened_directories(self) -> Mapping[str, str]:
+        """The directories of the commands that this host is in, by role."""
+        opened: Mapping[str, Any] = self.variables.get(OPENED) or {}
+        directories: Mapping[str, str] = opened.get("directories") or {}
+        return directories
+
+    def cluster(self) -> Cluster:
+        """The cluster of the task's host."""
+        if self._cluster is None:
+            self._cluster = Cluster(Access.from_variables(self.variables))
+        return self._cluster
+
+    def secret(self, reference: str) -> str:
+        """The value that *reference* (``file:NAME``, ``env:NAME``, ``vault:NAME``) stands for.
+
+        It is redacted from whatever the verb returns; keep it out of files.
+
+        :raises UsageError: when it is a literal, or there is no such secret.
+        """
+        remember(self.run_directory, reference)
+        value = resolve(parse_reference(reference), vault=self.vaulted)
+        self.redactor.add(value)
+        return value
+
+    def vaulted(self, name: str) -> str | None:
+        """The decrypted value of the variable *name*, or None."""
+        value = self.variables.get(name)
+        return None if value is None else str(value)
+
+    def check_interrupted(self) -> None:
+        """Raise when the user asked the run to stop.
+
+        :raises Interrupted: unless a finalizer is at work.
+        """
+        if self.interrupted.is_set():
+            raise Interrupted("interrupted: the run was asked to stop")
+
+
+class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
+    """Subclasses say what they accept and do; this class keeps them honest."""
+
+    TRANSFERS_FILES = False
+    _VALID_ARGS = None
+
+    ARGUMENTS: ClassVar[Mapping[str, Any]] = {}
+    USES_CONNECTION: ClassVar[bool] = False
+    RUNS_IN_CHECK_MODE: ClassVar[bool] = True
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Do the work.
+
+        :raises PerfError: what went wrong, for the user to read.
+        """
+        raise NotImplementedError
+
+    def describe(self, context: VerbContext) -> str:  # noqa: ARG002 - for subclasses
+        """What :meth:`perform` would do, for check mode."""
+        return f"would {self._task.action.rpartition('.')[2]}"
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Ansible's entry point."""
+        die_with_parent()
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        redactor = Redactor(credentials_of_environment())
+        try:
+            outcome = self._outcome(task_vars or {}, redactor)
+        except AnsibleActionFail:
+            raise
+        except PerfError as error:
+            outcome = {
+                "failed": True,
+                "msg": str(error),
+                "exit_code": error.exit_code,
+                "error_kind": type(error).__name__,
+                **error.result,
+            }
+        redacted: dict[str, Any] = redactor.redact(plain(outcome))
+        return {**result, **redacted}
+
+    def _outcome(self, task_vars: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
+        self._refuse_remote_host(task_vars)
+        _validated, arguments = self.validate_argument_spec(argument_spec=dict(self.ARGUMENTS))
+        with self._context(arguments, task_vars, redactor) as context:
+            if context.check_mode and not self.RUNS_IN_CHECK_MODE:
+                return {"changed": False, "skipped": True, "msg": f"check mode: {self.describe(context)}"}
+            done = self.perform(context)
+        outcome: dict[str, Any] = {**done.values, "changed": done.changed}
+        if done.diff is not None and (context.diff_mode or context.check_mode):
+            outcome["diff"] = done.diff
+        if done.skipped is not None:
+            outcome.update(skipped=True, msg=done.skipped)
+        if done.warnings:
+            outcome["warnings"] = list(done.warnings)
+        return outcome
+
+    def _refuse_remote_host(self, task_vars: Mapping[str, Any]) -> None:
+        if not self.USES_CONNECTION and self._connection.transport != "local":
+            raise UsageError(
+                f"{self._task.action} talks to the cluster's API from the controller, but host "
+                f"{task_vars.get('inventory_hostname')} has connection {self._connection.transport}; "
+                "set ansible_connection: local for it and say which cluster it is with perf_kubeconfig"
+            )
+
+    @contextlib.contextmanager
+    def _context(
+        self, arguments: Mapping[str, Any], task_vars: dict[str, Any], redactor: Redactor
+    ) -> Iterator[VerbContext]:
+        run = RunEnvironment.read().directory
+        finalizing = bool(self._templar.template(task_vars.get("perf_finalizing", False)))
+        interrupted = threading.Event()
+        context = VerbContext(
+            args=arguments,
+            check_mode=bool(self._task.check_mode),
+            diff_mode=bool(self._task.diff),
+            host=str(task_vars.get("inventory_hostname", "localhost")),
+            role=self._task._role.get_name(include_role_fqcn=False) if self._task._role else None,
+            variables=_HostVariables(task_vars, self._templar.template),
+            run_directory=run,
+            interrupted=interrupted,
+            finalizing=finalizing,
+            redactor=redactor,
+        )
+        ended = threading.Event()
+        if not finalizing:
+            watcher = threading.Thread(target=_watch_for_stop, args=(run, interrupted, ended), daemon=True)
+            watcher.start()
+        try:
+            yield context
+        finally:
+            ended.set()
+            if context._cluster is not None:
+                context._cluster.close()
+
+
+class _HostVariables(Mapping[str, Any]):
+    """A host's variables, each templated when it is asked for."""
+
+    def __init__(self, variables: Mapping[str, Any], template: Callable[[Any], Any]) -> None:
+        self._variables = variables
+        self._template = template
+
+    def __getitem__(self, name: str) -> Any:
+        return self._template(self._variables[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._variables)
+
+    def __len__(self) -> int:
+        return len(self._variables)
+
+
+def _watch_for_stop(run: Path, interrupted: threading.Event, ended: threading.Event) -> None:
+    stop = run / STOP_FILE
+    while not ended.wait(_STOP_POLL_S):
+        if stop.exists():
+            interrupted.set()
+            return
