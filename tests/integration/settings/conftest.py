@@ -39,7 +39,7 @@ options:
     default: {r: 1, inner: {alpha: 2, beta: 3}}
     dimension: [r]
     description: A tree.
-  tiny_token: {type: str, secret: true, description: A secret.}
+  tiny_token: {type: str, no_log: true, description: A secret.}
 rules:
   - assert: tiny_count < 100 or tiny_kind == "Job"
     message: 100 or more only as Jobs

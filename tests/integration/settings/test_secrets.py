@@ -20,7 +20,7 @@ argument_specs:
   main:
     short_description: Use a secret
     options:
-      repo_use_token: {type: str, secret: true, required: true, description: A secret.}
+      repo_use_token: {type: str, no_log: true, required: true, description: A secret.}
       repo_use_script: {type: str, required: true, description: What to run with it.}
       repo_use_on_host: {type: bool, default: false, description: Over the connection.}
 """,

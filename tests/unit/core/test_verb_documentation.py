@@ -27,3 +27,9 @@ def test_a_fragments_options_are_those_of_the_verb_which_may_say_them_again() ->
     assert spec["api_version"] == {"type": "str", "default": "v1"}
     assert spec["kind"] == {"type": "str", "default": "Pod"}
     assert set(spec) == {"kind", "api_version", "name", "namespace", "label_selector", "timeout"}
+
+
+def test_a_dictionary_that_is_not_given_has_the_defaults_of_its_keys() -> None:
+    documented = "options: {mix: {type: dict, suboptions: {size: {type: int, default: 1}}}}"
+    spec = {"mix": {"type": "dict", "options": {"size": {"type": "int", "default": 1}}, "apply_defaults": True}}
+    assert argument_spec(documented) == spec

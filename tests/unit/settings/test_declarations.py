@@ -59,7 +59,7 @@ def test_a_sound_project_has_no_findings(tmp_path: Path) -> None:
         ),
         (
             "playbooks/tune/settings.yml",
-            "options:\n  tune_token: {secret: true, default: 'env:X', description: x}\n",
+            "options:\n  tune_token: {no_log: true, default: 'env:X', description: x}\n",
             "playbooks/tune/settings.yml:2: tune_token is a secret, so it can have no default but the empty text",
         ),
         (

@@ -92,7 +92,7 @@ def test_a_flow_declares_dimensions_secrets_and_rules(tmp_path: Path) -> None:
         "options:\n"
         "  tune_gpus: {type: int, dimension: true, compare: key, description: x}\n"
         "  tune_tree: {type: dict, dimension: [r, lora.alpha], description: x}\n"
-        "  tune_token: {secret: true, description: x}\n"
+        "  tune_token: {no_log: true, description: x}\n"
         "rules:\n  - {assert: tune_gpus > 0, message: some}\n",
     )
 

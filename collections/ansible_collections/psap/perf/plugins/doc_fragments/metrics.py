@@ -12,7 +12,6 @@ options:
   metrics:
     description: What is scraped of the control plane's own metrics, before, during and after.
     type: dict
-    apply_defaults: true
     suboptions:
       interval:
         description: Time between two scrapes, in seconds or like V(10s); V(0s) scrapes nothing.

@@ -111,7 +111,6 @@ options:
   arrivals:
     description: When each workload is due. Nothing given is as fast as the connections carry them.
     type: dict
-    apply_defaults: true
     suboptions:
       rate:
         description: Workloads a second; V(0) is as fast as the connections carry them.
@@ -161,7 +160,6 @@ options:
   churn:
     description: Rounds in which the oldest workloads are deleted and new ones take their places.
     type: dict
-    apply_defaults: true
     suboptions:
       percent:
         description: Share of I(count) that a round replaces, in percent; V(0) is no churn.

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-_CHECKED = ("type", "elements", "choices", "default", "required", "aliases", "no_log", "apply_defaults")
+_CHECKED = ("type", "elements", "choices", "default", "required", "aliases", "no_log")
 
 
 def argument_spec(documentation: str) -> dict[str, dict[str, Any]]:
@@ -36,4 +36,7 @@ def _option(described: Mapping[str, Any]) -> dict[str, Any]:
     option = {key: described[key] for key in _CHECKED if key in described}
     if "suboptions" in described:
         option["options"] = _options(described["suboptions"])
+        if option["type"] == "dict" and not option.get("required"):
+            # a dictionary that is not given has the defaults of its keys
+            option["apply_defaults"] = True
     return option

@@ -19,7 +19,7 @@ COMPARE = ("key", "ignore")
 EVERY_LEAF = "*"
 """As the dimension of a dictionary: each of its leaves may be a list of values."""
 _OPTION_KEYS = frozenset(
-    ("type", "description", "default", "required", "choices", "elements", "options", "dimension", "secret", "compare",
+    ("type", "description", "default", "required", "choices", "elements", "options", "dimension", "compare",
      "no_log", "version_added")
 )  # fmt: skip
 
@@ -190,7 +190,7 @@ def _option(file: YamlFile, name: str, body: Any, declared_by: str, path: tuple[
         elements=body.get("elements"),
         options=_options(file, body.get("options"), declared_by, (*path, "options")),
         dimension=_dimension(body.get("dimension", False), kind, f"{where}: dimension of {name}"),
-        secret=bool(body.get("secret", False)),
+        secret=bool(body.get("no_log", False)),
         compare=body.get("compare"),
         section=section_of(name, declared_by),
         where=where,
