@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 from perfanalysis.workloads.scale_test.activity import Window
-from perfanalysis.workloads.scale_test.churn import rounds_table
-from perfanalysis.workloads.scale_test.node_changes import lost_nodes, lost_text, node_changes_table
+from perfanalysis.workloads.scale_test.nodes import lost_nodes, lost_text, node_changes_table
+from perfanalysis.workloads.scale_test.pods import rounds_table
 from perfanalysis.workloads.scale_test.steps import latencies_table
 from perfanalysis.workloads.scale_test.workloads import workloads_table
 

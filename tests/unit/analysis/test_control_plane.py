@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from perfanalysis.workloads.scale_test.activity import Window
-from perfanalysis.workloads.scale_test.control_plane import control_plane_tables
-from perfanalysis.workloads.scale_test.scraped import Quantile, quantile, with_increases
+from perfanalysis.workloads.scale_test.control_plane import Quantile, control_plane_tables, quantile, with_increases
 
 from tests.unit.analysis.control_plane_recording import sample
 from tests.unit.analysis.hand_made import tables

@@ -6,14 +6,15 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from perfanalysis.workloads.scale_test.evictions import EVICTIONS, evictions_table
-from perfanalysis.workloads.scale_test.pods import pods_table
-from perfanalysis.workloads.scale_test.preemption import (
+from perfanalysis.workloads.scale_test.evictions import (
+    EVICTIONS,
     by_priority_table,
     by_tenant_table,
+    evictions_table,
     preemptions_table,
     reclaimed,
 )
+from perfanalysis.workloads.scale_test.pods import pods_table
 from perfanalysis.workloads.scale_test.tables import ScaleTestTables
 from perfanalysis.workloads.scale_test.workloads import workloads_table
 

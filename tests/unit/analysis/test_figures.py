@@ -14,16 +14,12 @@ from perfanalysis.drawing.charts import Chart, Figure, Layer
 from perfanalysis.files.documents import Document
 from perfanalysis.reports.writing import make_report
 from perfanalysis.workloads.kpis import evaluate
-from perfanalysis.workloads.scale_test.asked import asked_rate
 from perfanalysis.workloads.scale_test.kpis import KPIS
 from perfanalysis.workloads.scale_test.measures import Measures, measure
-from perfanalysis.workloads.scale_test.plots import detailed_figure, general_figure
-from perfanalysis.workloads.scale_test.plots_control_plane import control_plane_figure
-from perfanalysis.workloads.scale_test.plots_evictions import evictions_figure
-from perfanalysis.workloads.scale_test.plots_nodes import node_moments, occupation_figure
-from perfanalysis.workloads.scale_test.plots_queues import queues_figure
-from perfanalysis.workloads.scale_test.plots_ramp import ramp_figure
-from perfanalysis.workloads.scale_test.shown import sections
+from perfanalysis.workloads.scale_test.plots import detailed_figure, general_figure, queues_figure
+from perfanalysis.workloads.scale_test.plots_cluster import control_plane_figure, evictions_figure
+from perfanalysis.workloads.scale_test.plots_over_time import asked_rate, node_moments, occupation_figure, ramp_figure
+from perfanalysis.workloads.scale_test.sections import sections
 
 from tests.data.synthetic_runs import Shape, write_run
 from tests.unit.analysis.hand_made import life, submission, tables, transition

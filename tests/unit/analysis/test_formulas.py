@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from perfanalysis.workloads.kpis import KpiValue, evaluate
-from perfanalysis.workloads.scale_test.formulas import FORMULAS, formulas_table
 from perfanalysis.workloads.scale_test.kpis import KPIS
 from perfanalysis.workloads.scale_test.measures import Measures, measure
+from perfanalysis.workloads.scale_test.section_tables import FORMULAS, formulas_table
 
 from tests.unit.analysis.hand_made import life, submission, tables, transition
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from perfanalysis.workloads.scale_test.inversions import counts_of_pairs, inversions_table
+from perfanalysis.workloads.scale_test.fairness import counts_of_pairs, inversions_table
 from perfanalysis.workloads.scale_test.workloads import workloads_table
 
 from tests.unit.analysis.hand_made import submission, tables, transition

@@ -6,13 +6,12 @@ import pandas as pd
 import pytest
 from perfanalysis.workloads.kpis import KpiValue, evaluate
 from perfanalysis.workloads.scale_test.activity import Window
-from perfanalysis.workloads.scale_test.evictions import EVICTIONS
+from perfanalysis.workloads.scale_test.evictions import EVICTIONS, by_priority_table
 from perfanalysis.workloads.scale_test.fairness import activity_table, tenants_of
 from perfanalysis.workloads.scale_test.kpis import KPIS
 from perfanalysis.workloads.scale_test.kpis_control_plane import CONTROL_PLANE_KPIS
 from perfanalysis.workloads.scale_test.measures import Measures, measure
 from perfanalysis.workloads.scale_test.pods import pods_table
-from perfanalysis.workloads.scale_test.preemption import by_priority_table
 from perfanalysis.workloads.scale_test.workloads import workloads_table
 
 from tests.unit.analysis.control_plane_recording import (

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from perfanalysis.workloads.scale_test.activity import Window
-from perfanalysis.workloads.scale_test.occupation import COLUMNS, MOST_ROWS, Occupation, occupation
+from perfanalysis.workloads.scale_test.nodes import COLUMNS, MOST_ROWS, Occupation, occupation
 from perfanalysis.workloads.scale_test.pods import PODS
 from perfanalysis.workloads.scale_test.tables import NODES
 

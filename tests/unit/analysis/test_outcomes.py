@@ -6,10 +6,10 @@ import re
 
 import pandas as pd
 import pytest
-from perfanalysis.workloads.scale_test.churn import churned_by_test
 from perfanalysis.workloads.scale_test.measures import measure
 from perfanalysis.workloads.scale_test.outcomes import account, accounting_findings, failures_table
-from perfanalysis.workloads.scale_test.shown import accounting_table
+from perfanalysis.workloads.scale_test.pods import churned_by_test
+from perfanalysis.workloads.scale_test.sections import accounting_table
 from perfanalysis.workloads.scale_test.tables import ScaleTestTables
 from perfanalysis.workloads.scale_test.workloads import workloads_table
 

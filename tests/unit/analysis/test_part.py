@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.reports.writing import make_report
-from perfanalysis.workloads.scale_test.part import part_of
+from perfanalysis.workloads.scale_test.naming import part_of
 from perfanalysis.workloads.selection import Selection
 
 from tests.data.synthetic_runs import Shape, write_run

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from perfanalysis.workloads.scale_test.activity import Window
-from perfanalysis.workloads.scale_test.ramp import Ramp, phases_table, ramp_of
+from perfanalysis.workloads.scale_test.activity import Ramp, Window, phases_table, ramp_of
 from perfanalysis.workloads.scale_test.workloads import workloads_table
 from perfanalysis.workloads.step_series import StepSeries, count_between
 

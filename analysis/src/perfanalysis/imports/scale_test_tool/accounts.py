@@ -10,7 +10,7 @@ import numpy as np
 
 from perfanalysis.imports.scale_test_tool.columns import resolution
 from perfanalysis.imports.scale_test_tool.records import DELTAS, SUBMITTED
-from perfanalysis.workloads.scale_test.stamped import STAMPED_CAUSES, Start
+from perfanalysis.workloads.scale_test.milestones import STAMPED_CAUSES, Start
 
 if TYPE_CHECKING:
     from perfanalysis.imports.scale_test_tool.reading import WorkingDirectory

@@ -16,25 +16,20 @@ from perfanalysis.workloads.kpis import KpiValue, evaluate
 from perfanalysis.workloads.scale_test import (
     activity,
     api_latency,
-    churn,
     control_plane,
-    data_quality,
     evictions,
     fairness,
-    inversions,
     milestones,
-    node_changes,
+    nodes,
     outcomes,
     pods,
-    preemption,
-    ramp,
     steps,
 )
 from perfanalysis.workloads.scale_test.kpis import KPIS
 from perfanalysis.workloads.scale_test.measures import Measures, measure
 from perfanalysis.workloads.scale_test.outcomes import accounting_findings
 from perfanalysis.workloads.scale_test.parser import ALWAYS
-from perfanalysis.workloads.scale_test.shown import sections
+from perfanalysis.workloads.scale_test.sections import sections
 from perfanalysis.workloads.scale_test.tables import ScaleTestTables
 from perfanalysis.workloads.workload_type import Analysis, Sample
 
@@ -52,20 +47,20 @@ SPECS = {
         activity.THROUGHPUT,
         activity.CONCURRENCY,
         outcomes.FAILURES,
-        data_quality.DATA_QUALITY,
+        outcomes.DATA_QUALITY,
         api_latency.ANSWERS,
         api_latency.SUBMITTERS,
         api_latency.REQUESTS,
         evictions.EVICTIONS,
-        preemption.PREEMPTIONS,
-        preemption.BY_PRIORITY,
-        preemption.BY_TENANT,
-        inversions.INVERSIONS,
+        evictions.PREEMPTIONS,
+        evictions.BY_PRIORITY,
+        evictions.BY_TENANT,
+        fairness.INVERSIONS,
         fairness.FAIRNESS,
         fairness.TENANT_ACTIVITY,
-        ramp.PHASES,
-        churn.ROUNDS,
-        node_changes.NODE_CHANGES,
+        activity.PHASES,
+        pods.ROUNDS,
+        nodes.NODE_CHANGES,
         control_plane.MEASURES,
         control_plane.SERIES,
     )
@@ -142,8 +137,8 @@ def _findings(tables: ScaleTestTables, measures: Measures, place: Place) -> tupl
     if unattributed:
         text = f"{unattributed} transitions of pods that belong to no workload were left out"
         found.append(Finding("note", f"{place.relative}/transitions.jsonl", text))
-    if node_changes.lost_nodes(measures.node_changes):
-        found.append(Finding("warning", place.relative, node_changes.lost_text(measures.node_changes)))
+    if nodes.lost_nodes(measures.node_changes):
+        found.append(Finding("warning", place.relative, nodes.lost_text(measures.node_changes)))
     negative = measures.anomalies[measures.anomalies["problem"] == "negative"]
     for row in negative[negative["clock"] == "seen"].to_dict("records"):
         text = f"step {row['step']}: {row['count']} negative latencies ({row['cause']}), kept as they are"

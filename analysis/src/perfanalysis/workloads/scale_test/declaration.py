@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from perfanalysis.workloads.scale_test.analysis import analyse
 from perfanalysis.workloads.scale_test.kpis import KPIS
+from perfanalysis.workloads.scale_test.naming import part_of
 from perfanalysis.workloads.scale_test.parser import FILES, parse
-from perfanalysis.workloads.scale_test.part import part_of
 from perfanalysis.workloads.scale_test.tables import ScaleTestTables
 from perfanalysis.workloads.workload_type import WorkloadType
 

@@ -9,10 +9,10 @@ import pandas as pd
 from perfanalysis.files.documents import listing, mapping
 from perfanalysis.workloads.kpis import Direction, Kpi, StatisticOf, Value
 from perfanalysis.workloads.percentiles import estimates
+from perfanalysis.workloads.scale_test.evictions import reclaimed
 from perfanalysis.workloads.scale_test.fairness import jain
 from perfanalysis.workloads.scale_test.measures import Measures
-from perfanalysis.workloads.scale_test.node_changes import lost_nodes
-from perfanalysis.workloads.scale_test.preemption import reclaimed
+from perfanalysis.workloads.scale_test.nodes import lost_nodes
 
 NOTHING = Value(None, "nothing was submitted or seen")
 NO_EVICTION = "no pod was evicted in this recording"

@@ -10,28 +10,37 @@ from perfanalysis.files.documents import Document, number_or
 from perfanalysis.workloads.percentiles import Estimate
 from perfanalysis.workloads.scale_test.activity import (
     CONCURRENCY,
+    PHASES,
     THROUGHPUT,
     Activity,
+    Ramp,
     Window,
     activity_of,
     concurrency_table,
+    phases_table,
+    ramp_of,
     throughput_table,
     window_of,
 )
 from perfanalysis.workloads.scale_test.api_latency import answers_table, requests_table, submitters_table
-from perfanalysis.workloads.scale_test.churn import churned_by_test, rounds_table
 from perfanalysis.workloads.scale_test.control_plane import control_plane_tables
-from perfanalysis.workloads.scale_test.data_quality import data_quality_table
-from perfanalysis.workloads.scale_test.evictions import evictions_table
-from perfanalysis.workloads.scale_test.fairness import TENANT_ACTIVITY, activity_table, fairness_table, tenants_of
-from perfanalysis.workloads.scale_test.inversions import inversions_table
+from perfanalysis.workloads.scale_test.evictions import (
+    by_priority_table,
+    by_tenant_table,
+    evictions_table,
+    preemptions_table,
+)
+from perfanalysis.workloads.scale_test.fairness import (
+    TENANT_ACTIVITY,
+    activity_table,
+    fairness_table,
+    inversions_table,
+    tenants_of,
+)
 from perfanalysis.workloads.scale_test.milestones import SEEN_RESOLUTION_S
-from perfanalysis.workloads.scale_test.node_changes import node_changes_table
-from perfanalysis.workloads.scale_test.occupation import Occupation, occupation
-from perfanalysis.workloads.scale_test.outcomes import Accounting, account, failures_table
-from perfanalysis.workloads.scale_test.pods import pods_table
-from perfanalysis.workloads.scale_test.preemption import by_priority_table, by_tenant_table, preemptions_table
-from perfanalysis.workloads.scale_test.ramp import PHASES, Ramp, phases_table, ramp_of
+from perfanalysis.workloads.scale_test.nodes import Occupation, node_changes_table, occupation
+from perfanalysis.workloads.scale_test.outcomes import Accounting, account, data_quality_table, failures_table
+from perfanalysis.workloads.scale_test.pods import churned_by_test, pods_table, rounds_table
 from perfanalysis.workloads.scale_test.steps import (
     Estimates,
     Step,

@@ -127,3 +127,12 @@ WORKLOADS = TableSpec(
         *(column for milestone in MILESTONES for column in _milestone_columns(milestone)),
     ),
 )
+
+
+Start = Literal["client", "pod", "object"]
+STAMPED_CAUSES: dict[Start, str] = {
+    "client": "clocks of client and server differ, or another workload had the name before",
+    "pod": "the pod was replaced by a later one",
+    "object": "stamps of the server out of order",
+}
+"""By what the difference begins with: the client's clock, a stamp of a pod, or one of another object."""

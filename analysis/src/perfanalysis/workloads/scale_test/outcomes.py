@@ -11,9 +11,8 @@ import pandas as pd
 from perfanalysis.files.documents import Document
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.tables import Column, TableSpec
-from perfanalysis.workloads.scale_test.churn import deletions
 from perfanalysis.workloads.scale_test.naming import workload_keys
-from perfanalysis.workloads.scale_test.pods import places_of
+from perfanalysis.workloads.scale_test.pods import deletions, places_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,7 +92,7 @@ def accounting_findings(accounting: Accounting, where: str) -> tuple[Finding, ..
         text = "no accounting: the recorder has not ended, or was killed; the counts are the analysis' own"
         return (Finding("warning", where, text),)
     names = ("submitted", "completed", "failed", "lost", "running", "churned")
-    parts = {name: _whole(stated.get(name)) for name in names}
+    parts = {name: _whole(stated.get(name)) or 0 for name in names}
     findings: list[Finding] = []
     added = sum(parts[name] for name in names[1:])
     if added != parts["submitted"]:
@@ -113,10 +112,6 @@ def accounting_findings(accounting: Accounting, where: str) -> tuple[Finding, ..
             text = f"the recorder counted {parts[name]} {name}, its recording shows {count}"
             findings.append(Finding("error", where, text))
     return tuple(findings)
-
-
-def _whole(value: object) -> int:
-    return value if isinstance(value, int) else 0
 
 
 def failures_table(tables: ScaleTestTables, workloads: pd.DataFrame) -> pd.DataFrame:
@@ -169,3 +164,47 @@ def _count(stage: str, causes: pd.Series[Any], weights: pd.Series[Any] | None = 
     frame = pd.DataFrame({"cause": causes.to_numpy(dtype=object), "count": weight.astype("int64")})
     totals: pd.Series[Any] = frame.groupby("cause")["count"].sum().sort_values(ascending=False, kind="stable")
     return pd.DataFrame({"stage": stage, "cause": totals.index, "count": totals.to_numpy()})
+
+
+DATA_QUALITY = TableSpec(
+    "data_quality",
+    "Where every workload went, as recounted and as the recorder stated; latencies that are missing or impossible",
+    (
+        Column("what", "text", "submitted, one of the places whose sum it is, or a problem of latencies"),
+        Column("count", "integer", "as recounted from the recording; null where only the recorder knows"),
+        Column("stated", "integer", "by the recorder; null where it does not state it"),
+        Column("ratio", "number", "count, else stated, of the workloads submitted; of latencies, of none"),
+    ),
+)
+PLACES = (
+    ("submitted", "submitted"),
+    ("completed", "completed"),
+    ("failed", "failed"),
+    ("churned", "churned"),
+    ("deleted", None),
+    ("unseen", None),
+    ("unfinished", "running"),
+    ("lost", "lost"),
+)
+"""What the analysis counts, and what the recorder calls the same."""
+
+
+def data_quality_table(accounting: Accounting, anomalies: pd.DataFrame) -> pd.DataFrame:
+    """The table DATA_QUALITY."""
+    rows: list[tuple[str, int | None, int | None, float | None]] = []
+    for what, key in PLACES:
+        count = None if what == "lost" else int(getattr(accounting, what))
+        stated = _whole(accounting.stated.get(key)) if key else None
+        rows.append((what, count, stated, _ratio(stated if count is None else count, accounting.submitted)))
+    for problem in ("missing", "negative"):
+        counts = anomalies["count"][(anomalies["problem"] == problem) & (anomalies["clock"] == "seen")]
+        rows.append((f"{problem} latencies", int(counts.sum()), None, None))
+    return DATA_QUALITY.conform(pd.DataFrame(rows, columns=[column.name for column in DATA_QUALITY.columns]))
+
+
+def _ratio(count: int | None, submitted: int) -> float | None:
+    return count / submitted if count is not None and submitted else None
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

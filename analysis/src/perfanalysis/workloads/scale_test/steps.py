@@ -10,8 +10,7 @@ import pandas as pd
 
 from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.percentiles import Estimate, estimates
-from perfanalysis.workloads.scale_test.milestones import BY_NAME, SEEN_RESOLUTION_S, Milestone
-from perfanalysis.workloads.scale_test.stamped import STAMPED_CAUSES
+from perfanalysis.workloads.scale_test.milestones import BY_NAME, SEEN_RESOLUTION_S, STAMPED_CAUSES, Milestone
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

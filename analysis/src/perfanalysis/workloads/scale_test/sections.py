@@ -12,15 +12,13 @@ from perfanalysis.drawing.blocks import DASH, Cell, Field, Note, Section, Table,
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.workloads.kpis import KpiValue
 from perfanalysis.workloads.percentiles import STATISTICS, stated
-from perfanalysis.workloads.scale_test import plots, plots_nodes, shown_tables
+from perfanalysis.workloads.scale_test import plots, plots_over_time, section_tables
 from perfanalysis.workloads.scale_test.activity import Window
-from perfanalysis.workloads.scale_test.formulas import formulas_table
 from perfanalysis.workloads.scale_test.measures import Measures
-from perfanalysis.workloads.scale_test.plots_control_plane import control_plane_figure
-from perfanalysis.workloads.scale_test.plots_evictions import evictions_figure
-from perfanalysis.workloads.scale_test.plots_queues import queues_figure
-from perfanalysis.workloads.scale_test.plots_ramp import ramp_figure
-from perfanalysis.workloads.scale_test.shown_tables import Shown, shown_table
+from perfanalysis.workloads.scale_test.plots import queues_figure
+from perfanalysis.workloads.scale_test.plots_cluster import control_plane_figure, evictions_figure
+from perfanalysis.workloads.scale_test.plots_over_time import ramp_figure
+from perfanalysis.workloads.scale_test.section_tables import Shown, formulas_table, shown_table
 from perfanalysis.workloads.scale_test.steps import CLOCKS, STEPS, Step
 
 ANSWER_STATISTICS = ("p50", "p99", "max")
@@ -49,10 +47,10 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
         Section("scheduling", "Scheduling", "", (formulas_table(kpis),)),
         Section("queues", "Queues", "", (*_if_any(measures, marks, queues_figure), *_queue_tables(measures))),
         Section("evictions", "Evictions", "", _evictions(measures, marks)),
-        Section("churn", "Churn", "", _tables(("Rounds of churn", measures.rounds, shown_tables.ROUNDS))),
+        Section("churn", "Churn", "", _tables(("Rounds of churn", measures.rounds, section_tables.ROUNDS))),
         Section("concurrency", "Concurrency", "", figures(_concurrency)),
         Section("gpus", "GPU occupation", "", figures(plots.gpu_figure)),
-        Section("nodes", "Nodes", "", (*figures(plots_nodes.occupation_figure), *_node_tables(measures))),
+        Section("nodes", "Nodes", "", (*figures(plots_over_time.occupation_figure), *_node_tables(measures))),
         Section("control_plane", "Control plane", "", _control_plane(measures, marks)),
         Section("accounting", "Accounting", "", (accounting_table(measures), *_answers(measures))),
         Section("failures", "Failures", "", failure_blocks(measures, marks)),
@@ -68,8 +66,8 @@ def _tables(*given: tuple[str, pd.DataFrame, tuple[Shown, ...]]) -> tuple[Table,
 def _throughput_tables(measures: Measures) -> tuple[Table, ...]:
     submitters = measures.submitters if len(measures.submitters) > 1 else measures.submitters.head(0)
     return _tables(
-        ("Ramp, steady part and drain", measures.phases, shown_tables.PHASES),
-        ("Submitting processes", submitters, shown_tables.SUBMITTERS),
+        ("Ramp, steady part and drain", measures.phases, section_tables.PHASES),
+        ("Submitting processes", submitters, section_tables.SUBMITTERS),
     )
 
 
@@ -77,8 +75,8 @@ def _queue_tables(measures: Measures) -> tuple[Table, ...]:
     several = measures.fairness if len(measures.fairness) > 1 else measures.fairness.head(0)
     inverted = measures.inversions[measures.inversions["pairs"] > 0]
     return _tables(
-        ("What each queue held while it competed", several, shown_tables.FAIRNESS),
-        ("Starts out of the order of submission", inverted, shown_tables.INVERSIONS),
+        ("What each queue held while it competed", several, section_tables.FAIRNESS),
+        ("Starts out of the order of submission", inverted, section_tables.INVERSIONS),
     )
 
 
@@ -86,25 +84,25 @@ def _evictions(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure | Tab
     return (
         *_if_any(measures, marks, evictions_figure),
         *_tables(
-            ("Preemption by priority", measures.preemptions_by_priority, shown_tables.BY_PRIORITY),
-            ("Preemption by queue", measures.preemptions_by_tenant, shown_tables.BY_TENANT),
-            ("Preemption by workload", measures.preemptions, shown_tables.PREEMPTIONS),
+            ("Preemption by priority", measures.preemptions_by_priority, section_tables.BY_PRIORITY),
+            ("Preemption by queue", measures.preemptions_by_tenant, section_tables.BY_TENANT),
+            ("Preemption by workload", measures.preemptions, section_tables.PREEMPTIONS),
         ),
     )
 
 
 def _node_tables(measures: Measures) -> tuple[Table, ...]:
-    return _tables(("Changes of nodes", measures.node_changes, shown_tables.NODE_CHANGES))
+    return _tables(("Changes of nodes", measures.node_changes, section_tables.NODE_CHANGES))
 
 
 def _control_plane(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure | Table | Note, ...]:
     if not len(measures.control_plane_measures):
         return ()
-    return (*_if_any(measures, marks, control_plane_figure), shown_tables.control_plane_table(measures))
+    return (*_if_any(measures, marks, control_plane_figure), section_tables.control_plane_table(measures))
 
 
 def _answers(measures: Measures) -> tuple[Table | Note, ...]:
-    requests = _tables(("All requests, each try counted", measures.requests, shown_tables.REQUESTS))
+    requests = _tables(("All requests, each try counted", measures.requests, section_tables.REQUESTS))
     return (answers_block(measures), *requests)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
 from perfanalysis.drawing.blocks import Cell, Field, Table, number, quantity
+from perfanalysis.workloads.kpis import KpiValue
 from perfanalysis.workloads.percentiles import stated
 
 if TYPE_CHECKING:
@@ -161,3 +163,81 @@ def _value_cell(value: Any, unit: str, reason: Any) -> Cell:
     if unit == "bytes":
         return Cell(f"{number(float(value) / MEBIBYTE)}\u202fMiB")
     return Cell(quantity(float(value), unit))
+
+
+SECONDS_AN_HOUR, SECONDS_A_MINUTE = 3600, 60
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A measure: its name for readers, its KPI, how it is reckoned."""
+
+    label: str
+    kpi: str
+    formula: str
+
+
+OF_STEP = "median of {} \u2212 {}, of {}"
+FORMULAS = (
+    Formula("Queue wait", "queue_wait_p50", OF_STEP.format("released", "seen", "workloads that a queue held back")),
+    Formula(
+        "Decision time",
+        "decision_p50",
+        OF_STEP.format("event Scheduled of the last pod", "last pod seen", "all workloads"),
+    ),
+    Formula("Bind time", "bind_p50", OF_STEP.format("all pods seen bound", "that event's time", "all workloads")),
+    Formula(
+        "Gang completeness",
+        "gang_completeness_p50",
+        OF_STEP.format("last pod running", "first pod running", "workloads of several pods"),
+    ),
+    Formula(
+        "Start-order inversions",
+        "start_inversions",
+        "pairs (a, b) of one tenant, priority and size: a answered before b was sent, and b bound before a",
+    ),
+    Formula(
+        "Preemptions",
+        "preemptions",
+        "evictions for a higher priority, by the scheduler or by Kueue; the tables have victims and preemptors",
+    ),
+    Formula("Reclaims", "reclaims", "preemptions of which the event names a preemptor of another tenant"),
+    Formula("Scheduled in the ramp", "ramp_scheduling_rate", "workloads fully scheduled in the ramp / its length"),
+    Formula(
+        "Scheduled in the steady part",
+        "steady_scheduling_rate",
+        "workloads fully scheduled between the first and the last time that 0.9 of the plateau ran / that time",
+    ),
+    Formula(
+        "Fairness",
+        "fairness_jain",
+        "(\u03a3x)\u00b2 / (n \u03a3x\u00b2), x: GPUs that a tenant held on average while it and another waited",
+    ),
+    Formula(
+        "GPUs idle while work waits",
+        "gpu_idle_while_waiting",
+        "\u222b min(max(capacity \u2212 allocated, 0), waited for) dt, from first submission to last end",
+    ),
+)
+
+
+def formulas_table(kpis: Iterable[KpiValue]) -> Table:
+    """Every measure with its value, or with the reason why there is none."""
+    found = {kpi.name: kpi for kpi in kpis}
+    fields = (Field("Measure"), Field("Value", "number"), Field("Formula"))
+    rows = tuple((Cell(one.label), _kpi_cell(found, one.kpi), Cell(one.formula)) for one in FORMULAS)
+    return Table("Measures of scheduling and their formulas", fields, rows)
+
+
+def _kpi_cell(found: Mapping[str, KpiValue], name: str) -> Cell:
+    kpi = found[name]
+    if kpi.number is None:
+        return Cell("", reason=kpi.reason or "")
+    return Cell(quantity(kpi.number, kpi.unit), _in_other_words(kpi.number, kpi.unit))
+
+
+def _in_other_words(value: float, unit: str) -> str:
+    """The same by the minute or by the hour, as schedulers and GPUs are spoken of."""
+    if unit == "workloads/s":
+        return f"{number(SECONDS_A_MINUTE * value)} a minute"
+    return f"{number(value / SECONDS_AN_HOUR)} GPU-hours" if unit == "GPU-seconds" else ""

@@ -1,0 +1,201 @@
+"""The time axes of a scale test's figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from perfanalysis.drawing.blocks import number
+from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, Meaning, Shades, heat, moments, span
+from perfanalysis.files.documents import Document, listing, mapping, number_or
+from perfanalysis.workloads.scale_test.activity import Window, first_times
+from perfanalysis.workloads.scale_test.measures import Measures
+from perfanalysis.workloads.scale_test.nodes import Occupation
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+SINCE = Axis("time since the first submission", "s", low=0.0)
+SUBMITTED = Axis("time of submission, since the first", "s", low=0.0)
+EVICTED = Axis("time of the eviction, since the first submission", "s", low=0.0)
+WHOLE = Axis("time since the first submission", "s")
+"""Of what was seen before the first submission too."""
+
+
+CHANGES = (
+    ("node lost", ("not_ready", "deleted"), 5),
+    ("node cordoned", ("cordoned",), 7),
+    ("node back", ("ready", "created", "uncordoned"), 11),
+)
+"""How changes of nodes are marked in the figures over time: label, changes, colour."""
+CLOSEST = 500
+"""Parts of the test's time of which each is marked once, however many nodes changed in it."""
+TITLE = "Occupation of the nodes"
+ROW_PIXELS, LEAST_PIXELS, MOST_PIXELS = 22, 110, 420
+FRAME_PIXELS = 60
+"""Of a chart's height, for its title and its time axis."""
+
+
+def occupation_figure(measures: Measures, window: Window) -> Figure:
+    """A heat map: a row for each node, or for as many nodes as the caption says."""
+    found = measures.occupation
+    if found is None:
+        return Figure("nodes", TITLE, "", ())
+    height = FRAME_PIXELS + min(max(ROW_PIXELS * len(found.rows), LEAST_PIXELS), MOST_PIXELS)
+    most = float(found.values.max())
+    what = Meaning("GPUs occupied", "%", 0.0, 100.0) if found.of_gpus else Meaning("pods a node", "pods", 0.0, most)
+    layer = heat(found.edges, Shades(found.values, what))
+    axis = replace(SINCE, high=window.length)
+    layers = (layer, *node_moments(measures))
+    title = f"{what.label}, in intervals of {found.edges[1]:.3g} s"
+    chart = Chart(title, axis, Axis("", categories=found.rows), layers, height=height)
+    return Figure("nodes", TITLE, _nodes_caption(found), ((chart,),))
+
+
+def _nodes_caption(found: Occupation) -> str:
+    what = "GPUs of pods bound to it and not ended, of the GPUs it has" if found.of_gpus else "pods bound and not ended"
+    if found.nodes_per_row == 1:
+        text = f"Every row is a node. A cell is the exact mean, over its interval, of {what}."
+    else:
+        text = (
+            f"Every row stands for {found.nodes_per_row} nodes that follow each other by name (the last row may have "
+            f"fewer). A cell is the exact mean, over these nodes and its interval, of {what}."
+        )
+    if found.elsewhere:
+        text += f" Not in it: {found.elsewhere} pods on nodes that were not there at the start, or have no GPUs."
+    return text
+
+
+def node_moments(measures: Measures) -> tuple[Layer, ...]:
+    """When nodes went, were cordoned, or came back, as lines for figures over time."""
+    table, window = measures.node_changes, measures.window
+    if window is None or not len(table):
+        return ()
+    layers = []
+    for label, changes, colour in CHANGES:
+        times = table.loc[table["change"].isin(changes), "time_s"].to_numpy(dtype=float)
+        times = times[(times >= 0) & (times <= window.length)]
+        _, first = np.unique(np.floor(times / (window.length or 1.0) * CLOSEST), return_index=True)
+        if len(first):
+            layers.append(moments(times[first], label, colour))
+    return tuple(layers)
+
+
+def asked_rate(recording: Document, end: float) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Corners of the line of the rate (seconds since the first submission, workloads a second) up to an end.
+
+    None where no rate was asked for: as fast as possible, in batches, or by a trace.
+    """
+    client = mapping(recording.get("client"))
+    phases = [phase for phase in listing(client.get("phases")) if _is_phase(phase)]
+    rate = number_or(client.get("rate"), 0.0)
+    if end <= 0 or not (phases or rate > 0):
+        return None
+    if not phases:
+        return np.array([0.0, end]), np.array([rate, rate])
+    times, rates, began = [], [], 0.0
+    for length, first, last in phases:
+        times += [began, began + length]
+        rates += [first, last]
+        began += length
+    # the last phase's last rate lasts on
+    corners = np.array([*times, max(end, began)]), np.array([*rates, rates[-1]], dtype=float)
+    return _up_to(end, *corners)
+
+
+def _is_phase(phase: object) -> bool:
+    numbers = listing(phase)
+    return len(numbers) == 3 and all(isinstance(number, int | float) for number in numbers) and numbers[0] > 0
+
+
+def _up_to(
+    end: float, times: NDArray[np.float64], rates: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    kept = times < end
+    at_end = float(np.interp(end, times, rates))
+    return np.append(times[kept], end), np.append(rates[kept], at_end)
+
+
+STATE_COLOURS = {"sent": 0, "scheduled": 1, "running": 2, "completed": 3, "failed": 5}
+ASKED_COLOUR, STEADY_COLOUR = 8, 4
+GRID_POINTS = 400
+
+
+def ramp_figure(measures: Measures, window: Window) -> Figure:
+    """Rates above, with the steady part of the test; progress and workloads running at once below."""
+    table = measures.throughput
+    width = float(table["width_s"].iloc[0])
+    edges = np.append(table["time_s"].to_numpy(dtype=float), table["time_s"].iloc[-1] + width)
+    names = [name for name in STATE_COLOURS if table[name].sum() > 0]
+    rates = [Layer("steps", name, edges, _rates(table[name], width), STATE_COLOURS[name]) for name in names]
+    marks = (*steady_layers(measures, window), *node_moments(measures))
+    per_second = Axis("workloads per second", low=0.0)
+    totals = tuple(_progress(measures, window, name) for name in names)
+    counted = Axis("workloads", low=0.0, whole=True)
+    layers = (*marks, *_asked(measures, window), *rates)
+    rows = (
+        (Chart(f"Rates{_steady_words(measures)}", SINCE, per_second, layers, height=320),),
+        (
+            Chart("Progress", SINCE, counted, totals, height=260),
+            Chart("Running at once", SINCE, counted, (*marks, _running(measures)), height=260),
+        ),
+    )
+    return Figure("ramp", "Ramp and throughput", _ramp_caption(measures, width), rows)
+
+
+def _ramp_caption(measures: Measures, width: float) -> str:
+    text = f"Rates are counted in intervals of {width:g} s. Progress: how many had come so far."
+    if measures.ramp is not None:
+        text += (
+            " Steady: from when the number running first reaches 90\u00a0% of its plateau until it last leaves it; the "
+            "plateau is what is not exceeded in 90\u00a0% of the time in which anything ran."
+        )
+    return text
+
+
+def _rates(counts: pd.Series[Any], width: float) -> NDArray[np.float64]:
+    """Counts per second, the last repeated so that its interval is drawn to its end."""
+    rates = counts.to_numpy(dtype=float) / width
+    return np.append(rates, rates[-1])
+
+
+def _asked(measures: Measures, window: Window) -> tuple[Layer, ...]:
+    sent = first_times(measures.workloads) - window.start
+    corners = asked_rate(measures.recording, float(np.nanmax(sent)))
+    return (Layer("line", "asked for", *corners, ASKED_COLOUR, dashed=True),) if corners else ()
+
+
+def steady_layers(measures: Measures, window: Window) -> tuple[Layer, ...]:
+    """The steady part of the test as a span of time; nothing where there is none."""
+    ramp = measures.ramp
+    if ramp is None or ramp.steady_to <= ramp.steady_from:
+        return ()
+    end = min(ramp.steady_to, window.end) - window.start
+    return (span(ramp.steady_from - window.start, end, "steady", STEADY_COLOUR),)
+
+
+def _steady_words(measures: Measures) -> str:
+    rows = measures.phases[measures.phases["phase"] == "steady"].to_dict("records")
+    if not rows:
+        return ""
+    given = (
+        (word, rows[0][f"{name}_rate"]) for word, name in (("scheduled", "scheduling"), ("completed", "completion"))
+    )
+    texts = [f"{number(float(rate))}\u202f/s {word}" for word, rate in given if rate is not None and np.isfinite(rate)]
+    return f" \u00b7 steady: {', '.join(texts)}" if texts else ""
+
+
+def _progress(measures: Measures, window: Window, name: str) -> Layer:
+    times = measures.workloads[f"{name}_s"].to_numpy(dtype=float) - window.start
+    ordered = np.sort(times[np.isfinite(times)])
+    grid = np.linspace(0.0, window.length, GRID_POINTS)
+    return Layer("line", name, grid, np.searchsorted(ordered, grid, side="right").astype(float), STATE_COLOURS[name])
+
+
+def _running(measures: Measures) -> Layer:
+    table = measures.concurrency
+    time, running = (table[name].to_numpy(dtype=float) for name in ("time_s", "running"))
+    return Layer("steps", "running", time, running, STATE_COLOURS["running"])
