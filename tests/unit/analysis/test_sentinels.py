@@ -16,7 +16,7 @@ from tests.data.fine_tuning_runs import matrix, write_tuning_run
 from tests.data.synthetic_runs import Shape, write_run
 
 SOURCES = Path(perfanalysis.__file__).parent
-MEASURED_AS_NONE = {("scale_test/kpis_control_plane.py", 0.0)}
+MEASURED_AS_NONE = {("workloads/scale_test/kpis_control_plane.py", 0.0)}
 """A ratio of requests: none of those that were counted was refused."""
 
 

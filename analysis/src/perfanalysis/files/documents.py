@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import math
 import os
 import re
 from collections.abc import Iterator
@@ -128,6 +129,12 @@ def number_or(value: object, default: float) -> float:
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else default
     except OverflowError:
         return default
+
+
+def finite_number(value: object) -> float | None:
+    """A number; None for what is none, not finite, or an integer beyond all floats."""
+    number = number_or(value, math.nan)
+    return number if math.isfinite(number) else None
 
 
 def any_number(value: object) -> float | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perfanalysis.files.documents import Document, load_json, mapping, parse_time, text_or_none
+from perfanalysis.files.documents import Document, any_number, load_json, mapping, parse_time, text_or_none
 from perfanalysis.files.findings import Finding
 from perfanalysis.imports.matrixbenchmarking.environment import Environment
 from perfanalysis.imports.matrixbenchmarking.recording import Recording, present
@@ -116,7 +116,7 @@ def _document(command: Command, given: Mapping[str, Any], configuration: Documen
         "container_image": str(given.get("container_image") or container.get("image") or "unknown"),
         "model": text_or_none(given.get("model_name")),
         "dataset": text_or_none(given.get("dataset_name")),
-        "dataset_replication": _number(given.get("dataset_replication")),
+        "dataset_replication": _positive(given.get("dataset_replication")),
         "pods": _whole(given.get("pod_count")) or 1,
         "gpus_per_pod": _gpus(given, container),
         "gpu_product": None,
@@ -157,12 +157,9 @@ def _first(value: object) -> Document:
     return mapping(value[0]) if isinstance(value, list) and value else {}
 
 
-def _number(value: object) -> float | None:
-    try:
-        number = float(str(value))
-    except ValueError:
-        return None
-    return number if 0 < number < 1e9 else None
+def _positive(value: object) -> float | None:
+    number = any_number(value)
+    return number if number is not None and 0 < number < 1e9 else None
 
 
 def _whole(value: object) -> int | None:

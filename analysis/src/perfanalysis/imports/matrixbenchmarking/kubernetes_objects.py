@@ -14,7 +14,7 @@ from perfanalysis.imports.matrixbenchmarking.environment import Environment
 from perfanalysis.imports.matrixbenchmarking.recording import Recording, present
 from perfanalysis.imports.matrixbenchmarking.values import read_yaml
 from perfanalysis.imports.run_directory import iso
-from perfanalysis.workloads.kubernetes_lists.document import MARKER, SCHEMA
+from perfanalysis.workloads.kubernetes_objects.document import MARKER, SCHEMA
 
 LISTS = (
     "pods.json",

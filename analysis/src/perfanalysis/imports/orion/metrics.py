@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from perfanalysis.errors import UsageError
+from perfanalysis.files.documents import any_number
 from perfanalysis.imports.orion.template import Located
 from perfanalysis.workloads.kpis import Direction
 
@@ -132,11 +133,11 @@ def metric_of(given: Located, defaults: Mapping[str, Any], where: str) -> Metric
         of_interest=str(of_interest or ""),
         aggregate=aggregate,
         percentile=percentile,
-        direction=int(_number(given, "direction", INCREASES, (BOTH, INCREASES, DECREASES).__contains__, place)),
-        threshold=_number(given, "threshold", defaults.get("threshold", 0), lambda value: value >= 0, place),
+        direction=int(_bounded(given, "direction", INCREASES, (BOTH, INCREASES, DECREASES).__contains__, place)),
+        threshold=_bounded(given, "threshold", defaults.get("threshold", 0), lambda value: value >= 0, place),
         labels=tuple(map(str, labels)) if isinstance(labels, list) else (),
         correlation=None if correlation is None else str(correlation),
-        context=int(_number(given, "context", CONTEXT, lambda value: value >= 0, place)),
+        context=int(_bounded(given, "context", CONTEXT, lambda value: value >= 0, place)),
         carried=given.get("type") == "metadata",
         not_done=tuple(f"{key} of {name}: {why}" for key, why in NOT_DONE.items() if given.get(key)),
     )
@@ -162,12 +163,9 @@ def _without(given: object, place: str) -> Mapping[str, tuple[Any, ...]]:
     return {str(name): tuple(value) if isinstance(value, list) else (value,) for name, value in given.items()}
 
 
-def _number(given: Located, key: str, default: object, accepted: Callable[[float], bool], place: str) -> float:
+def _bounded(given: Located, key: str, default: object, accepted: Callable[[float], bool], place: str) -> float:
     value = given.get(key, default)
-    try:
-        number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else None
-    except ValueError:
-        number = None
+    number = any_number(value)
     if number is None or not accepted(number):
         allowed = {"direction": "1, 0 or -1"}.get(key, "a number, 0 or more")
         raise UsageError(f"{place}: {key} must be {allowed}, not {value!r}")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from perfanalysis.errors import DataQualityError, UsageError
-from perfanalysis.files.documents import load_json, parse_time
+from perfanalysis.files.documents import finite_number, load_json, parse_time
 from perfanalysis.files.findings import Finding
 
 KNOWN = frozenset(("uuid", "timestamp", "metrics", "is_changepoint", "github_context"))
@@ -89,12 +88,12 @@ def _run(entry: object, pull: str | None, place: str, findings: list[Finding], n
         raise DataQualityError(f"{place} has no uuid")
     if not isinstance(metrics, dict) or not all(isinstance(one, dict) for one in metrics.values()):
         raise DataQualityError(f"{place} ({uuid}): metrics must be an object of objects with a value")
-    numbers = {column: _number(one.get("value")) for column, one in metrics.items()}
+    numbers = {column: finite_number(one.get("value")) for column, one in metrics.items()}
     missing = [column for column, number in numbers.items() if number is None]
     if missing:
         text = f"{uuid} has no number for {', '.join(missing)}: left out"
         findings.append(Finding("warning", name, text))
-    changes = {column: _number(one.get("percentage_change")) for column, one in metrics.items()}
+    changes = {column: finite_number(one.get("percentage_change")) for column, one in metrics.items()}
     return OrionRun(
         uuid=uuid,
         started_s=_moment(entry.get("timestamp"), f"{place} ({uuid})"),
@@ -105,21 +104,11 @@ def _run(entry: object, pull: str | None, place: str, findings: list[Finding], n
     )
 
 
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
-
-
 def _moment(value: object, place: str) -> float | None:
     """Seconds since the epoch, of seconds, milliseconds or an ISO 8601 time with zone; None for null."""
     if value is None:
         return None
-    number = _number(value)
+    number = finite_number(value)
     if number is None and isinstance(value, str):
         number = _of_text(value)
     if number is not None and number > MILLISECONDS:
@@ -131,6 +120,6 @@ def _moment(value: object, place: str) -> float | None:
 
 def _of_text(text: str) -> float | None:
     try:
-        return _number(float(text))
+        return finite_number(float(text))
     except ValueError:
         return parse_time(text)

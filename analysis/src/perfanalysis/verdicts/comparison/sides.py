@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from perfanalysis.drawing.wording import value_text
 from perfanalysis.errors import UsageError
 from perfanalysis.files.discovery import Marks, marks_of
-from perfanalysis.files.documents import Document, listing, mapping, text_or_none
+from perfanalysis.files.documents import Document, finite_number, listing, mapping, text_or_none
 from perfanalysis.files.scratch import scratch_folder
 from perfanalysis.results.history.document import history_document
 from perfanalysis.results.history.folder import load
@@ -168,7 +167,7 @@ def _of_history(recording: Document) -> Recording:
 
 def _kpi_value(kpi: Document) -> tuple[KpiValue, ...]:
     number, direction, count = kpi.get("value"), kpi.get("direction"), kpi.get("count")
-    if direction not in get_args(Direction) or _number(number) is None:
+    if direction not in get_args(Direction) or finite_number(number) is None:
         return ()
     return (
         KpiValue(
@@ -177,20 +176,14 @@ def _kpi_value(kpi: Document) -> tuple[KpiValue, ...]:
             str(kpi.get("unit")),
             cast(Direction, direction),
             None,
-            _number(number),
+            finite_number(number),
             text_or_none(kpi.get("reason")),
-            _number(kpi.get("low")),
-            _number(kpi.get("high")),
+            finite_number(kpi.get("low")),
+            finite_number(kpi.get("high")),
             count if isinstance(count, int) else None,
             {str(name): str(text) for name, text in mapping(kpi.get("labels")).items()},
         ),
     )
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return float(value)
 
 
 def sides_of(words: Sequence[str], histories: Sequence[Path]) -> tuple[Side, ...]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from perfanalysis.files.documents import listing, mapping, number_or, text_or_none
+from perfanalysis.files.documents import finite_number, listing, mapping, text_or_none
 from perfanalysis.files.source import Source
 from perfanalysis.workloads.kube_burner.documents import (
     ALERTS,
@@ -54,9 +53,9 @@ def _job(record: Mapping[str, Any]) -> Row:
         "ended_s": moment(record, "endTimestamp"),
         "churn_started_s": moment(record, "churnStartTimestamp"),
         "churn_ended_s": moment(record, "churnEndTimestamp"),
-        "elapsed_s": _number(record.get("elapsedTime")),
-        "iterations": _number(config.get("jobIterations")),
-        "qps": _number(config.get("qps")),
+        "elapsed_s": _not_negative(record.get("elapsedTime")),
+        "iterations": _not_negative(config.get("jobIterations")),
+        "qps": _not_negative(config.get("qps")),
         "passed": passed if isinstance(passed, bool) else None,
         "errors": "; ".join(map(str, listing(errors))) or text_or_none(errors) or None,
     }
@@ -84,9 +83,9 @@ def _pod(record: Mapping[str, Any]) -> Row:
     }
 
 
-def _number(value: object) -> float | None:
-    number = number_or(value, -1.0)
-    return number if 0 <= number < math.inf else None
+def _not_negative(value: object) -> float | None:
+    number = finite_number(value)
+    return None if number is None or number < 0 else number
 
 
 def _whole(value: object) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from perfanalysis.workloads.kubernetes_lists.figures import (
+from perfanalysis.workloads.kubernetes_objects.figures import (
     creation_span,
     jobs_finished_per_s,
     makespan,
@@ -13,7 +13,7 @@ from perfanalysis.workloads.kubernetes_lists.figures import (
     scheduling_span,
     test_length,
 )
-from perfanalysis.workloads.kubernetes_lists.frames import tables_of
+from perfanalysis.workloads.kubernetes_objects.frames import tables_of
 
 if TYPE_CHECKING:
     from perfanalysis.files.source import Source

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from perfanalysis.files.arrow_tables import arrow_table
 from perfanalysis.files.documents import parse_time, text_or_none
 from perfanalysis.files.tables import Kind
-from perfanalysis.workloads.kubernetes_lists import jobs, pods
-from perfanalysis.workloads.kubernetes_lists.document import KIND, MARKER
-from perfanalysis.workloads.kubernetes_lists.model import Item
-from perfanalysis.workloads.kubernetes_lists.nodes import COLUMNS as NODES_COLUMNS
-from perfanalysis.workloads.kubernetes_lists.nodes import offered_by
-from perfanalysis.workloads.kubernetes_lists.reading import read_list
-from perfanalysis.workloads.kubernetes_lists.stamps import Stamps
+from perfanalysis.workloads.kubernetes_objects import jobs, pods
+from perfanalysis.workloads.kubernetes_objects.document import KIND, MARKER
+from perfanalysis.workloads.kubernetes_objects.model import Item
+from perfanalysis.workloads.kubernetes_objects.nodes import COLUMNS as NODES_COLUMNS
+from perfanalysis.workloads.kubernetes_objects.nodes import offered_by
+from perfanalysis.workloads.kubernetes_objects.reading import read_list
+from perfanalysis.workloads.kubernetes_objects.stamps import Stamps
 
 if TYPE_CHECKING:
     import pyarrow as pa

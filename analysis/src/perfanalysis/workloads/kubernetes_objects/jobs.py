@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from perfanalysis.files.tables import Kind
-from perfanalysis.workloads.kubernetes_lists.model import Item, Status
-from perfanalysis.workloads.kubernetes_lists.stamps import Stamps
+from perfanalysis.workloads.kubernetes_objects.model import Item, Status
+from perfanalysis.workloads.kubernetes_objects.stamps import Stamps
 
 COLUMNS: Mapping[str, Kind] = {
     **dict.fromkeys(("kind", "namespace", "name", "part_of"), "text"),

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from perfanalysis.files.tables import Kind
-from perfanalysis.workloads.kubernetes_lists.model import Item, Metadata, Spec, Status, Terminated
-from perfanalysis.workloads.kubernetes_lists.stamps import Stamps, latest
+from perfanalysis.workloads.kubernetes_objects.model import Item, Metadata, Spec, Status, Terminated
+from perfanalysis.workloads.kubernetes_objects.stamps import Stamps, latest
 
 COLUMNS: Mapping[str, Kind] = {
     **dict.fromkeys(("namespace", "name", "workload", "node"), "text"),

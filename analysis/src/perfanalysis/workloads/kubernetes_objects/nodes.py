@@ -7,8 +7,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from perfanalysis.files.tables import Kind
-from perfanalysis.workloads.kubernetes_lists.model import Item, Labels, Status
-from perfanalysis.workloads.kubernetes_lists.pods import GPU_RESOURCES
+from perfanalysis.workloads.kubernetes_objects.model import Item, Labels, Status
+from perfanalysis.workloads.kubernetes_objects.pods import GPU_RESOURCES
 
 COLUMNS: Mapping[str, Kind] = {
     "nodes": "integer",

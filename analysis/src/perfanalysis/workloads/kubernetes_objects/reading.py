@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from perfanalysis.workloads.kubernetes_lists.model import Item, ObjectList
+from perfanalysis.workloads.kubernetes_objects.model import Item, ObjectList
 
 WRONG = (ValueError, RecursionError)
 """What reading raises: msgspec's errors are ValueErrors, but for documents that are nested too deeply."""
