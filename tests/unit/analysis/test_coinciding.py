@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from perfanalysis.drawing.coinciding import told_together
+from perfanalysis.drawing.coinciding import labels_with_overlaps
 from perfanalysis.verdicts.comparison.comparison import compare
 from perfanalysis.verdicts.comparison.figures import distribution_figure
 from perfanalysis.verdicts.comparison.sides import side_of_run
@@ -19,7 +19,7 @@ VALUES = np.linspace(1.0, 2.0, 50)
 def test_a_curve_that_lies_on_another_names_it() -> None:
     labels = ("A (50 workloads)", "B (50 workloads)", "C (25 workloads)", "D (50 workloads)")
     samples = (VALUES, VALUES + 0.3, np.linspace(1.001, 2.001, 25), VALUES[::-1] + 0.3)
-    assert told_together(labels, samples) == (
+    assert labels_with_overlaps(labels, samples) == (
         "A (50 workloads)",
         "B (50 workloads)",
         "C (25 workloads), lies on A",
@@ -28,8 +28,11 @@ def test_a_curve_that_lies_on_another_names_it() -> None:
 
 
 def test_what_has_no_values_lies_on_nothing() -> None:
-    assert told_together(("cell 0", "cell 1: 4"), (np.empty(0), np.zeros(3))) == ("cell 0", "cell 1: 4")
-    assert told_together(("cell 0", "cell 1: 4"), (np.zeros(2), np.zeros(3))) == ("cell 0", "cell 1: 4, lies on cell 0")
+    assert labels_with_overlaps(("cell 0", "cell 1: 4"), (np.empty(0), np.zeros(3))) == ("cell 0", "cell 1: 4")
+    assert labels_with_overlaps(("cell 0", "cell 1: 4"), (np.zeros(2), np.zeros(3))) == (
+        "cell 0",
+        "cell 1: 4, lies on cell 0",
+    )
 
 
 def test_a_run_beside_itself_is_told(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 from perfanalysis.files.discovery import Place
 from perfanalysis.files.source import Source
 from perfanalysis.workloads.fine_tuning.analysis import analyse
-from perfanalysis.workloads.fine_tuning.logs.lines import clean_lines
 from perfanalysis.workloads.fine_tuning.logs.reading import LogRead, read_log, read_logs, trainers_log
+from perfanalysis.workloads.fine_tuning.logs.records import clean_lines
 from perfanalysis.workloads.fine_tuning.parser import parse
 
 from tests.data.synthetic_runs import write_json

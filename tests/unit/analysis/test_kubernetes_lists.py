@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from perfanalysis.files.findings import Finding
-from perfanalysis.workloads.kubernetes_objects.nodes import quantity
+from perfanalysis.workloads.kubernetes_objects.pods import quantity
 from perfanalysis.workloads.kubernetes_objects.reading import read_list
 from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 

@@ -213,5 +213,5 @@ def test_the_example_of_the_document_is_a_layout(tmp_path: Path) -> None:
     example.write_text(text.split("```yaml\n")[1].split("```")[0])
     layout = read_layout(example)
     assert [page.stem[0] for page in layout.visualize] == ["index.html", "small-models.html"]
-    names = {name for page in layout.visualize for part in page.parts for name in part.generate}
+    names = {name for page in layout.visualize for part in page.entries for name in part.generate}
     assert names - known_names() == {"*"}

@@ -7,8 +7,15 @@ from typing import Any
 
 import pytest
 from perfanalysis.errors import UsageError
-from perfanalysis.results.opensearch.connection import PASSWORD, USER, Server, connect, read_credentials
-from perfanalysis.results.opensearch.errors import ServerError, told
+from perfanalysis.results.opensearch.connection import (
+    PASSWORD,
+    USER,
+    Server,
+    ServerError,
+    connect,
+    read_credentials,
+    told,
+)
 from perfanalysis.results.opensearch.layout import LONGEST_TEXT, of_kpis, of_run, searchable
 from perfanalysis.results.opensearch.push import Failure, Pushed
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.reports.writing import make_report
-from perfanalysis.workloads.scale_test.naming import part_of
+from perfanalysis.workloads.scale_test.naming import select
 from perfanalysis.workloads.selection import Selection
 
 from tests.data.synthetic_runs import Shape, write_run
@@ -27,7 +27,7 @@ SEEN = [
 
 def names(selection: Selection, submitted: list[dict[str, object]] = SUBMITTED) -> tuple[list[str], list[str], str]:
     """The submitted and the seen workloads of a part, and what it is called."""
-    part, words = part_of(tables(submitted, SEEN), selection)
+    part, words = select(tables(submitted, SEEN), selection)
     seen = part.transitions["workload"].dropna().astype("str").unique()
     return sorted(part.submissions["name"].astype("str")), sorted(seen), words
 
@@ -56,14 +56,14 @@ def test_those_only_watched_are_in_order_of_being_seen() -> None:
 def test_what_belongs_to_no_workload_stays() -> None:
     node = transition("Node", "node-0", "deleted", 5.0, workload=None)
     pod = transition("Pod", "stranger", "created", 5.0, workload=None)
-    part, _ = part_of(tables(SUBMITTED, [*SEEN, node, pod]), Selection(first=1))
+    part, _ = select(tables(SUBMITTED, [*SEEN, node, pod]), Selection(first=1))
     assert sorted(part.transitions["kind"].astype("str").unique()) == ["Job", "Node", "Pod"]
     assert "stranger" not in set(part.transitions["name"])
 
 
 def test_names_in_several_namespaces_are_told_apart() -> None:
     submitted = [submission("a", 1.0), submission("a", 2.0, namespace="other")]
-    part, _ = part_of(tables(submitted, []), Selection(last=1))
+    part, _ = select(tables(submitted, []), Selection(last=1))
     assert list(part.submissions["namespace"]) == ["other"]
 
 

@@ -17,6 +17,7 @@ BESIDE = ("errors", "units")
 """Modules that every room may import, and that import none."""
 ENTRY = "perfanalysis.__main__"
 """Imports within a function, where a Ctrl-C is no traceback."""
+MOST_MODULES = 25
 ROOT = Path(str(perfanalysis.__file__)).parent
 SOURCES = sorted(ROOT.rglob("*.py"))
 
@@ -77,6 +78,12 @@ def test_only_heavy_libraries_are_imported_within_a_function() -> None:
     )
     hidden = {(module, name) for module, node in functions for name in imported(node) if name in TREES}
     assert hidden == set()
+
+
+def test_a_folder_is_read_at_a_glance() -> None:
+    folders = {path.parent for path in SOURCES}
+    counts = {str(folder.relative_to(ROOT)): len(list(folder.glob("*.py"))) - 1 for folder in folders}
+    assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
 
 
 def test_nothing_foreign_is_imported() -> None:

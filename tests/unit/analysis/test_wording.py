@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from perfanalysis.drawing.wording import counted, value_text
-from perfanalysis.reports.run_sections import recording_label
 from perfanalysis.verdicts.comparison.cells import sides_of_cells
-from perfanalysis.workloads.run_analysis import analyse_run, labels_of
+from perfanalysis.workloads.labels import labels_of, recording_label
+from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.synthetic_runs import Shape, write_run
 

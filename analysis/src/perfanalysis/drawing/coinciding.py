@@ -15,7 +15,7 @@ NEAR = 0.004
 """The part of the axis that is the width of a line, about."""
 
 
-def told_together(labels: Sequence[str], samples: Sequence[NDArray[np.float64]]) -> tuple[str, ...]:
+def labels_with_overlaps(labels: Sequence[str], samples: Sequence[NDArray[np.float64]]) -> tuple[str, ...]:
     """The labels of cumulative distributions in the order of drawing; one that hides an earlier one says which.
 
     Two coincide when all their percentiles are nearer to each other than a line is wide.

@@ -13,6 +13,7 @@ from typing import Any
 
 from perfanalysis.errors import UsageError
 from perfanalysis.files.documents import Document, write_bytes, write_json, write_text
+from perfanalysis.files.findings import Finding
 
 END_OF_TIME_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 """The last time that can be written."""
@@ -27,7 +28,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Part:
+class Recording:
     """One recording: the files it is read from, each by its name with its contents or the file to copy.
 
     With `cell`, its number and values, it is a cell of a matrix. Times are seconds since the epoch, None when unknown.
@@ -40,6 +41,7 @@ class Part:
     ended_s: float | None = None
     error: str | None = None
     """Why it failed; None when it did not."""
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Imported:
     tool: str
     source: Path
     flow: str
-    parts: tuple[Part, ...]
+    recordings: tuple[Recording, ...]
     settings: Mapping[str, Setting] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     cluster_version: str | None = None
@@ -57,18 +59,18 @@ class Imported:
 
     @property
     def started_s(self) -> float | None:
-        """When its first part began."""
-        return min((part.started_s for part in self.parts if part.started_s is not None), default=None)
+        """When its first recording began."""
+        return min((one.started_s for one in self.recordings if one.started_s is not None), default=None)
 
     @property
     def ended_s(self) -> float | None:
-        """When its last part ended."""
-        return max((part.ended_s for part in self.parts if part.ended_s is not None), default=None)
+        """When its last recording ended."""
+        return max((one.ended_s for one in self.recordings if one.ended_s is not None), default=None)
 
     @property
     def error(self) -> str | None:
-        """Why the first part that failed did."""
-        return next((part.error for part in self.parts if part.error is not None), None)
+        """Why the first recording that failed did."""
+        return next((one.error for one in self.recordings if one.error is not None), None)
 
 
 def write_run_directory(imported: Imported, into: Path | None) -> Path:
@@ -78,7 +80,7 @@ def write_run_directory(imported: Imported, into: Path | None) -> Path:
     written, or a file to copy cannot be read.
     """
     try:
-        files = {folder: dict(_contents(part)) for part, folder in _folders(imported)}
+        files = {folder: dict(_contents(recording)) for recording, folder in _folders(imported)}
     except OSError as error:
         raise UsageError(f"{imported.source}: a file cannot be read: {error}") from error
     hashes = {
@@ -91,9 +93,9 @@ def write_run_directory(imported: Imported, into: Path | None) -> Path:
     for folder, contents in files.items():
         for file, content in contents.items():
             write_bytes(run / folder / "artifacts" / file, content)
-    for part, folder in _folders(imported):
-        if part.cell is not None:
-            write_json(run / folder.split("/")[0] / "cell.json", _cell_document(part, part.cell))
+    for recording, folder in _folders(imported):
+        if recording.cell is not None:
+            write_json(run / folder.split("/")[0] / "cell.json", _cell_document(recording, recording.cell))
     write_json(run / "settings.yml", settings_document(imported.settings, imported.tool))
     write_text(run / "timeline.csv", _timeline(imported))
     origin = {"from": imported.tool, "directory": imported.source.name, "files": hashes}
@@ -177,34 +179,34 @@ def iso(seconds: float | None) -> str | None:
 
 
 def file_name(text: str) -> str:
-    """A text as a part of a file's name."""
+    """A text as a recording of a file's name."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "_", text).strip("._") or "unnamed"
 
 
-def _folders(imported: Imported) -> Iterator[tuple[Part, str]]:
-    for number, part in enumerate(imported.parts):
-        above = "" if part.cell is None else f"cell__{part.cell[0]:03d}/"
-        place = 0 if part.cell is not None else number
-        yield part, f"{above}{place:03d}__imported__{file_name(part.name)}"
+def _folders(imported: Imported) -> Iterator[tuple[Recording, str]]:
+    for number, recording in enumerate(imported.recordings):
+        above = "" if recording.cell is None else f"cell__{recording.cell[0]:03d}/"
+        place = 0 if recording.cell is not None else number
+        yield recording, f"{above}{place:03d}__imported__{file_name(recording.name)}"
 
 
-def _contents(part: Part) -> Iterator[tuple[str, bytes]]:
-    for name, given in part.files.items():
+def _contents(recording: Recording) -> Iterator[tuple[str, bytes]]:
+    for name, given in recording.files.items():
         yield name, given if isinstance(given, bytes) else given.read_bytes()
 
 
-def _cell_document(part: Part, cell: tuple[int, Mapping[str, Any]]) -> Document:
+def _cell_document(recording: Recording, cell: tuple[int, Mapping[str, Any]]) -> Document:
     index, values = cell
     return {
         "schema": "psap.perf/cell/1",
         "index": index,
-        "name": part.name,
+        "name": recording.name,
         "values": dict(values),
-        "status": "ok" if part.error is None else "failed",
+        "status": "ok" if recording.error is None else "failed",
         "attempt": 1,
-        "started": iso(part.started_s),
-        "ended": iso(part.ended_s),
-        "error": part.error,
+        "started": iso(recording.started_s),
+        "ended": iso(recording.ended_s),
+        "error": recording.error,
     }
 
 
@@ -224,8 +226,15 @@ def _timeline(imported: Imported) -> str:
     status = "ok" if imported.error is None else "failed"
     rows = [("flow", imported.flow, "", imported.started_s, imported.ended_s, status)]
     rows += [
-        ("command", part.name, folder, part.started_s, part.ended_s, "ok" if part.error is None else "failed")
-        for part, folder in _folders(imported)
+        (
+            "command",
+            recording.name,
+            folder,
+            recording.started_s,
+            recording.ended_s,
+            "ok" if recording.error is None else "failed",
+        )
+        for recording, folder in _folders(imported)
     ]
     lines = [
         f"{iso(started) or ''},{iso(ended) or ''},,,{kind},{file_name(name)},{folder},{end}"

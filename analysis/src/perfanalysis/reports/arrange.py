@@ -16,7 +16,7 @@ from perfanalysis.files.findings import Finding
 from perfanalysis.files.typed_yaml import nearest
 from perfanalysis.reports.catalogue import known_names
 from perfanalysis.reports.content import Content, Group
-from perfanalysis.reports.layout import EVERYTHING, Page, Part, Where
+from perfanalysis.reports.layout import EVERYTHING, Entry, Page, Where
 
 ONLY_WHEN_NEEDED = ("errors", "headlines", "data", "verdicts", "comparison")
 """Sections that a report of a run may lack without a word: nothing failed, there is one recording only."""
@@ -48,7 +48,7 @@ class _Pick:
     of_recordings: bool
     section: str
     block: str | None
-    part: Part
+    part: Entry
 
 
 def named_blocks(section: Section) -> Iterator[tuple[str, Block]]:
@@ -73,7 +73,7 @@ def _picked(page: Page, content: Content, file: Path | None) -> tuple[list[_Pick
     picks: list[_Pick] = []
     findings: list[Finding] = []
     rest = _Rest(page)
-    for part in page.parts:
+    for part in page.entries:
         for name in part.generate:
             found = rest.of(content, part) if name == EVERYTHING else list(_resolved(name, content, part))
             picks += found
@@ -88,9 +88,9 @@ class _Rest:
     """What `*` stands for on a page: every section that no other entry of it names."""
 
     def __init__(self, page: Page) -> None:
-        self.patterns = [name for part in page.parts for name in part.generate if name != EVERYTHING]
+        self.patterns = [name for part in page.entries for name in part.generate if name != EVERYTHING]
 
-    def of(self, content: Content, part: Part) -> list[_Pick]:
+    def of(self, content: Content, part: Entry) -> list[_Pick]:
         return [
             _Pick(of_recordings, section.name, None, part)
             for of_recordings, section in _sections(content)
@@ -121,7 +121,7 @@ def _names(sections: Iterable[Section]) -> Iterator[tuple[str, str]]:
     return ((section.name, name) for section in sections for name, _ in named_blocks(section))
 
 
-def _resolved(name: str, content: Content, part: Part) -> Iterator[_Pick]:
+def _resolved(name: str, content: Content, part: Entry) -> Iterator[_Pick]:
     """What a name stands for: sections, else single blocks. With a filter only what is of recordings."""
     usable = (one for one in _sections(content) if one[0] or not part.where)
     whole = [_Pick(one, section.name, None, part) for one, section in usable if fnmatchcase(section.name, name)]
@@ -135,7 +135,7 @@ def _resolved(name: str, content: Content, part: Part) -> Iterator[_Pick]:
             yield _Pick(of_recordings, section, block, part)
 
 
-def _check_known(name: str, content: Content, part: Part, file: Path | None) -> None:
+def _check_known(name: str, content: Content, part: Entry, file: Path | None) -> None:
     """Refuse a name that neither this run nor any kind of workload has."""
     here = {section.name for _, section in _sections(content)} | {block for _, _, block in _blocks(content)}
     known = here | known_names()
@@ -149,7 +149,7 @@ def _check_known(name: str, content: Content, part: Part, file: Path | None) -> 
     )
 
 
-def _line_of(name: str, part: Part, file: Path | None) -> str:
+def _line_of(name: str, part: Entry, file: Path | None) -> str:
     """File and line of a name: the first line at or below its part that holds it."""
     if file is None:
         return part.at
@@ -262,7 +262,7 @@ def _key(name: str, labels: Mapping[str, str]) -> str | None:
 def check_filters(page: Page, groups: tuple[Group, ...], file: Path | None) -> tuple[Finding, ...]:
     """Refuse a filter by something that no recording has; note one that no recording meets."""
     findings = []
-    for at, where in ((page.at, page.where), *((part.at, part.where) for part in page.parts if part.where)):
+    for at, where in ((page.at, page.where), *((part.at, part.where) for part in page.entries if part.where)):
         for name in where:
             known = sorted({label for group in groups for label in group.labels})
             if groups and not any(_key(name, group.labels) for group in groups):

@@ -31,7 +31,7 @@ NAMES_HELP = (
 
 
 @dataclass(frozen=True)
-class Part:
+class Entry:
     """Sections, plots and tables under a heading of the team's own, or of some recordings only."""
 
     generate: Annotated[tuple[str, ...], NAMES_HELP]
@@ -46,7 +46,7 @@ class Page:
     """One report."""
 
     id: Annotated[str, "the report's files: index is index.html and report.md, any other ID is ID.html and ID.md"]
-    generate: Annotated[tuple[str | Part, ...], f"what it shows, in this order: {NAMES_HELP}; or parts"]
+    generate: Annotated[tuple[str | Entry, ...], f"what it shows, in this order: {NAMES_HELP}; or parts"]
     title: Annotated[str, "what it is called; by default the run's id"] = ""
     where: Annotated[Where, WHERE_HELP] = field(default_factory=dict)
     at: str = ""
@@ -57,9 +57,9 @@ class Page:
         return (f"{MAIN}.html", "report.md") if self.id == MAIN else (f"{self.id}.html", f"{self.id}.md")
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def entries(self) -> tuple[Entry, ...]:
         """What it shows, each entry as a part."""
-        return tuple(Part((entry,), at=self.at) if isinstance(entry, str) else entry for entry in self.generate)
+        return tuple(Entry((entry,), at=self.at) if isinstance(entry, str) else entry for entry in self.generate)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, data_size, duration, quantity
 from perfanalysis.drawing.charts import Axis, Chart, Figure, cumulative
-from perfanalysis.drawing.coinciding import told_together
+from perfanalysis.drawing.coinciding import labels_with_overlaps
 from perfanalysis.drawing.wording import value_text
 from perfanalysis.files.discovery import Cell as MatrixCell
 from perfanalysis.files.discovery import Command, Run
@@ -49,7 +49,7 @@ def _overlay(result: RunAnalysis, name: str) -> Chart:
         for sample in analysis.samples
         if sample.name == name and len(sample.values)
     ]
-    labels = told_together([label for label, _ in found], [sample.values for _, sample in found])
+    labels = labels_with_overlaps([label for label, _ in found], [sample.values for _, sample in found])
     layers = tuple(cumulative(sample.values, labels[place], place) for place, (_, sample) in enumerate(found))
     title = found[0][1].label if found else name
     share = Axis(found[0][1].of if found else "", "%", low=0.0, high=100.0)

@@ -110,8 +110,8 @@ def _analyse_place(
     workload = workload_type(place.marker)
     tables, findings = load_tables(workload, Source(place), tables_folder(output, place))
     if selection is not None:
-        if workload.part_of is not None:
-            tables, part = workload.part_of(tables, selection)
+        if workload.select is not None:
+            tables, part = workload.select(tables, selection)
             place = replace(place, part=part)
         else:
             text = f"a {workload.name} has no order of submission: all of it is shown, not the {selection.words}"

@@ -80,7 +80,7 @@ class WorkloadType(TableSource[TablesType]):
     """A kind of workload."""
 
     analyse: Callable[[TablesType, Place], Analysis]
-    part_of: Callable[[TablesType, Selection], tuple[TablesType, str]] | None = None
+    select: Callable[[TablesType, Selection], tuple[TablesType, str]] | None = None
     """The tables of some workloads only, and a phrase that says which; None where a kind cannot be cut down."""
     monitored: Callable[[TablesType, Place, tuple[Ranges, ...]], TablesType] | None = None
     """The tables with what Prometheus knows of the workloads; None where a kind has no use for it."""

@@ -56,7 +56,7 @@ def import_kube_burner(
     else:
         imported = imported_folder(folder)
         run = write_run_directory(imported, into)
-        click.echo(f"{len(imported.parts)} jobs: {', '.join(part.name for part in imported.parts)}")
+        click.echo(f"{len(imported.recordings)} jobs: {', '.join(recording.name for recording in imported.recordings)}")
         click.echo(f"Run: {run}")
     lost = [finding.where for finding in folder.findings if finding.severity == "error"]
     if lost:

@@ -14,7 +14,7 @@ from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.files.documents import listing, load_json, mapping, number_or, text_or_none
 from perfanalysis.files.findings import Finding
 from perfanalysis.imports.prometheus.reading import Answer, query_files
-from perfanalysis.imports.run_directory import Imported, Part, Setting
+from perfanalysis.imports.run_directory import Imported, Recording, Setting
 from perfanalysis.workloads.kube_burner.documents import ALERTS, PODS, QUANTILES, SUMMARY, job_of, moment
 from perfanalysis.workloads.prometheus.reading import NAME, samples_of
 
@@ -84,8 +84,8 @@ def imported_folder(folder: Folder) -> Imported:
     nameless = names.index(None) + 1 if None in names else None
     if nameless is not None:
         raise DataQualityError(f"{folder.directory / SUMMARY}: entry {nameless} has no jobConfig.name")
-    parts = tuple(
-        _part(folder, summary, str(name), number)
+    recordings = tuple(
+        _recording(folder, summary, str(name), number)
         for number, (summary, name) in enumerate(zip(folder.summaries, names, strict=True))
     )
     first = folder.summaries[0]
@@ -94,14 +94,14 @@ def imported_folder(folder: Folder) -> Imported:
         tool=TOOL,
         source=folder.directory,
         flow="kube_burner",
-        parts=parts,
+        recordings=recordings,
         settings=_metadata(first),
         versions={} if version is None else {TOOL: version},
         cluster_version=text_or_none(first.get("ocpVersion")) or text_or_none(first.get("k8sVersion")),
     )
 
 
-def _part(folder: Folder, summary: Record, job: str, number: int) -> Part:
+def _recording(folder: Folder, summary: Record, job: str, number: int) -> Recording:
     began, ended = moment(summary), moment(summary, "endTimestamp")
     files: dict[str, Path | bytes] = {SUMMARY: _bytes([summary])}
     for name, records in folder.files.items():
@@ -113,7 +113,7 @@ def _part(folder: Folder, summary: Record, job: str, number: int) -> Part:
     files |= query_files(answers)
     errors = summary.get("executionErrors")
     told = "; ".join(map(str, listing(errors))) or text_or_none(errors) or "kube-burner says that it did not pass"
-    return Part(
+    return Recording(
         name=job,
         files=files,
         cell=(number, _values(summary, job)),

@@ -10,11 +10,11 @@ from perfanalysis.files.documents import text_or_none
 from perfanalysis.files.findings import Finding
 from perfanalysis.imports.entries import Added, documents, keep, origin
 from perfanalysis.imports.kube_burner.folder import OF_THE_DOCUMENT, Folder
+from perfanalysis.imports.options import KpiOverrides
 from perfanalysis.imports.orion.columns import columns_of, unlike
 from perfanalysis.imports.orion.config import OrionTest
 from perfanalysis.imports.orion.history import foreign_runs
 from perfanalysis.imports.orion.runs import OrionOutput, OrionRun
-from perfanalysis.imports.told import Told
 from perfanalysis.workloads.kube_burner.documents import SUMMARY, moment
 
 
@@ -41,6 +41,6 @@ def keep_columns(folder: Folder, test: OrionTest, history: Path) -> Added:
     run = OrionRun(uuid, moment(summary), columns.values, {}, shown, None)
     output = OrionOutput(folder.directory.name, content, (run,), ())
     source = {**origin(folder.directory, content)}
-    added = keep(history, documents(foreign_runs(output, test.name, test, Told()), source))
+    added = keep(history, documents(foreign_runs(output, test.name, test, KpiOverrides()), source))
     missing = tuple(Finding("warning", column, f"left out: {why}") for column, why in columns.missing.items())
     return replace(added, findings=(*missing, *added.findings))

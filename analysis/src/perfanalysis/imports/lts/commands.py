@@ -8,8 +8,7 @@ import click
 
 from perfanalysis.files.findings import print_findings
 from perfanalysis.imports.entries import keep, origin
-from perfanalysis.imports.lts.history import history_documents
-from perfanalysis.imports.lts.payloads import files_of, read_file
+from perfanalysis.imports.lts.payloads import files_of, history_documents, read_file
 from perfanalysis.imports.options import HISTORY
 
 

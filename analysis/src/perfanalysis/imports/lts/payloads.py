@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from perfanalysis.errors import UsageError
 from perfanalysis.files.documents import Document, load_json, mapping, parse_time, text_or_none
 from perfanalysis.files.findings import Finding
-from perfanalysis.imports.entries import ForeignKpi, ForeignRun
+from perfanalysis.imports.entries import ForeignKpi, ForeignRun, documents
 from perfanalysis.imports.lts.values import measured, name_of, scale_of
 from perfanalysis.imports.matrixbenchmarking.values import plain
 from perfanalysis.workloads.fine_tuning.job import leaves
@@ -149,3 +149,11 @@ def _findings(where: str, missing: Mapping[str, str], texts: int) -> Iterator[Fi
         yield Finding("warning", where, f"{count} KPIs have no value ({reason}): {names}")
     if texts:
         yield Finding("note", where, f"{texts} KPIs have their number as a text; it is read as a number")
+
+
+def history_documents(payloads: Iterable[Payload], imported: Document) -> Iterator[Document]:
+    """A document psap.perf/history/1 for each payload; `missing` names its KPIs without a value, with the reasons."""
+    for payload in payloads:
+        for document in documents([payload.run], imported):
+            recordings = [{**recording, "missing": dict(payload.missing)} for recording in document["recordings"]]
+            yield {**document, "status": payload.status, "recordings": recordings}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from perfanalysis.files.documents import any_number
-from perfanalysis.imports.told import SCALED, Scale
+from perfanalysis.imports.options import SCALED, Scale
 from perfanalysis.units import unit_of
 
 SENTINEL = -1

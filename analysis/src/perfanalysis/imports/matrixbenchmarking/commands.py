@@ -32,6 +32,6 @@ def import_matrixbenchmarking(tree: Path, into: Path | None, filters: tuple[str,
     read = read_result_tree(tree, filters_of(filters))
     run = write_run_directory(read.imported, into)
     print_findings(read.findings)
-    recorded = sum(bool(part.files) for part in read.imported.parts)
-    click.echo(f"{len(read.imported.parts)} tests, {recorded} of them with a recording")
+    recorded = sum(bool(recording.files) for recording in read.imported.recordings)
+    click.echo(f"{len(read.imported.recordings)} tests, {recorded} of them with a recording")
     click.echo(f"Run: {run}")

@@ -11,8 +11,8 @@ from typing import Any
 from perfanalysis.files.documents import Document, any_number, load_json, mapping, parse_time, text_or_none
 from perfanalysis.files.findings import Finding
 from perfanalysis.imports.matrixbenchmarking.environment import Environment
-from perfanalysis.imports.matrixbenchmarking.recording import Recording, present
-from perfanalysis.imports.matrixbenchmarking.values import read_yaml
+from perfanalysis.imports.matrixbenchmarking.values import present, read_yaml
+from perfanalysis.imports.run_directory import Recording
 from perfanalysis.workloads.fine_tuning.job import KIND, MARKER
 
 CONFIGURATION, PLAY = "src/config_final.json", "_ansible.play.yaml"
@@ -66,7 +66,12 @@ def fine_tuning_job(folder: Path, _: Environment) -> Recording | None:
     if command.log in files:
         contents[LOG] = files[command.log]
     return Recording(
-        folder.name, contents, document["started_s"], document["ended_s"], tuple(reader.findings), document["reason"]
+        folder.name,
+        contents,
+        started_s=document["started_s"],
+        ended_s=document["ended_s"],
+        error=document["reason"],
+        findings=tuple(reader.findings),
     )
 
 

@@ -11,10 +11,9 @@ from typing import Any
 from perfanalysis.files.documents import listing, mapping, parse_time, text_or_none
 from perfanalysis.files.findings import Finding
 from perfanalysis.imports.matrixbenchmarking.environment import Environment
-from perfanalysis.imports.matrixbenchmarking.recording import Recording, present
-from perfanalysis.imports.matrixbenchmarking.values import read_yaml
-from perfanalysis.imports.run_directory import iso
-from perfanalysis.workloads.kubernetes_objects.document import MARKER, SCHEMA
+from perfanalysis.imports.matrixbenchmarking.values import present, read_yaml
+from perfanalysis.imports.run_directory import Recording, iso
+from perfanalysis.workloads.kubernetes_objects.model import MARKER, SCHEMA
 
 LISTS = (
     "pods.json",
@@ -51,7 +50,7 @@ def kubernetes_objects(folder: Path, environment: Environment) -> Recording | No
     }
     lists[MARKER] = json.dumps(document, indent=1).encode() + b"\n"
     begun_s = _first_creation(present(folder, LISTS).values()) if started_s is None else started_s
-    return Recording(folder.name, lists, begun_s, ended_s, findings)
+    return Recording(folder.name, lists, started_s=begun_s, ended_s=ended_s, findings=findings)
 
 
 def _first_creation(paths: Iterable[Path]) -> float | None:

@@ -12,10 +12,9 @@ from perfanalysis.files.findings import Finding
 from perfanalysis.imports.matrixbenchmarking.environment import Environment, Environments
 from perfanalysis.imports.matrixbenchmarking.fine_tuning_job import fine_tuning_job
 from perfanalysis.imports.matrixbenchmarking.kubernetes_objects import kubernetes_objects
-from perfanalysis.imports.matrixbenchmarking.recording import Recording
 from perfanalysis.imports.matrixbenchmarking.settings import REPETITION, Filter
 from perfanalysis.imports.matrixbenchmarking.tree import Test, read_tree
-from perfanalysis.imports.run_directory import Imported, Part, Setting
+from perfanalysis.imports.run_directory import Imported, Recording, Setting
 
 TOOL = "matrixbenchmarking"
 READERS = (fine_tuning_job, kubernetes_objects)
@@ -53,11 +52,11 @@ def read_result_tree(root: Path, filters: tuple[Filter, ...] = ()) -> Read:
     # a version is what runs are compared for: it decides nothing when all tests have it
     settings = {name: Setting(value) for name, value in common.items() if versions.get(name) != value}
     settings |= {"ci_presets": Setting(list(presets), key=False)} if presets else {}
-    parts = tuple(
-        _part(entry, (number, {name: value.get(name) for name in varying}) if len(entries) > 1 else None)
+    recordings = tuple(
+        _recording(entry, (number, {name: value.get(name) for name in varying}) if len(entries) > 1 else None)
         for number, (entry, value) in enumerate(zip(entries, values, strict=True))
     )
-    return Read(Imported(TOOL, root, TOOL, parts, settings, versions), tuple(findings))
+    return Read(Imported(TOOL, root, TOOL, recordings, settings, versions), tuple(findings))
 
 
 def _entry(test: Test, environments: Environments) -> _Entry:
@@ -108,7 +107,7 @@ def _shared(versions: list[dict[str, str]]) -> dict[str, str]:
     return {name: text for name, text in versions[0].items() if all(each.get(name) == text for each in versions)}
 
 
-def _part(entry: _Entry, cell: tuple[int, dict[str, Any]] | None) -> Part:
+def _recording(entry: _Entry, cell: tuple[int, dict[str, Any]] | None) -> Recording:
     """The test as a part of the run; several recordings stand in directories of their own."""
     alone = len(entry.recordings) == 1
     files = {
@@ -120,4 +119,4 @@ def _part(entry: _Entry, cell: tuple[int, dict[str, Any]] | None) -> Part:
     ended = [recording.ended_s for recording in entry.recordings if recording.ended_s is not None]
     error = entry.test.error or next((each.error for each in entry.recordings if each.error), None)
     name = Path(entry.test.name).name
-    return Part(name, files, cell, min(begun, default=None), max(ended, default=None), error)
+    return Recording(name, files, cell, min(begun, default=None), max(ended, default=None), error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -62,3 +63,8 @@ def _plain(value: Any, left: list[int]) -> Any:
 
 def _text(value: Any) -> str:
     return str(value).encode("utf-8", "replace").decode()
+
+
+def present(folder: Path, names: Iterable[str]) -> dict[str, Path]:
+    """Those of the files below a directory that are there, by their names."""
+    return {name: folder / name for name in names if (folder / name).is_file()}

@@ -10,8 +10,7 @@ from perfanalysis.files.findings import print_findings
 from perfanalysis.imports.entries import documents, keep, origin
 from perfanalysis.imports.openmetrics.history import Reading, foreign_runs
 from perfanalysis.imports.openmetrics.reading import families_of
-from perfanalysis.imports.options import HISTORY
-from perfanalysis.imports.told import told, told_options
+from perfanalysis.imports.options import HISTORY, kpi_override_options, kpi_overrides
 
 
 @click.command("openmetrics")
@@ -28,7 +27,7 @@ from perfanalysis.imports.told import told, told_options
     type=click.Choice(["last", "mean", "min", "max"]),
     help="Which number stands for the several moments of a dump.",
 )
-@told_options
+@kpi_override_options
 def import_openmetrics(
     files: tuple[Path, ...],
     folder: Path,
@@ -47,7 +46,7 @@ def import_openmetrics(
     labels are the keys that it is compared by. The specification is held to strictly. KPIs of ours (kpis.prom of a
     report) keep name, unit and direction.
     """
-    reading = Reading(told(lower, higher, units), run_id, run_label, started, frozenset(facts), statistic)
+    reading = Reading(kpi_overrides(lower, higher, units), run_id, run_label, started, frozenset(facts), statistic)
     for path in files:
         content = path.read_bytes()
         source = origin(path, content)

@@ -15,7 +15,7 @@ from perfanalysis.files.documents import parse_time
 from perfanalysis.files.findings import Finding
 from perfanalysis.imports.entries import ForeignKpi, ForeignRun
 from perfanalysis.imports.openmetrics.model import Family, Sample
-from perfanalysis.imports.told import SCALED, UNKNOWN, Scale, Told
+from perfanalysis.imports.options import SCALED, UNKNOWN, KpiOverrides, Scale
 from perfanalysis.units import BASE, TABLE, unit_of
 from perfanalysis.workloads.kinds import every_kind
 from perfanalysis.workloads.kpis import Direction, KpiValue, metric_name
@@ -41,7 +41,7 @@ Labels = tuple[tuple[str, str], ...]
 class Reading:
     """How a text is read: which label names the run, which labels are only facts, what stands for several moments."""
 
-    told: Told
+    overrides: KpiOverrides
     run: str | None = None
     run_label: str = "run"
     started: str | None = None
@@ -181,11 +181,11 @@ def _kpi(
     value = STATISTICS[reading.statistic or "last"](values)
     if name in known:
         ours, unit, direction = known[name]
-        return ForeignKpi(ours, first.help, unit, reading.told.direction(ours, direction), value)
+        return ForeignKpi(ours, first.help, unit, reading.overrides.direction(ours, direction), value)
     kpi = re.sub(r"[^a-z0-9]+", "_", name.removeprefix(OURS).lower()).strip("_")
     kpi = f"m_{kpi}" if kpi[:1].isdigit() else kpi
-    scale = reading.told.scale(kpi, first.scale)
-    return ForeignKpi(kpi, first.help, scale.unit, reading.told.direction(kpi), value * scale.factor)
+    scale = reading.overrides.scale(kpi, first.scale)
+    return ForeignKpi(kpi, first.help, scale.unit, reading.overrides.direction(kpi), value * scale.factor)
 
 
 def _declared() -> Mapping[str, tuple[str, str, Direction]]:

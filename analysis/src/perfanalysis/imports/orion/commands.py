@@ -10,12 +10,11 @@ import click
 
 from perfanalysis.files.findings import print_findings
 from perfanalysis.imports.entries import documents, keep, origin
-from perfanalysis.imports.options import HISTORY
+from perfanalysis.imports.options import HISTORY, kpi_override_options, kpi_overrides
 from perfanalysis.imports.orion.config import chosen_test, read_config
 from perfanalysis.imports.orion.history import foreign_runs
 from perfanalysis.imports.orion.runs import read_output
 from perfanalysis.imports.orion.template import read_variables
-from perfanalysis.imports.told import told, told_options
 
 VARIABLES = click.option(
     "--orion-vars", metavar="JSON", help="Variables of orion's templates; the environment's count too."
@@ -55,7 +54,7 @@ def judged_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @CONFIG
 @TEST
 @VARIABLES
-@told_options
+@kpi_override_options
 def import_orion(
     files: tuple[Path, ...],
     folder: Path,
@@ -72,7 +71,7 @@ def import_orion(
     else that of the config's only test, else the file's name) is the key that it is compared by. The files tell no
     units.
     """
-    known = told(lower, higher, units)
+    known = kpi_overrides(lower, higher, units)
     test = None
     if orion_config is not None:
         test = chosen_test(read_config(orion_config, read_variables(orion_vars)), orion_test, orion_config)

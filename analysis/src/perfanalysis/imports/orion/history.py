@@ -6,17 +6,19 @@ from collections import Counter
 
 from perfanalysis.errors import DataQualityError
 from perfanalysis.imports.entries import ForeignKpi, ForeignRun
+from perfanalysis.imports.options import KpiOverrides
 from perfanalysis.imports.orion.config import OrionTest
 from perfanalysis.imports.orion.metrics import kpi_name
 from perfanalysis.imports.orion.runs import OrionOutput, OrionRun
-from perfanalysis.imports.told import Told
 from perfanalysis.workloads.kpis import Direction
 
 TOOL = "orion"
 DIRECTIONS: dict[str, Direction] = {"lower": "lower", "higher": "higher", "either": "neither"}
 
 
-def foreign_runs(output: OrionOutput, test: str, config: OrionTest | None, told: Told) -> tuple[ForeignRun, ...]:
+def foreign_runs(
+    output: OrionOutput, test: str, config: OrionTest | None, overrides: KpiOverrides
+) -> tuple[ForeignRun, ...]:
     """A run for each of the file's, with the directions of a config where there is one.
 
     Raises DataQualityError when two columns would be one KPI, or a column has a name that can be none.
@@ -29,7 +31,7 @@ def foreign_runs(output: OrionOutput, test: str, config: OrionTest | None, told:
             tool=TOOL,
             recording=test if run.pull is None else f"{test}.pull-{run.pull}",
             started_s=run.started_s,
-            kpis=tuple(_kpi(column, names[column], number, config, told) for column, number in run.values.items()),
+            kpis=tuple(_kpi(column, names[column], number, config, overrides) for column, number in run.values.items()),
             keys={"test": test} if run.pull is None else {"test": test, "pull": run.pull},
             facts=_facts(run),
         )
@@ -49,15 +51,15 @@ def _names(columns: tuple[str, ...], file: str) -> dict[str, str]:
     return names
 
 
-def _kpi(column: str, name: str, number: float, config: OrionTest | None, told: Told) -> ForeignKpi:
+def _kpi(column: str, name: str, number: float, config: OrionTest | None, overrides: KpiOverrides) -> ForeignKpi:
     metric = None if config is None else config.by_column(column)
-    scale = told.scale(name)
+    scale = overrides.scale(name)
     direction: Direction = "neither" if metric is None else DIRECTIONS[metric.better]
     return ForeignKpi(
         name=name,
         help=f"orion's column {column}",
         unit=scale.unit,
-        direction=told.direction(name, direction),
+        direction=overrides.direction(name, direction),
         number=number * scale.factor,
     )
 

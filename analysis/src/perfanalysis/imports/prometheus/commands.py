@@ -8,16 +8,15 @@ import click
 
 from perfanalysis.drawing.wording import counted
 from perfanalysis.errors import DataQualityError
-from perfanalysis.imports.options import INTO
+from perfanalysis.imports.options import INTO, kpi_override_options, kpi_overrides
 from perfanalysis.imports.prometheus.reading import imported_answers, read_answers, told_of
 from perfanalysis.imports.run_directory import write_run_directory
-from perfanalysis.imports.told import told, told_options
 
 
 @click.command("prometheus")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @INTO
-@told_options
+@kpi_override_options
 def import_prometheus(
     files: tuple[Path, ...], into: Path | None, lower: tuple[str, ...], higher: tuple[str, ...], units: tuple[str, ...]
 ) -> None:
@@ -28,7 +27,7 @@ def import_prometheus(
     P95 and maximum of each series are KPIs; a query without a unit has none, and is named. Exit code 5 when a file
     cannot be read; the run is made of the others.
     """
-    said = told(lower, higher, units)
+    said = kpi_overrides(lower, higher, units)
     answers = tuple(told_of(answer, said) for answer in read_answers(files))
     run = write_run_directory(imported_answers(files, answers), into)
     samples = sum(len(answer.samples) for answer in answers if answer.samples is not None)

@@ -14,8 +14,8 @@ from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.files.documents import load_json
 from perfanalysis.imports.openmetrics.model import Family
 from perfanalysis.imports.openmetrics.reading import families_of
-from perfanalysis.imports.run_directory import END_OF_TIME_S, Imported, Part, file_name
-from perfanalysis.imports.told import UNKNOWN, Told
+from perfanalysis.imports.options import UNKNOWN, KpiOverrides
+from perfanalysis.imports.run_directory import END_OF_TIME_S, Imported, Recording, file_name
 from perfanalysis.workloads.prometheus.reading import NAME, samples_of
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def imported_answers(paths: tuple[Path, ...], answers: tuple[Answer, ...]) -> Im
     """The run that these answers are: one window, from the first sample to the last."""
     files = query_files(answers)
     begin, end = _window(answers)
-    return Imported(TOOL, paths[0], TOOL, (Part(TOOL, files, started_s=begin, ended_s=end),))
+    return Imported(TOOL, paths[0], TOOL, (Recording(TOOL, files, started_s=begin, ended_s=end),))
 
 
 def query_files(answers: tuple[Answer, ...]) -> dict[str, Path | bytes]:
@@ -127,10 +127,10 @@ def query_files(answers: tuple[Answer, ...]) -> dict[str, Path | bytes]:
     return files | {answer.file: answer.content for answer in answers if answer.samples is not None}
 
 
-def told_of(answer: Answer, told: Told) -> Answer:
+def told_of(answer: Answer, overrides: KpiOverrides) -> Answer:
     """The answer with what the user says of the unit of its values, and of which way is better."""
     said: dict[str, Any] = {}
-    scale, direction = told.scale(answer.name), told.direction(answer.name)
+    scale, direction = overrides.scale(answer.name), overrides.direction(answer.name)
     if scale is not UNKNOWN:
         said |= {"unit": scale.unit, "factor": scale.factor}
     if direction != "neither":

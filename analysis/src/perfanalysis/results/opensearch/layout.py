@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from perfanalysis.files.documents import Document, listing, mapping, parse_time
 from perfanalysis.results.history.folder import canonical, content_name
-from perfanalysis.results.opensearch.errors import ServerError, told
+from perfanalysis.results.opensearch.connection import ServerError, told
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch

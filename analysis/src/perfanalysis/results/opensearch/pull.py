@@ -9,8 +9,7 @@ from perfanalysis.errors import UsageError
 from perfanalysis.files.documents import Document, listing, mapping, schema_problem
 from perfanalysis.files.findings import Finding
 from perfanalysis.results.history.folder import canonical, content_name
-from perfanalysis.results.opensearch.connection import connect
-from perfanalysis.results.opensearch.errors import told
+from perfanalysis.results.opensearch.connection import connect, told
 from perfanalysis.results.opensearch.layout import index_name
 
 if TYPE_CHECKING:

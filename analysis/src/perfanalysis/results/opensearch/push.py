@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from perfanalysis.drawing.wording import counted
 from perfanalysis.errors import AnalysisError
 from perfanalysis.files.documents import Document, mapping
-from perfanalysis.results.opensearch.connection import connect
-from perfanalysis.results.opensearch.errors import told
+from perfanalysis.results.opensearch.connection import connect, told
 from perfanalysis.results.opensearch.layout import Stored, index_name, make_indices, of_kpis, of_run
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, cumulative, seconds_scale
-from perfanalysis.drawing.coinciding import told_together
+from perfanalysis.drawing.coinciding import labels_with_overlaps
 from perfanalysis.verdicts.comparison.comparison import Comparison, Group, PairComparison
 from perfanalysis.verdicts.comparison.statistics import SECONDS, Difference
 from perfanalysis.workloads.percentiles import stated
@@ -136,7 +136,7 @@ def _curves(comparison: Comparison, group: Group, name: str) -> Chart | None:
         seconds_scale(*(each.values for each in found.values())) if some.unit == SECONDS else (1.0, some.unit)
     )
     names = [f"{comparison.headings[place]} ({len(each.values)} {each.of})" for place, each in found.items()]
-    labels = told_together(names, [each.values for each in found.values()])
+    labels = labels_with_overlaps(names, [each.values for each in found.values()])
     layers = tuple(
         cumulative(factor * each.values, label, place)
         for label, (place, each) in zip(labels, found.items(), strict=True)

@@ -18,7 +18,7 @@ from perfanalysis.workloads.fine_tuning.kpis import KPIS, on_top
 from perfanalysis.workloads.fine_tuning.measures import Measures, measure
 from perfanalysis.workloads.fine_tuning.plots_of_matrix import matrix_figures
 from perfanalysis.workloads.fine_tuning.scaling import jobs_of, scaling_kpis
-from perfanalysis.workloads.fine_tuning.shown import sections
+from perfanalysis.workloads.fine_tuning.sections import sections
 from perfanalysis.workloads.fine_tuning.summary import SUMMARY, summary_table, told_apart
 from perfanalysis.workloads.fine_tuning.tables import FACTS, PROBLEMS, STEPS, FineTuningTables
 from perfanalysis.workloads.fine_tuning.throughput import THROUGHPUT

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from perfanalysis.files.source import Source
 from perfanalysis.workloads.fine_tuning.job import KIND, MARKER, job_of, logging_steps_of, logs_to_read
-from perfanalysis.workloads.fine_tuning.logs.frames import facts_frame, problems_frame, steps_frame
-from perfanalysis.workloads.fine_tuning.logs.reading import read_logs, trainers_log
+from perfanalysis.workloads.fine_tuning.logs.reading import (
+    facts_frame,
+    problems_frame,
+    read_logs,
+    steps_frame,
+    trainers_log,
+)
 from perfanalysis.workloads.fine_tuning.tables import GPU_SAMPLES, FineTuningTables
 
 SAMPLES = "gpu_samples.jsonl"

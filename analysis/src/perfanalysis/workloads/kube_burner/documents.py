@@ -1,4 +1,4 @@
-"""What kube-burner's documents are called, and what their fields mean."""
+"""Documents of kube-burner: their kinds, and figures of a job as a whole."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from perfanalysis.files.documents import mapping, number_or, parse_time, text_or_none
+from perfanalysis.workloads.kpis import Value
 
 SUMMARY = "jobSummary.json"
 ALERTS = "alert.json"
@@ -43,3 +44,25 @@ def moment(record: Mapping[str, Any], key: str = "timestamp") -> float | None:
     """A time of a document in seconds since the epoch; None where there is none, or Go's zero time."""
     at_s = parse_time(record.get(key))
     return at_s if at_s is not None and at_s > 0 else None
+
+
+def creation_rate(tables: Any) -> Value:
+    """Pods created a second: those after the first, over the time from the first creation to the last.
+
+    kube-burner's times of creation are whole seconds.
+    """
+    created = tables.pods["created_s"].dropna()
+    took = float(created.max() - created.min()) if len(created) else 0.0
+    if took <= 0:
+        return Value(None, "it needs pods of two moments")
+    return Value((len(created) - 1) / took, count=len(created))
+
+
+def iteration_rate(tables: Any) -> Value:
+    """Iterations a second, over the whole length of the jobs."""
+    jobs = tables.jobs
+    known = jobs["iterations"].notna() & jobs["elapsed_s"].notna()
+    took = float(jobs.loc[known, "elapsed_s"].sum())
+    if took <= 0:
+        return Value(None, "the summary does not tell iterations and elapsed time")
+    return Value(float(jobs.loc[known, "iterations"].sum()) / took)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from perfanalysis.workloads.kube_burner.figures import creation_rate, iteration_rate
+from perfanalysis.workloads.kube_burner.documents import creation_rate, iteration_rate
 from perfanalysis.workloads.kube_burner.tables import tables_of
 
 if TYPE_CHECKING:

@@ -10,12 +10,9 @@ from perfanalysis.files.arrow_tables import arrow_table
 from perfanalysis.files.documents import parse_time, text_or_none
 from perfanalysis.files.tables import Kind
 from perfanalysis.workloads.kubernetes_objects import jobs, pods
-from perfanalysis.workloads.kubernetes_objects.document import KIND, MARKER
-from perfanalysis.workloads.kubernetes_objects.model import Item
-from perfanalysis.workloads.kubernetes_objects.nodes import COLUMNS as NODES_COLUMNS
-from perfanalysis.workloads.kubernetes_objects.nodes import offered_by
-from perfanalysis.workloads.kubernetes_objects.reading import read_list
-from perfanalysis.workloads.kubernetes_objects.stamps import Stamps
+from perfanalysis.workloads.kubernetes_objects.model import KIND, MARKER, Item
+from perfanalysis.workloads.kubernetes_objects.pods import NODE_COLUMNS, offered_by
+from perfanalysis.workloads.kubernetes_objects.reading import Stamps, read_list
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,7 +56,7 @@ def tables_of(source: Source, pattern: str) -> dict[str, pa.Table]:
     return {
         "pods": _with_durations(source, pattern, pod_rows, pods.COLUMNS, pods.DURATIONS),
         "jobs": _with_durations(source, pattern, jobs.joined(job_rows), jobs.COLUMNS, jobs.DURATIONS),
-        "tests": arrow_table([{**_test(source), **offered_by(nodes)}], {**TEST_COLUMNS, **NODES_COLUMNS}),
+        "tests": arrow_table([{**_test(source), **offered_by(nodes)}], {**TEST_COLUMNS, **NODE_COLUMNS}),
     }
 
 

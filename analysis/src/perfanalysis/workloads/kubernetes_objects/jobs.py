@@ -7,7 +7,7 @@ from typing import Any
 
 from perfanalysis.files.tables import Kind
 from perfanalysis.workloads.kubernetes_objects.model import Item, Status
-from perfanalysis.workloads.kubernetes_objects.stamps import Stamps
+from perfanalysis.workloads.kubernetes_objects.reading import Stamps
 
 COLUMNS: Mapping[str, Kind] = {
     **dict.fromkeys(("kind", "namespace", "name", "part_of"), "text"),

@@ -131,3 +131,7 @@ class ObjectList(Struct, gc=False):
     """A list, whose items may be left to be read one by one; without `items` it is an object itself."""
 
     items: list[Item] | None = None
+
+
+MARKER, KIND = "kubernetes_objects.json", "kubernetes-objects"
+SCHEMA = "psap.perf/kubernetes-objects/1"

@@ -35,7 +35,7 @@ STATISTICS = {"mean": "mean", "p50": "P50", "p95": "P95", "max": "maximum"}
 
 
 @dataclass(frozen=True)
-class Asked:
+class Query:
     """A query: its KPIs' names without their statistic, their unit, and what its samples are multiplied by."""
 
     query: str
@@ -59,12 +59,12 @@ def _analysis(window: Ranges) -> Analysis:
     stems = [base_of(name)[0] for name in names]
     for name, stem in zip(names, stems, strict=True):
         of_query = samples[samples["query"] == name]
-        asked = _asked(name, stem if stems.count(stem) == 1 else name, told.get(name, {}))
-        problem = _problem(name, asked, of_query)
-        if asked is None or problem:
+        query = _query(name, stem if stems.count(stem) == 1 else name, told.get(name, {}))
+        problem = _problem(name, query, of_query)
+        if query is None or problem:
             findings.append(Finding("note", window.place.relative, f"no KPIs of {name}: {problem}"))
         else:
-            kpis += _kpis(asked, of_query)
+            kpis += _kpis(query, of_query)
     return Analysis(
         place=window.place,
         title="Metrics",
@@ -82,7 +82,7 @@ def _queries(window: Ranges) -> list[Any]:
     return listing(Source(window.place).document(MARKER, KIND).get("queries"))
 
 
-def _asked(name: str, stem: str, told: Mapping[str, Any]) -> Asked | None:
+def _query(name: str, stem: str, told: Mapping[str, Any]) -> Query | None:
     """The unit by what the import was told, else by the name; None where neither says it."""
     _, unit, factor = base_of(name)
     unit, factor = text_or_none(told.get("unit")) or unit, number_or(told.get("factor"), factor)
@@ -92,7 +92,7 @@ def _asked(name: str, stem: str, told: Mapping[str, Any]) -> Asked | None:
         return None
     direction = told.get("direction")
     better = cast(Direction, direction) if direction in get_args(Direction) else "neither"
-    return Asked(name, _identifier(stem), unit, factor, better)
+    return Query(name, _identifier(stem), unit, factor, better)
 
 
 def _identifier(name: str) -> str:
@@ -101,32 +101,32 @@ def _identifier(name: str) -> str:
     return found if found[:1].isalpha() else f"query_{found}"
 
 
-def _problem(name: str, asked: Asked | None, samples: pd.DataFrame) -> str:
+def _problem(name: str, query: Query | None, samples: pd.DataFrame) -> str:
     metrics = {name, *(str(metric) for metric in samples["metric"].dropna().unique())}
     counters = sorted(metric for metric in metrics if COUNTER.search(metric))
     if counters:
         return f"{counters[0]} only grows, or is a part of a histogram; ask Prometheus for its rate"
-    if asked is None:
+    if query is None:
         return f"its unit is not known; name the file by it, or import it with --unit '{name}=UNIT'"
     series = len(samples.groupby(["metric", "labels"], observed=True, dropna=False))
     return f"it has {counted(series, 'series', 'series')}; ask for a sum or an average" if series > MOST_SERIES else ""
 
 
-def _kpis(asked: Asked, samples: pd.DataFrame) -> Iterator[KpiValue]:
+def _kpis(query: Query, samples: pd.DataFrame) -> Iterator[KpiValue]:
     groups = list(samples.groupby(["metric", "labels"], observed=True, dropna=False, sort=True))
     labels = [_labels(*key) for key, _ in groups]
     # what all series share tells them neither apart nor from those of another run
     varying = sorted({name for one in labels for name in one if len({other.get(name) for other in labels}) > 1})
     for one, (_, group) in zip(labels, groups, strict=True):
-        values = asked.factor * group["value"].to_numpy(dtype=float)
+        values = query.factor * group["value"].to_numpy(dtype=float)
         own = {name: one[name] for name in varying if name in one}
         for statistic, (number, reason) in _statistics(values).items():
-            words = f"{STATISTICS[statistic]} of {asked.query} over the window"
+            words = f"{STATISTICS[statistic]} of {query.query} over the window"
             yield KpiValue(
-                name=f"{asked.stem}_{statistic}",
+                name=f"{query.stem}_{statistic}",
                 help=words,
-                unit=asked.unit,
-                direction=asked.direction,
+                unit=query.unit,
+                direction=query.direction,
                 headline=None,
                 number=number,
                 reason=reason,

@@ -10,8 +10,7 @@ from perfanalysis.files.discovery import MONITORING, Place
 from perfanalysis.files.documents import listing, number_or, text_or_none
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source, TableSource
-from perfanalysis.workloads.prometheus.reading import read_answer
-from perfanalysis.workloads.prometheus.tables import SAMPLES, RangeTables
+from perfanalysis.workloads.prometheus.reading import SAMPLES, RangeTables, read_answer
 
 if TYPE_CHECKING:
     import pandas as pd

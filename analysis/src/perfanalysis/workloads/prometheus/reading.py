@@ -1,18 +1,39 @@
-"""Read the answers of a Prometheus, whoever asked: the API's own form, the part of it that matters, or a bare list."""
+"""Read any answer of a Prometheus as the table of samples."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perfanalysis.files.documents import load_json
-from perfanalysis.workloads.prometheus.tables import SAMPLES
+from perfanalysis.files.tables import Column, TableSpec
 
 if TYPE_CHECKING:
     import pandas as pd
+
+SAMPLES = TableSpec(
+    "prometheus_samples",
+    "One row per sample of a Prometheus' answers to the queries of a window",
+    (
+        Column("query", "text", "name of the query in its file, the file's name for answers that nobody listed"),
+        Column("metric", "text", "name of the metric; null for what was computed"),
+        Column("labels", "text", "all other labels of the series, as JSON with sorted keys"),
+        Column("at_s", "time", "moment of the sample, or of the step it is computed for", "s since the epoch, UTC"),
+        Column("value", "number", "value, in the unit that the names tell; null where it is not finite"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class RangeTables:
+    """What the answers hold."""
+
+    prometheus_samples: pd.DataFrame = field(metadata={"table": SAMPLES})
+
 
 NAME = "__name__"
 

@@ -1,4 +1,4 @@
-"""What went on over time: throughput, workloads in each state at once, GPUs occupied against capacity."""
+"""What went on over time: throughput, states, GPUs occupied against capacity; ramp, steady part and drain."""
 
 from __future__ import annotations
 

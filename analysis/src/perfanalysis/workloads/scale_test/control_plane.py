@@ -1,4 +1,4 @@
-"""Scraped metrics: increases of counters over a test, and percentiles of histograms made of them."""
+"""The control plane by scraped metrics: increases of counters over a test, percentiles of histograms, its measures."""
 
 from __future__ import annotations
 

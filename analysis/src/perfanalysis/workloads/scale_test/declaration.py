@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perfanalysis.workloads.scale_test.analysis import analyse
 from perfanalysis.workloads.scale_test.kpis import KPIS
-from perfanalysis.workloads.scale_test.naming import part_of
+from perfanalysis.workloads.scale_test.naming import select
 from perfanalysis.workloads.scale_test.parser import FILES, parse
 from perfanalysis.workloads.scale_test.tables import ScaleTestTables
 from perfanalysis.workloads.workload_type import WorkloadType
@@ -16,6 +16,6 @@ WORKLOAD = WorkloadType(
     tables=ScaleTestTables,
     parse=parse,
     analyse=analyse,
-    part_of=part_of,
+    select=select,
     kpis=KPIS,
 )

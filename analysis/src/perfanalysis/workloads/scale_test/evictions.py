@@ -1,4 +1,4 @@
-"""Evictions: which pods were driven out, for whom, and when their replacements were scheduled."""
+"""Evictions and preemption: which pods were driven out, for whom, and when their replacements were scheduled."""
 
 from __future__ import annotations
 

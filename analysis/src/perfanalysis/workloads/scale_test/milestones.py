@@ -135,4 +135,5 @@ STAMPED_CAUSES: dict[Start, str] = {
     "pod": "the pod was replaced by a later one",
     "object": "stamps of the server out of order",
 }
-"""By what the difference begins with: the client's clock, a stamp of a pod, or one of another object."""
+"""Why a difference of two stamps of the server is negative, of runs that no watch has seen (imported ones), by what it
+begins with: the client's clock, a stamp of a pod, or one of another object. The old plotter and the report share it."""

@@ -1,4 +1,4 @@
-"""What tells workloads and tenants apart, alike in every table of a recording."""
+"""What tells workloads and tenants apart in every table of a recording, and the tables of some workloads only."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def tenants(queue: pd.Series[Any], namespace: pd.Series[Any]) -> pd.Series[Any]:
     return named.where(queues.notna(), spaces)
 
 
-def part_of(tables: ScaleTestTables, selection: Selection) -> tuple[ScaleTestTables, str]:
+def select(tables: ScaleTestTables, selection: Selection) -> tuple[ScaleTestTables, str]:
     """The chosen workloads with all that was recorded of them, and a phrase that says which they are.
 
     What belongs to no workload (nodes, the control plane) stays whole.

@@ -1,4 +1,4 @@
-"""Nodes that changed while the test ran: those that were lost are named."""
+"""Nodes: those that changed while the test ran, and how each was occupied over time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of every workload: accounting identity, failures by cause."""
+"""What became of every workload: accounting identity, failures by cause, the quality of the data."""
 
 from __future__ import annotations
 

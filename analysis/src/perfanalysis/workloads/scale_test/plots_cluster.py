@@ -1,4 +1,4 @@
-"""Figures of evictions: when, for whom, and how long until a replacement had a node."""
+"""Figures of what the cluster did: evictions and preemption, the control plane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The time axes of a scale test's figures."""
+"""Figures over the time of a test: their axes, nodes, ramp and throughput."""
 
 from __future__ import annotations
 

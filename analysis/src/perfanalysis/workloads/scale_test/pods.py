@@ -1,4 +1,4 @@
-"""One row per pod: when it was created, bound to a node, started and ended, on the client's clock."""
+"""One row per pod on the client's clock, and pods and workloads that the test itself deleted and made anew."""
 
 from __future__ import annotations
 

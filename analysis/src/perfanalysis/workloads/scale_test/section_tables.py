@@ -22,7 +22,7 @@ TOO_FEW = "too few values, or none"
 
 
 @dataclass(frozen=True)
-class Shown:
+class TableColumn:
     """A column of a derived table, its heading and how its values are written."""
 
     column: str
@@ -31,7 +31,7 @@ class Shown:
     help: str = ""
 
 
-def shown_table(title: str, frame: pd.DataFrame, columns: tuple[Shown, ...], note: str = "") -> Table:
+def derived_table(title: str, frame: pd.DataFrame, columns: tuple[TableColumn, ...], note: str = "") -> Table:
     """The columns of a derived table, at most MOST_ROWS rows of it; a null says that there was too little for it."""
     fields = tuple(Field(one.heading, "text" if one.form == "text" else "number", help=one.help) for one in columns)
     rows = tuple(
@@ -56,80 +56,84 @@ def _cell(value: Any, form: Form) -> Cell:
 
 
 PHASES = (
-    Shown("phase", "Phase"),
-    Shown("time_s", "Begins at", "seconds"),
-    Shown("length_s", "Lasts", "seconds"),
-    Shown("sent", "Sent", "count"),
-    Shown("scheduled", "Scheduled", "count"),
-    Shown("completed", "Completed", "count"),
-    Shown("scheduling_rate", "Scheduled per second", "rate"),
-    Shown("completion_rate", "Completed per second", "rate"),
-    Shown("mean_running", "Running, mean", "number"),
+    TableColumn("phase", "Phase"),
+    TableColumn("time_s", "Begins at", "seconds"),
+    TableColumn("length_s", "Lasts", "seconds"),
+    TableColumn("sent", "Sent", "count"),
+    TableColumn("scheduled", "Scheduled", "count"),
+    TableColumn("completed", "Completed", "count"),
+    TableColumn("scheduling_rate", "Scheduled per second", "rate"),
+    TableColumn("completion_rate", "Completed per second", "rate"),
+    TableColumn("mean_running", "Running, mean", "number"),
 )
 SUBMITTERS = (
-    Shown("submitter", "Process", "count"),
-    Shown("workloads", "Workloads", "count"),
-    Shown("first_s", "First sent at", "seconds"),
-    Shown("last_s", "Last sent at", "seconds"),
-    Shown("rate", "Rate", "rate"),
-    Shown("p50_s", "Answer, P50", "percentile"),
-    Shown("p99_s", "Answer, P99", "percentile"),
+    TableColumn("submitter", "Process", "count"),
+    TableColumn("workloads", "Workloads", "count"),
+    TableColumn("first_s", "First sent at", "seconds"),
+    TableColumn("last_s", "Last sent at", "seconds"),
+    TableColumn("rate", "Rate", "rate"),
+    TableColumn("p50_s", "Answer, P50", "percentile"),
+    TableColumn("p99_s", "Answer, P99", "percentile"),
 )
 FAIRNESS = (
-    Shown("tenant", "Queue", help="or namespace, of workloads without a queue"),
-    Shown("workloads", "Workloads", "count"),
-    Shown("asked", "Asked for", "number"),
-    Shown("demand_share", "Weight", "share", "its share of what all asked for"),
-    Shown("contended_s", "Contended for", "seconds", "time in which it and another one had work waiting"),
-    Shown("mean_held", "Held, mean", "number", "during that time"),
-    Shown("per_demand", "Held by weight", "number", "mean held, divided by the weight"),
+    TableColumn("tenant", "Queue", help="or namespace, of workloads without a queue"),
+    TableColumn("workloads", "Workloads", "count"),
+    TableColumn("asked", "Asked for", "number"),
+    TableColumn("demand_share", "Weight", "share", "its share of what all asked for"),
+    TableColumn("contended_s", "Contended for", "seconds", "time in which it and another one had work waiting"),
+    TableColumn("mean_held", "Held, mean", "number", "during that time"),
+    TableColumn("per_demand", "Held by weight", "number", "mean held, divided by the weight"),
 )
 INVERSIONS = (
-    Shown("tenant", "Queue"),
-    Shown("priority", "Priority", "count"),
-    Shown("gpus", "GPUs", "number"),
-    Shown("pods", "Pods", "number"),
-    Shown("workloads", "Workloads", "count"),
-    Shown("pairs", "Inversions", "count", "pairs of which the one submitted later started first"),
-    Shown("overtaking", "Overtaking", "count"),
-    Shown("overtaken", "Overtaken", "count"),
+    TableColumn("tenant", "Queue"),
+    TableColumn("priority", "Priority", "count"),
+    TableColumn("gpus", "GPUs", "number"),
+    TableColumn("pods", "Pods", "number"),
+    TableColumn("workloads", "Workloads", "count"),
+    TableColumn("pairs", "Inversions", "count", "pairs of which the one submitted later started first"),
+    TableColumn("overtaking", "Overtaking", "count"),
+    TableColumn("overtaken", "Overtaken", "count"),
 )
 BY_PRIORITY = (
-    Shown("victim_priority", "Priority of victims", "count"),
-    Shown("preemptor_priority", "Made place for", "count"),
-    Shown("pods", "Pods", "count"),
-    Shown("victims", "Workloads that lost pods", "count"),
-    Shown("preemptors", "Workloads that took their place", "count"),
+    TableColumn("victim_priority", "Priority of victims", "count"),
+    TableColumn("preemptor_priority", "Made place for", "count"),
+    TableColumn("pods", "Pods", "count"),
+    TableColumn("victims", "Workloads that lost pods", "count"),
+    TableColumn("preemptors", "Workloads that took their place", "count"),
 )
 BY_TENANT = (
-    Shown("victim_tenant", "Queue of victims"),
-    Shown("preemptor_tenant", "Made place for"),
-    Shown("pods", "Pods", "count"),
+    TableColumn("victim_tenant", "Queue of victims"),
+    TableColumn("preemptor_tenant", "Made place for"),
+    TableColumn("pods", "Pods", "count"),
 )
 PREEMPTIONS = (
-    Shown("workload", "Workload"),
-    Shown("tenant", "Queue"),
-    Shown("priority", "Priority", "count"),
-    Shown("preempted", "Pods lost", "count"),
-    Shown("preempting", "Pods taken", "count"),
+    TableColumn("workload", "Workload"),
+    TableColumn("tenant", "Queue"),
+    TableColumn("priority", "Priority", "count"),
+    TableColumn("preempted", "Pods lost", "count"),
+    TableColumn("preempting", "Pods taken", "count"),
 )
 ROUNDS = (
-    Shown("round", "Round", "count"),
-    Shown("submitted", "Submitted", "count"),
-    Shown("deleted", "Deleted", "count"),
-    Shown("completed", "Completed", "count"),
-    Shown("time_to_scheduled_p50_s", "Sent to scheduled, P50", "percentile"),
-    Shown("time_to_scheduled_p99_s", "Sent to scheduled, P99", "percentile"),
-    Shown("time_to_running_p50_s", "Sent to running, P50", "percentile"),
-    Shown("time_to_running_p99_s", "Sent to running, P99", "percentile"),
+    TableColumn("round", "Round", "count"),
+    TableColumn("submitted", "Submitted", "count"),
+    TableColumn("deleted", "Deleted", "count"),
+    TableColumn("completed", "Completed", "count"),
+    TableColumn("time_to_scheduled_p50_s", "Sent to scheduled, P50", "percentile"),
+    TableColumn("time_to_scheduled_p99_s", "Sent to scheduled, P99", "percentile"),
+    TableColumn("time_to_running_p50_s", "Sent to running, P50", "percentile"),
+    TableColumn("time_to_running_p99_s", "Sent to running, P99", "percentile"),
 )
 NODE_CHANGES = (
-    Shown("time_s", "Seen at", "seconds", "since the first submission"),
-    Shown("node", "Node"),
-    Shown("change", "Change"),
-    Shown("reason", "Reason"),
+    TableColumn("time_s", "Seen at", "seconds", "since the first submission"),
+    TableColumn("node", "Node"),
+    TableColumn("change", "Change"),
+    TableColumn("reason", "Reason"),
 )
-REQUESTS = (Shown("what", "Try"), Shown("cause", "What came of it"), Shown("count", "Requests", "count"))
+REQUESTS = (
+    TableColumn("what", "Try"),
+    TableColumn("cause", "What came of it"),
+    TableColumn("count", "Requests", "count"),
+)
 MEBIBYTE = 2**20
 
 

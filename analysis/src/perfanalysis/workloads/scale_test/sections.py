@@ -18,7 +18,7 @@ from perfanalysis.workloads.scale_test.measures import Measures
 from perfanalysis.workloads.scale_test.plots import queues_figure
 from perfanalysis.workloads.scale_test.plots_cluster import control_plane_figure, evictions_figure
 from perfanalysis.workloads.scale_test.plots_over_time import ramp_figure
-from perfanalysis.workloads.scale_test.section_tables import Shown, formulas_table, shown_table
+from perfanalysis.workloads.scale_test.section_tables import TableColumn, derived_table, formulas_table
 from perfanalysis.workloads.scale_test.steps import CLOCKS, STEPS, Step
 
 ANSWER_STATISTICS = ("p50", "p99", "max")
@@ -58,9 +58,9 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
     return tuple(section for section in found if section.blocks)
 
 
-def _tables(*given: tuple[str, pd.DataFrame, tuple[Shown, ...]]) -> tuple[Table, ...]:
+def _tables(*given: tuple[str, pd.DataFrame, tuple[TableColumn, ...]]) -> tuple[Table, ...]:
     """Those of the derived tables that have rows."""
-    return tuple(shown_table(title, frame, columns) for title, frame, columns in given if len(frame))
+    return tuple(derived_table(title, frame, columns) for title, frame, columns in given if len(frame))
 
 
 def _throughput_tables(measures: Measures) -> tuple[Table, ...]:

@@ -1,4 +1,4 @@
-"""When things were reached: rows of transitions and events as arrays, and the first or n-th time of a word in them."""
+"""One row per workload: the time of every milestone, from transitions and events."""
 
 from __future__ import annotations
 

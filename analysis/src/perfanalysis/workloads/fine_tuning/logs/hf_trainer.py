@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from perfanalysis.workloads.fine_tuning.logs.lines import Line
-from perfanalysis.workloads.fine_tuning.logs.records import Gathered, Step, finite, not_finite
+from perfanalysis.workloads.fine_tuning.logs.records import Gathered, Line, Step, finite, not_finite
 
 DICTIONARY = re.compile(r"\{'[^{}]*\}")
 PAIR = re.compile(

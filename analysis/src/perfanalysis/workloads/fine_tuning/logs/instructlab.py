@@ -9,8 +9,7 @@ import json
 import re
 from datetime import UTC, datetime
 
-from perfanalysis.workloads.fine_tuning.logs.lines import Line
-from perfanalysis.workloads.fine_tuning.logs.records import Gathered, Step, finite, not_finite
+from perfanalysis.workloads.fine_tuning.logs.records import Gathered, Line, Step, finite, not_finite
 
 RECORD = re.compile(r"\"(?:samples_seen|total_loss|overall_throughput)\"\s*:")
 WORDS = ("samples_seen", "total_loss", "overall_throughput", "torchrun_exec_time", "TORCHRUN")

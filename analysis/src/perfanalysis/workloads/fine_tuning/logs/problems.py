@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from perfanalysis.workloads.fine_tuning.logs.lines import Line
-from perfanalysis.workloads.fine_tuning.logs.records import Problem
+from perfanalysis.workloads.fine_tuning.logs.records import Line, Problem
 
 NAMED = tuple(
     (kind, re.compile(pattern))

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from perfanalysis.workloads.fine_tuning.logs.lines import Line
-from perfanalysis.workloads.fine_tuning.logs.records import Gathered, Problem, Step, finite, not_finite
+from perfanalysis.workloads.fine_tuning.logs.records import Gathered, Line, Problem, Step, finite, not_finite
 
 NUMBER = r"[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|nan|inf)"
 PRINTED = re.compile(rf"\[epoch (\d+) step (\d+)\] loss: ({NUMBER})(?: step-time: ({NUMBER}))?", re.IGNORECASE)

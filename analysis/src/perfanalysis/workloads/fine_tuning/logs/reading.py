@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from perfanalysis.files.tables import TableSpec
 from perfanalysis.workloads.fine_tuning.logs.hf_trainer import HfTrainerReader
 from perfanalysis.workloads.fine_tuning.logs.instructlab import InstructLabReader
-from perfanalysis.workloads.fine_tuning.logs.lines import clean_lines
 from perfanalysis.workloads.fine_tuning.logs.problems import ProblemReader
 from perfanalysis.workloads.fine_tuning.logs.ray_output import RayReader
-from perfanalysis.workloads.fine_tuning.logs.records import Fact, Problem, Reader, Step, beginnings
+from perfanalysis.workloads.fine_tuning.logs.records import Fact, Problem, Reader, Step, beginnings, clean_lines
+from perfanalysis.workloads.fine_tuning.tables import FACTS, PROBLEMS, STEPS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 HF_TRAINER, INSTRUCTLAB, RAY = "hf_trainer", "instructlab", "ray"
 ORDERS = {
@@ -121,3 +126,29 @@ def trainers_log(logs: Iterable[LogRead]) -> LogRead | None:
     with_steps = (log for log in given if log.steps)
     with_facts = (log for log in given if log.facts)
     return next(with_steps, next(with_facts, None))
+
+
+def steps_frame(log: LogRead | None) -> pd.DataFrame:
+    """The training steps of the trainer's log."""
+    if log is None:
+        return STEPS.empty()
+    rows = [{**vars(step), "step": step.number, "log": log.log, "format": log.format} for step in log.steps]
+    return _frame(STEPS, rows)
+
+
+def facts_frame(log: LogRead | None) -> pd.DataFrame:
+    """The facts of the trainer's log."""
+    if log is None:
+        return FACTS.empty()
+    return _frame(FACTS, [{**vars(fact), "log": log.log, "format": log.format} for fact in log.facts])
+
+
+def problems_frame(logs: Iterable[LogRead]) -> pd.DataFrame:
+    """The problems of all logs."""
+    return _frame(PROBLEMS, [{**vars(problem), "log": log.log} for log in logs for problem in log.problems])
+
+
+def _frame(spec: TableSpec, rows: list[dict[str, Any]]) -> pd.DataFrame:
+    import pandas as pd
+
+    return spec.conform(pd.DataFrame(rows, columns=[column.name for column in spec.columns]))
