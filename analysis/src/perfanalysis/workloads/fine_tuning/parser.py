@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from perfanalysis.files.source import Source
 from perfanalysis.workloads.fine_tuning.job import KIND, MARKER, job_of, logging_steps_of, logs_to_read
-from perfanalysis.workloads.fine_tuning.logs.reading import (
-    facts_frame,
-    problems_frame,
-    read_logs,
-    steps_frame,
-    trainers_log,
-)
+from perfanalysis.workloads.fine_tuning.logs import reading
 from perfanalysis.workloads.fine_tuning.tables import GPU_SAMPLES, FineTuningTables
 
 SAMPLES = "gpu_samples.jsonl"
@@ -22,11 +16,11 @@ def parse(source: Source) -> FineTuningTables:
     document = source.document(MARKER, KIND)
     job = job_of(document)
     names = logs_to_read(source, document) or source.names("logs/*.log")
-    logs = read_logs(source.place.directory, names, job.workload, logging_steps_of(job))
-    trainer = trainers_log(logs)
+    logs = reading.read_logs(source.place.directory, names, job.workload, logging_steps_of(job))
+    trainer = reading.trainers_log(logs)
     return FineTuningTables(
-        steps=steps_frame(trainer),
-        facts=facts_frame(trainer),
-        problems=problems_frame(logs),
+        steps=reading.steps_frame(trainer),
+        facts=reading.facts_frame(trainer),
+        problems=reading.problems_frame(logs),
         gpu_samples=source.json_lines(SAMPLES, GPU_SAMPLES, optional=True),
     )

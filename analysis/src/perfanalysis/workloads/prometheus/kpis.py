@@ -134,7 +134,7 @@ def _kpis(query: Query, samples: pd.DataFrame) -> Iterator[KpiValue]:
                 high=None,
                 count=len(values),
                 labels=own,
-                of=StatisticOf(asked.stem, statistic, f"{asked.query} over the window"),
+                of=StatisticOf(query.stem, statistic, f"{query.query} over the window"),
             )
 
 
