@@ -1,18 +1,24 @@
-# make run: the main job on the embedded lab. make test: everything CI runs. make check: the quick part.
+# make run: the main job on the embedded lab. make test: everything CI runs. make check: the quick part. docs/testing.md
+# says what runs where.
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime-stamp
 DEV := $(VENV)/.dev-stamp
-# the scenarios that run on a lab of the profile openshift; all others run on one of the profile kubernetes
-OPENSHIFT_SCENARIOS := cluster gpu_operator nfd_operator rhods
-# the integration tests of its operators and of the flow that stands on them; all others need the profile kubernetes only
+# how many stages of make test run at a time: most of their time they wait for what happens on a lab
+STAGES ?= 3
+SINCE ?= $(shell git rev-parse --verify --quiet main >/dev/null && git merge-base HEAD main || echo HEAD~1)
+ON_PATH := PATH="$(CURDIR)/$(BIN):$$PATH"
+PYTEST := $(ON_PATH) $(BIN)/python -m pytest --quiet
+# the integration tests that need operators of OpenShift, and those of the lab itself; all others take the other lab
 OPENSHIFT_TESTS := $(addprefix tests/integration/,fine_tuning gpu_operator lab prometheus rhoai)
 SCENARIOS := $(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))
-ON_OPENSHIFT = $(addprefix --scenario-name ,$(filter $(OPENSHIFT_SCENARIOS),$(SCENARIOS)))
-ON_KUBERNETES = $(addprefix --scenario-name ,$(filter-out $(OPENSHIFT_SCENARIOS),$(SCENARIOS)))
+# each scenario says which lab it needs
+ON_OPENSHIFT = $(patsubst molecule/%/molecule.yml,%,$(shell grep -l 'PERF_LAB_PROFILE: openshift' molecule/*/molecule.yml))
+# run scenarios on a lab of their own: its name, its options, the scenarios
+molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/on_lab.sh $(1) $(2) molecule test --report $(addprefix --scenario-name ,$(3)))
 
-.PHONY: help run test test-matrix check env lint types unit fuzz integration integration-kubernetes integration-openshift molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
+.PHONY: help run test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit fuzz integration integration-kubernetes integration-openshift programs molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -38,16 +44,15 @@ env: $(DEV) ## make the development environment
 run: $(RUNTIME) ## measure the embedded lab: 300 one-GPU workloads on 100 simulated nodes
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/main_job.sh
 
-check: $(DEV) ## the quick part of make test
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types
-	@$(MAKE) --no-print-directory unit
+check: $(DEV) ## the quick part of make test: lint, types, unit tests
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types unit
 
 lint: $(DEV)
 	@echo "== lint"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
-	@PATH="$(CURDIR)/$(BIN):$$PATH" yamllint --strict .
-	@PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint --offline -q --exclude molecule/
+	@$(ON_PATH) yamllint --strict .
+	@$(ON_PATH) ansible-lint --offline -q
 
 types: $(DEV)
 	@echo "== types"
@@ -55,46 +60,66 @@ types: $(DEV)
 
 unit: $(DEV)
 	@echo "== unit tests"
-	@$(BIN)/python -m pytest --quiet --numprocesses 3 tests/unit
+	@$(PYTEST) --numprocesses 2 tests/unit
 	@$(BIN)/perfdrv settings check
 
 fuzz: $(DEV) ## damaged inputs of every kind, 1,000 of them
 	@echo "== damaged inputs"
-	@$(BIN)/python -m pytest --quiet --numprocesses 2 tests/fuzz
+	@$(PYTEST) tests/fuzz
 
-# Most of their time is waiting for what happens on a lab, so two sessions with labs of their own are half as long.
-integration: $(DEV) ## settings, commands, driver, lab and flows against real processes
-	@echo "== integration tests"
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/perflab build --profile openshift
+programs: $(DEV)
+	@$(ON_PATH) perflab build --profile openshift
+
+integration: programs ## settings, commands, driver, lab and flows against real processes
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target integration-kubernetes integration-openshift
 
-integration-kubernetes: $(DEV)
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest --quiet --durations=10 tests/integration $(OPENSHIFT_TESTS:%=--ignore=%)
+integration-kubernetes: programs
+	@echo "== integration tests on a lab of the profile kubernetes"
+	@$(PYTEST) --durations=10 tests/integration $(OPENSHIFT_TESTS:%=--ignore=%)
 
-integration-openshift: $(DEV)
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest --quiet --durations=10 $(OPENSHIFT_TESTS)
+integration-openshift: programs
+	@echo "== integration tests on a lab of the profile openshift"
+	@$(PYTEST) --durations=10 $(OPENSHIFT_TESTS)
 
-molecule: $(DEV) ## every command twice, on a lab of each kind
-	@echo "== molecule"
-	@PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint --offline -q molecule/
+molecule: programs ## every command twice, and where it must fail, on a lab of each kind
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target molecule-kubernetes molecule-openshift
 
-molecule-kubernetes: $(DEV)
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/on_lab.sh molecule "--nodes 4 --emulate kueue --emulate ray" molecule test --report $(ON_KUBERNETES)
+molecule-kubernetes: programs
+	@echo "== molecule on a lab of the profile kubernetes"
+	$(call molecule_on_lab,molecule,"--nodes 4 --emulate kueue --emulate ray",$(filter-out $(ON_OPENSHIFT),$(SCENARIOS)))
 
-molecule-openshift: $(DEV)
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/on_lab.sh molecule-openshift "--nodes 4 --profile openshift" molecule test --report $(ON_OPENSHIFT)
+molecule-openshift: programs
+	@echo "== molecule on a lab of the profile openshift"
+	$(call molecule_on_lab,molecule-openshift,"--nodes 4 --profile openshift",$(filter $(ON_OPENSHIFT),$(SCENARIOS)))
 
 browser: $(DEV) ## the report in Chromium
 	@echo "== browser tests"
 	@sh tests/install_chromium.sh
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest --quiet tests/browser
+	@$(PYTEST) tests/browser
 
-test: check fuzz integration molecule browser ## everything CI runs
+test: check programs ## everything CI runs
+	@$(MAKE) --no-print-directory --jobs $(STAGES) --output-sync=target test-labs
 	@echo "== all tests passed"
 
 test-matrix: ## unit tests, settings, commands, main job: every supported pair of Python and Ansible that is here
 	@sh tests/test_matrix.sh $(PAIRS)
+
+# the longest first, so that short ones fill what is left
+test-labs: integration-openshift integration-kubernetes molecule-openshift molecule-kubernetes fuzz browser
+
+test-deep: test-deep-tests test-deep-molecule test-deep-fuzz ## what make test leaves out, in parts of up to an hour
+
+test-deep-tests: programs ## long runs, and faults at every step
+	@$(PYTEST) -m deep tests/unit tests/integration
+
+test-deep-molecule: programs ## every failing case of every command
+	@PERF_TEST_DEEP=true $(MAKE) --no-print-directory molecule
+
+test-deep-fuzz: $(DEV) ## 10,000 damaged inputs
+	@$(BIN)/python tests/bench/fuzz.py
+
+test-changed: $(DEV) ## the tests of what changed since SINCE (a commit; where this branch left main, if not given)
+	@$(ON_PATH) $(BIN)/python -m tests.changed $(SINCE)
 
 bench: $(DEV) ## figures of the scale test in one run, about half an hour; never asserted, tests/bench has more
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/bench/scale_test.sh

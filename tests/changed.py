@@ -1,0 +1,113 @@
+"""Run the tests of what changed: `python -m tests.changed COMMIT [--show]`, which `make test-changed` calls.
+
+What changed are the files that differ from the commit, and those that git does not know yet. The table below says what
+tests a file; a file that nothing is said of is tested by all unit tests.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[1]
+_COLLECTION = "collections/ansible_collections/psap/perf"
+# a file's path → tests (of tests/), molecule's scenarios as molecule/NAME; \1 is what the first group matched
+_TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"tests/((?:unit|integration|browser|fuzz)/.*test_\w+\.py)", (r"\1",)),
+    (r"tests/((?:unit|integration)/\w+|browser|fuzz)/", (r"\1",)),
+    (r"tests/data/", ("unit/analysis", "fuzz")),
+    (r"molecule/shared/|\.config/", ("molecule/server",)),
+    (r"molecule/(\w+)/", (r"molecule/\1",)),
+    (r"analysis/", ("unit/analysis", "browser", "fuzz")),
+    (r"driver/", ("unit/driver", "integration/driver")),
+    (r"lab/", ("unit/lab", "integration/lab")),
+    (
+        rf"{_COLLECTION}/roles/(cluster|fine_tuning|gpu_operator|nfd_operator|nfd|rhods|scale_test|server|storage)_",
+        ("unit/roles", "unit/settings", r"molecule/\1"),
+    ),
+    (rf"{_COLLECTION}/plugins/module_utils/(\w+)/", (r"unit/\1", "unit/core", r"integration/\1", r"molecule/\1")),
+    (rf"{_COLLECTION}/", ("unit/core", "unit/roles", "unit/settings", "integration/commands", "molecule/server")),
+    (r"playbooks/(\w+)", (r"unit/\1", "unit/settings", "integration/settings", "integration/flows")),
+    (r"group_vars/|presets/|inventories/|ansible\.cfg", ("unit/settings", "integration/settings", "integration/flows")),
+    (r"docs/|README|LICENSE|\.ci/", ("unit/settings",)),
+)
+_ALL_UNIT = ("unit",)
+
+
+@dataclass
+class Picked:
+    """What to run."""
+
+    tests: set[str] = field(default_factory=set)
+    scenarios: set[str] = field(default_factory=set)
+
+    def labelled(self) -> list[str]:
+        """One word for each, for the reader."""
+        return [*sorted(self.tests), *(f"molecule/{name}" for name in sorted(self.scenarios))]
+
+
+def wanted_for(path: str) -> tuple[str, ...]:
+    """What tests the file *path*, relative to the project: folders and files below tests, molecule/SCENARIO."""
+    for pattern, wanted in _TABLE:
+        if found := re.match(pattern, path):
+            return tuple(found.expand(one) for one in wanted)
+    return _ALL_UNIT
+
+
+def pick(paths: Iterable[str], project: Path = PROJECT) -> Picked:
+    """What tests the files *paths*; of tests that stand in one another only the outer."""
+    picked = Picked()
+    for wanted in {one for path in paths for one in wanted_for(path)}:
+        kind, _, name = wanted.partition("/")
+        if kind == "molecule" and (project / "molecule" / name / "molecule.yml").exists():
+            picked.scenarios.add(name)
+        elif kind != "molecule" and (project / "tests" / wanted).exists():
+            picked.tests.add(wanted)
+    picked.tests = {one for one in picked.tests if not any(one.startswith(f"{other}/") for other in picked.tests)}
+    return picked
+
+
+def changed_since(commit: str) -> list[str]:
+    """Paths of the files that differ from *commit*, and of new ones."""
+    differing = _git("diff", "--name-only", commit)
+    return [*differing, *_git("ls-files", "--others", "--exclude-standard")]
+
+
+def _git(*words: str) -> list[str]:
+    program = shutil.which("git") or "git"
+    return subprocess.run([program, *words], cwd=PROJECT, check=True, capture_output=True, text=True).stdout.split("\n")
+
+
+def _commands(picked: Picked) -> list[list[str]]:
+    pytest = [sys.executable, "-m", "pytest", "--quiet"]
+    of_kind = {kind: [f"tests/{one}" for one in sorted(picked.tests) if one.startswith(kind)] for kind in ("unit", "")}
+    others = [one for one in of_kind[""] if one not in of_kind["unit"]]
+    commands = [["make", "--no-print-directory", "lint", "types"]]
+    if of_kind["unit"]:
+        commands.append([*pytest, "--numprocesses", "2", *of_kind["unit"]])
+    if others:
+        commands.append([*pytest, *others])
+    if picked.scenarios:
+        commands.append(["make", "--no-print-directory", "molecule", f"SCENARIOS={' '.join(sorted(picked.scenarios))}"])
+    return commands
+
+
+def main() -> int:
+    """Say what is picked, and run it; 1 when anything failed."""
+    since = sys.argv[1] if len(sys.argv) > 1 else "HEAD~1"
+    picked = pick(path for path in changed_since(since) if path)
+    print(f"Changed since {since}; to run: lint, types, {', '.join(picked.labelled()) or 'no tests'}", flush=True)
+    if "--show" in sys.argv:
+        return 0
+    # all of them, though one failed
+    codes = [subprocess.run(command, cwd=PROJECT, check=False).returncode for command in _commands(picked)]
+    return int(any(codes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
