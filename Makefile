@@ -127,9 +127,11 @@ bench: $(DEV) ## figures of the scale test in one run, about half an hour; never
 bench-analysis: $(DEV) ## figures of the analysis that have an aim, about ten minutes; never asserted
 	@$(BIN)/python tests/bench/analysis.py
 
-coverage: $(DEV) ## branch coverage of the analysis by its unit tests, at least 90 %
-	@$(BIN)/python -m coverage run -m pytest --quiet tests/unit/analysis
-	@$(BIN)/python -m coverage report
+coverage: $(DEV) ## branch coverage of each package by the unit tests; that of the analysis is at least 90 %
+	@$(BIN)/python -m coverage erase
+	@$(BIN)/python -m coverage run -m pytest --quiet --numprocesses 2 tests/unit
+	@$(BIN)/python -m coverage combine --quiet
+	@$(BIN)/python tests/coverage_report.py
 
 clean: ## remove the environment and the caches of tools; labs and runs stay
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .ansible dist build

@@ -16,6 +16,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sys.executable).parent
 # how long a test waits for anything: what hangs is told, and a busy machine is no reason to fail
 PATIENCE_S = 300.0
+EMULATED = ("kueue", "ray", "runai")
 
 
 @dataclass(frozen=True)
@@ -63,21 +64,34 @@ def perflab(*words: str) -> str:
 
 @pytest.fixture(scope="session", name="shared_lab")
 def _shared_lab() -> Iterator[Lab]:
-    with _running(f"tests-{os.getpid()}", "--nodes", "8") as lab:
+    """A lab of the profile kubernetes with all that it can emulate, 20 nodes; a test leaves it as it found it."""
+    emulated = [word for name in EMULATED for word in ("--emulate", name)]
+    with _lab("PERF_TEST_LAB", f"tests-{os.getpid()}", "--nodes", "20", *emulated) as lab:
         yield lab
 
 
 @pytest.fixture(scope="session")
 def openshift_lab() -> Iterator[Lab]:
     """A lab of the profile openshift, 4 nodes; a test leaves it as it found it."""
-    with _running(f"tests-openshift-{os.getpid()}", "--profile", "openshift", "--nodes", "4") as lab:
+    name = f"tests-openshift-{os.getpid()}"
+    with _lab("PERF_TEST_OPENSHIFT_LAB", name, "--profile", "openshift", "--nodes", "4") as lab:
         yield lab
 
 
 @contextmanager
-def _running(name: str, *options: str) -> Iterator[Lab]:
+def _lab(variable: str, name: str, *options: str) -> Iterator[Lab]:
+    """The lab that the environment's *variable* names, else one of its own that is started with *options*."""
+    given = os.environ.get(variable)
+    if given:
+        yield found(given)
+        return
     perflab("up", "--name", name, *options)
     try:
-        yield Lab(name, Path(perflab("kubeconfig", "--name", name)))
+        yield found(name)
     finally:
         perflab("down", "--name", name)
+
+
+def found(name: str) -> Lab:
+    """The running lab of a name."""
+    return Lab(name, Path(perflab("kubeconfig", "--name", name)))

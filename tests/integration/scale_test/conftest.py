@@ -31,11 +31,11 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.tra
 
 from tests.data.workload_variables import VARIABLES
 from tests.integration.conftest import PATIENCE_S
+from tests.integration.conftest import Lab as SharedLab
 
 PROJECT = Path(__file__).resolve().parents[3]
 TEMPLATES = PROJECT / "collections/ansible_collections/psap/perf/roles/scale_test_submit/templates"
 PROGRAMS = Path(sys.executable).parent
-NAME = f"scaletest-{os.getpid()}"
 
 
 @dataclass(frozen=True)
@@ -179,15 +179,8 @@ def running_lab(name: str, *options: str) -> Iterator[Lab]:
 
 
 @pytest.fixture(name="lab", scope="package")
-def _lab() -> Iterator[Lab]:
-    with running_lab(NAME) as lab:
-        yield lab
-
-
-@pytest.fixture(name="kueue_lab", scope="module")
-def _kueue_lab() -> Iterator[Lab]:
-    with running_lab(f"{NAME}-kueue", "--emulate", "kueue") as lab:
-        yield lab
+def _lab(shared_lab: SharedLab) -> Lab:
+    return Lab(shared_lab.kubeconfig.parent)
 
 
 @pytest.fixture

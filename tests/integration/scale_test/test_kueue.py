@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Tenant
 
-from .conftest import Lab, Submission
+from .conftest import Submission
 
 pytestmark = pytest.mark.lab
 
@@ -28,11 +28,9 @@ def most_at_once(submission: Submission, namespace: str) -> int:
 
 
 @pytest.mark.parametrize("kind", ["job", "pytorchjob"])
-def test_tenants_have_their_shares_and_no_more_than_their_quotas(
-    submission: Submission, kueue_lab: Lab, kind: str
-) -> None:
+def test_tenants_have_their_shares_and_no_more_than_their_quotas(submission: Submission, kind: str) -> None:
     first, second = submission.namespace, f"{submission.namespace}-b"
-    submission.lab, submission.kind, submission.count = kueue_lab, kind, 18
+    submission.kind, submission.count = kind, 18
     submission.tenants = [Tenant(first, "gold", 2, quota=4), Tenant(second, "silver", 1, quota=2)]
     end = submission.submit()
     assert end.accounting.sentence() == "18 of 18 workloads submitted: 18 completed, 0 failed, 0 lost"
@@ -47,15 +45,15 @@ def test_tenants_have_their_shares_and_no_more_than_their_quotas(
     assert "kueue" in submission.document("recording")["emulated"]
 
     async def left() -> list[str]:
-        async with kueue_lab.client() as client:
+        async with submission.lab.client() as client:
             items = (await client.request("GET", CLUSTER_QUEUES)).document()["items"]
             return [item["metadata"]["name"] for item in items]
 
     assert asyncio.run(left()) == []
 
 
-def test_a_queue_that_is_not_there_is_refused_before_anything_is_sent(submission: Submission, kueue_lab: Lab) -> None:
-    submission.lab, submission.queue = kueue_lab, "nowhere"
+def test_a_queue_that_is_not_there_is_refused_before_anything_is_sent(submission: Submission) -> None:
+    submission.queue = "nowhere"
     submission.tenants = [Tenant(submission.namespace, "nowhere")]
     with pytest.raises(ClusterError, match="there is no LocalQueue nowhere in namespace"):
         submission.submit()

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Priority, Tenant
 
-from .conftest import NAME, Lab, Submission, running_lab
+from .conftest import Submission
 
 pytestmark = pytest.mark.lab
 
 
-@pytest.fixture(name="runai_lab", scope="module")
-def _runai_lab() -> Iterator[Lab]:
-    with running_lab(f"{NAME}-runai", "--emulate", "runai") as lab:
-        yield lab
-
-
 @pytest.fixture(name="project")
-def _project(runai_lab: Lab, submission: Submission) -> Submission:
+def _project(submission: Submission) -> Submission:
     """A submission to a project of its own."""
-    submission.lab = runai_lab
     submission.tenants = [Tenant(f"runai-{submission.namespace[-20:]}")]
     return submission
 

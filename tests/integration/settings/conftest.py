@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -209,9 +208,3 @@ class ProjectFolder:
 def project(tmp_path: Path) -> ProjectFolder:
     """A fresh project."""
     return ProjectFolder(tmp_path / "project")
-
-
-@pytest.fixture(scope="module")
-def new_project(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], ProjectFolder]:
-    """Makes projects, for tests that run many of them at once."""
-    return lambda: ProjectFolder(tmp_path_factory.mktemp("project"))

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from perflab import __main__ as entry
-from perflab import cli
 from perflab.control_plane import lifecycle
 from perflab.errors import ClusterError
 
@@ -74,7 +73,3 @@ def test_ctrl_c_is_exit_code_130(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_error_keeps_its_traceback_with_debug(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ClusterError):
         entry.run(["kubeconfig"], debug=True)
-
-
-def test_the_group_has_the_agreed_commands() -> None:
-    assert set(cli.lab.commands) == {"build", "up", "down", "status", "kubeconfig", "logs", "restart", "scale", "step"}

@@ -77,10 +77,6 @@ def nested(options: tuple[Option, ...]) -> Iterator[Option]:
         yield from nested(option.options)
 
 
-def test_there_are_roles() -> None:
-    assert len(ROLES) >= 13
-
-
 @every_role
 def test_a_role_has_only_the_agreed_files(role: Path) -> None:
     found = {str(path.relative_to(role)) for path in role.rglob("*") if path.is_file()}

@@ -6,22 +6,13 @@ from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.settings.check import check_project
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project, find_project
-from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective, list_presets
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import list_presets
 
 PROJECT = Project(Path(__file__).parents[3])
 
 
 def test_every_preset_fits_every_flow() -> None:
     assert [str(finding) for finding in check_project(PROJECT)] == []
-
-
-def test_the_main_jobs_preset_submits_some_300_one_gpu_jobs() -> None:
-    settings = effective(PROJECT, "scale_test", "lab", ["lab"])
-
-    assert settings["scale_test_count"].value == 300
-    assert settings["scale_test_gpus"].value == 1
-    assert settings["scale_test_workload_kind"].value == "Job"
-    assert settings["scale_test_count"].origin == "presets/lab.yml:4"
 
 
 def test_every_preset_says_what_it_is_for() -> None:
