@@ -30,7 +30,10 @@ _TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
         rf"{_COLLECTION}/roles/(cluster|fine_tuning|gpu_operator|nfd_operator|nfd|rhods|scale_test|server|storage)_",
         ("unit/roles", "unit/settings", r"molecule/\1"),
     ),
-    (rf"{_COLLECTION}/plugins/module_utils/(\w+)/", (r"unit/\1", "unit/core", r"integration/\1", r"molecule/\1")),
+    (
+        rf"{_COLLECTION}/plugins/(?:module|plugin)_utils/(\w+)/",
+        (r"unit/\1", "unit/core", r"integration/\1", r"molecule/\1"),
+    ),
     (rf"{_COLLECTION}/", ("unit/core", "unit/roles", "unit/settings", "integration/commands", "molecule/server")),
     (r"playbooks/(\w+)", (r"unit/\1", "unit/settings", "integration/settings", "integration/flows")),
     (r"group_vars/|presets/|inventories/|ansible\.cfg", ("unit/settings", "integration/settings", "integration/flows")),
