@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from perflab.cluster.api import Api, connect, in_bulk
+from perflab.control_plane.programs import EMULATORS
 from perflab.files import places
 from perflab.processes import state
 from perflab.processes.state import Lab
@@ -56,10 +57,6 @@ def resident_mb(lab: Lab) -> dict[str, float]:
         name: int(Path(f"/proc/{identity.pid}/statm").read_text().split()[1]) * PAGE / 1e6
         for name, identity in lab.pids.items()
     }
-
-
-def emulators_mb(lab: Lab) -> dict[str, float]:
-    return {name: size for name, size in resident_mb(lab).items() if name.startswith("emulator-")}
 
 
 def job(name: str) -> Document:
@@ -153,8 +150,7 @@ async def measure(api: Api, lab: Lab, what: str, count: int) -> None:
     for name, seconds in sorted(used.items(), key=lambda item: -item[1]):
         print(f"  {name:<26} {1000 * seconds / count:6.1f} ms CPU each, {seconds / ended_s:5.0%} of a core")
     print(f"  {'together':<26} {1000 * sum(used.values()) / count:6.1f} ms CPU each", flush=True)
-    for name, size in emulators_mb(lab).items():
-        print(f"  {name:<26} {size:6.0f} MB resident", flush=True)
+    print(f"  {EMULATORS:<26} {resident_mb(lab)[EMULATORS]:6.0f} MB resident", flush=True)
 
 
 async def run(lab: Lab, count: int, gpus: int, kinds: list[str]) -> None:

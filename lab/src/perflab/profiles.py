@@ -39,11 +39,6 @@ def chosen(profile: str, emulate: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*STANDARD, *PROFILES[profile], *emulate)))
 
 
-def component(name: str) -> str:
-    """The name of an emulator's program, port and log."""
-    return f"emulator-{name}"
-
-
 def package(name: str) -> str:
     """The Python package of an emulator, `perflab.emulators.queues.kueue`."""
     return f"{_ROOM}.{_PACKAGES[name]}"

@@ -214,7 +214,7 @@ def test_queues_go_on_after_the_api_server_and_the_emulator_were_killed(labs: La
     submit(kueue, "queues", 3, "1s")
     wait_for("one waits", lambda: conditions(kueue, "queues").get("QuotaReserved") == ("False", "Pending"))
     assert labs.run("restart", "--name", "kueue", "kube-apiserver").returncode == 0
-    assert labs.run("restart", "--name", "kueue", "emulator-kueue").returncode == 0
+    assert labs.run("restart", "--name", "kueue", "emulators").returncode == 0
     assert conditions(kueue, "queues")["QuotaReserved"] == ("False", "Pending")
     delete(kueue, "holds")
     wait_for("the other is finished", lambda: is_true(kueue, "queues", "Finished"))

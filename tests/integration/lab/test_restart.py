@@ -58,7 +58,7 @@ def test_a_dead_program_is_brought_back(labs: Labs, mended: Lab) -> None:
 def test_an_unknown_program_is_refused(labs: Labs, mended: Lab) -> None:
     refused = labs.run("restart", "--name", "mended", "scheduler")
     assert refused.returncode == 2
-    assert "has no program 'scheduler'; it has: emulator-trainers, emulator-volumes, etcd, " in refused.stderr
+    assert "has no program 'scheduler'; it has: emulators, etcd, " in refused.stderr
 
 
 def read(url: str, tls: ssl.SSLContext) -> str:

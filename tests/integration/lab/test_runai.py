@@ -224,7 +224,7 @@ def test_work_goes_on_after_the_api_server_and_the_emulator_were_killed(labs: La
     submit(runai, "TrainingWorkload", "survives", {"duration": "3s"})
     wait_for("it runs", lambda: phase(runai, "TrainingWorkload", "survives") == "Running")
     assert labs.run("restart", "--name", "runai", "kube-apiserver").returncode == 0
-    assert labs.run("restart", "--name", "runai", "emulator-runai").returncode == 0
+    assert labs.run("restart", "--name", "runai", "emulators").returncode == 0
     submit(runai, "TrainingWorkload", "comes-later", {"duration": "1s"})
     for name in ("survives", "comes-later"):
         wait_for(f"{name} is complete", partial(is_complete, runai, name))

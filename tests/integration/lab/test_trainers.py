@@ -118,7 +118,7 @@ def test_the_speed_of_time_is_set_and_outlives_a_restart(labs: Labs, lab: Lab, c
     assert training(pod)["speed"] == 60_000
     assert training(start(cluster, "fast-1", "fast", training_speed="5")) | {"speed": 0} == training(pod) | {"speed": 0}
     # it listens elsewhere then, and the API server is told
-    assert labs.run("restart", "--name", lab.name, "emulator-trainers").returncode == 0
+    assert labs.run("restart", "--name", lab.name, "emulators").returncode == 0
     again = wait_for("the webhook is back", lambda: start_again(cluster))
     assert training(again)["speed"] == 60_000
     assert labs.run("step", "--name", lab.name, "--clear").returncode == 0

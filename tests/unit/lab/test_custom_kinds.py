@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, cast
 
 from perflab.cluster.api import Api, Document
-from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.resources import PODS, Resource
 from perflab.emulators.framework.store import Store
+from perflab.emulators.framework.stores import Stores
 from perflab.errors import ClusterError
 
 KIND = Resource("nfd.openshift.io", "v1", "nodefeaturediscoveries", "NodeFeatureDiscovery")
@@ -60,10 +60,10 @@ async def seen(look: Callable[[], Any]) -> None:
 def play(scene: Callable[[FakeApi, Store], Any]) -> None:
     async def run() -> None:
         api = FakeApi()
-        cluster = Cluster(cast(Api, api), "test")
-        store = cluster.store(KIND)
-        following = [asyncio.create_task(each.follow()) for each in cluster.stores()]
-        await asyncio.gather(*(each.synced.wait() for each in cluster.stores()))
+        stores = Stores(cast(Api, api))
+        store = stores.get(KIND)
+        following = [asyncio.create_task(each.follow()) for each in stores.all()]
+        await asyncio.gather(*(each.synced.wait() for each in stores.all()))
         await scene(api, store)
         for each in following:
             each.cancel()
@@ -105,8 +105,8 @@ def test_a_version_that_is_not_served_is_not_followed() -> None:
 
 
 def test_only_custom_kinds_have_definitions_followed() -> None:
-    cluster = Cluster(cast(Api, FakeApi()), "test")
-    cluster.store(PODS)
-    assert [store.resource.plural for store in cluster.stores()] == ["pods"]
-    cluster.store(KIND)
-    assert len(cluster.stores()) == 3
+    stores = Stores(cast(Api, FakeApi()))
+    stores.get(PODS)
+    assert [store.resource.plural for store in stores.all()] == ["pods"]
+    stores.get(KIND)
+    assert len(stores.all()) == 3

@@ -12,6 +12,7 @@ from perflab.emulators.framework import durations
 from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.resources import PODS, PYTORCH_JOBS
 from perflab.emulators.framework.store import Key, Store
+from perflab.emulators.framework.supervisor import Supervisor
 from perflab.errors import ClusterError
 
 
@@ -96,6 +97,19 @@ def test_a_watch_that_ends_is_taken_up_where_it_ended() -> None:
     api = FakeApi([[]], [[bookmark], [event("ADDED", pod("a", 150))]])
     asyncio.run(follow(api))
     assert [path.rpartition("=")[2] for path in api.asked[1:]] == ["100", "140", "150"]
+
+
+def test_a_listener_that_fails_keeps_the_news_from_no_other() -> None:
+    async def run() -> list[str]:
+        store, heard = Store(cast(Api, FakeApi([[pod("a", 1), pod("b", 2)]], [])), PODS), list[str]()
+        store.listen(lambda _old, new: heard.append(str(1 // 0) if new else ""))
+        store.listen(lambda _old, new: heard.append(new["metadata"]["name"] if new else ""))
+        task = asyncio.create_task(store.follow())
+        await asyncio.wait_for(store.synced.wait(), 5)
+        task.cancel()
+        return heard
+
+    assert asyncio.run(run()) == ["a", "b"]
 
 
 def test_older_news_than_what_is_known_are_no_news() -> None:
@@ -232,6 +246,27 @@ def test_a_followed_object_is_looked_at_when_it_comes_when_it_changes_if_wanted_
         return asked_for_change, asked_for_all
 
     assert asyncio.run(run()) == (changes, True)
+
+
+def test_what_fails_is_started_again_and_named_while_it_waits() -> None:
+    async def run() -> tuple[list[int], set[str], set[str]]:
+        supervisor, starts, again = Supervisor(), list[int](), asyncio.Event()
+
+        async def part() -> None:
+            starts.append(len(starts))
+            if len(starts) == 1:
+                raise RuntimeError("a bug")
+            again.set()
+            await asyncio.Event().wait()
+
+        task = asyncio.create_task(supervisor.keep("kueue: jobs", part))
+        await asyncio.sleep(0)
+        failed = set(supervisor.failed)
+        await asyncio.wait_for(again.wait(), 5)
+        task.cancel()
+        return starts, failed, supervisor.failed
+
+    assert asyncio.run(run()) == ([0, 1], {"kueue: jobs"}, set())
 
 
 def test_paths_of_resources() -> None:

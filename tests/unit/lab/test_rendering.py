@@ -28,7 +28,7 @@ BINARIES = Binaries(Path("/cache/abc"))
 
 def make_lab(folder: Path, options: Options) -> tuple[Lab, Credentials]:
     folder.mkdir()
-    lab = Lab(folder, options, ports=free_ports(programs.port_names(options.profile, ("volumes",))))
+    lab = Lab(folder, options, ports=free_ports(programs.port_names(options.profile)))
     return lab, make_credentials(Authority(folder / "pki"), lab)
 
 
@@ -45,7 +45,7 @@ def all_programs(lab: Lab, files: Credentials) -> list[Program]:
         programs.scheduler(lab, BINARIES, files),
         programs.kwok(lab, BINARIES, files),
         programs.kubelet(lab, "python3"),
-        programs.emulator(lab, "python3", "volumes"),
+        programs.emulators(lab, "python3"),
         programs.training_operator(lab, BINARIES, files),
     ]
 

@@ -96,12 +96,15 @@ class Api:
 
 
 @asynccontextmanager
-async def connect(folder: Path, server: str) -> AsyncIterator[Api]:
-    """An `Api` with the administrator's certificate of the lab in `folder`."""
+async def connect(folder: Path, server: str, connections: int = CONNECTIONS) -> AsyncIterator[Api]:
+    """An `Api` with the administrator's certificate of the lab in `folder`.
+
+    Each watch keeps one of the *connections*; 0 sets no limit.
+    """
     pki = folder / "pki"
     tls = ssl.create_default_context(cafile=str(pki / "ca.crt"))
     tls.load_cert_chain(pki / "admin.crt", pki / "admin.key")
-    connector = aiohttp.TCPConnector(ssl=tls, limit=CONNECTIONS)
+    connector = aiohttp.TCPConnector(ssl=tls, limit=connections)
     async with aiohttp.ClientSession(connector=connector) as session:
         yield Api(session, server)
 

@@ -23,7 +23,7 @@ from perflab.processes import launch, process, state
 from perflab.processes.launch import PortTakenError
 from perflab.processes.ports import free_ports
 from perflab.processes.state import Lab, Options
-from perflab.profiles import OPENSHIFT, chosen
+from perflab.profiles import OPENSHIFT
 
 PORT_ATTEMPTS = 4
 # etcd's first files, and some logs; a test of thousands of Jobs takes a few times that
@@ -89,7 +89,7 @@ def _prepare(folder: Path, options: Options) -> Lab:
         folder,
         options,
         started=state.now(),
-        ports=free_ports(programs.port_names(options.profile, chosen(options.profile, options.emulate))),
+        ports=free_ports(programs.port_names(options.profile)),
         versions=versions([component for components in sets_for(options.profile) for component in components]),
     )
     if options.node_template:
@@ -140,7 +140,7 @@ async def _start_others(lab: Lab, binaries: Binaries, files: Credentials, say: S
         programs.scheduler(lab, binaries, files),
         programs.kwok(lab, binaries, files),
         programs.kubelet(lab, sys.executable),
-        *(programs.emulator(lab, sys.executable, name) for name in lab.emulators),
+        programs.emulators(lab, sys.executable),
     ]
     if lab.options.profile == OPENSHIFT:
         others.append(prometheus.program(lab, binaries))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,11 +12,13 @@ from perflab.files import documents
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
-from perflab.profiles import OPENSHIFT, component
+from perflab.profiles import OPENSHIFT
 
 MANIFESTS = Path(__file__).parent / "manifests"
 
-# the names of the ports that every lab needs besides those of its emulators, one per program that listens on TCP
+# the name of the process that runs all emulators of a lab
+EMULATORS = "emulators"
+# the names of the ports that every lab needs, one per program that listens on TCP
 PORTS = (
     "etcd",
     "kube-apiserver",
@@ -27,6 +28,7 @@ PORTS = (
     "training-operator",
     "training-operator-webhook",
     "kubelet",
+    EMULATORS,
 )
 
 # A test may ask for thousands of requests a second: no limit but the CPU.
@@ -39,10 +41,9 @@ _SERVICE_NETWORK = "10.96.0.0/16"
 _NODE_GRACE = "8760h"
 
 
-def port_names(profile: str, emulators: Iterable[str]) -> tuple[str, ...]:
-    """The names of the ports that a lab of this profile with these emulators needs."""
-    own = (*PORTS, "prometheus") if profile == OPENSHIFT else PORTS
-    return (*own, *(component(name) for name in emulators))
+def port_names(profile: str) -> tuple[str, ...]:
+    """The names of the ports that a lab of this profile needs."""
+    return (*PORTS, "prometheus") if profile == OPENSHIFT else PORTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +217,11 @@ def kubelet(lab: Lab, python: str) -> Program:
     return Program("kubelet", command, f"https://{LOOPBACK}:{port}/healthz")
 
 
-def emulator(lab: Lab, python: str, name: str) -> Program:
-    """One of the lab's own controllers."""
-    port = lab.ports[component(name)]
-    command = (python, "-m", "perflab.emulators", name, str(port))
-    return Program(component(name), command, f"http://{LOOPBACK}:{port}/healthz")
+def emulators(lab: Lab, python: str) -> Program:
+    """The controllers that the lab emulates, all of them in one process."""
+    port = lab.ports[EMULATORS]
+    command = (python, "-m", "perflab.emulators", str(port))
+    return Program(EMULATORS, command, f"http://{LOOPBACK}:{port}/healthz")
 
 
 def training_operator(lab: Lab, binaries: Binaries, files: Credentials) -> Program:

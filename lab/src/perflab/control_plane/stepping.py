@@ -8,21 +8,20 @@ from collections.abc import Mapping
 import aiohttp
 
 from perflab.cluster.api import Api, connect
+from perflab.control_plane.programs import EMULATORS
 from perflab.emulators.framework import steps
 from perflab.emulators.framework.steps import Declared
 from perflab.errors import UsageError
 from perflab.processes import launch
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.state import Lab
-from perflab.profiles import component
 
 _PATH = f"/api/v1/namespaces/{steps.STEPS_NAMESPACE}/configmaps"
 
 
 def known(lab: Lab) -> dict[str, Declared]:
     """Emulator of the lab → what can be set of it."""
-    # one that was started by an older perflab may lack some of its profile's
-    return {name: steps.declared(name) for name in lab.emulators if component(name) in lab.ports}
+    return {name: steps.declared(name) for name in lab.emulators}
 
 
 def check(values: Mapping[str, str], possible: Mapping[str, Declared]) -> None:
@@ -97,22 +96,15 @@ async def _read(api: Api) -> dict[str, str]:
 
 async def _wait_until_known(lab: Lab, version: str) -> None:
     # what is created next must not meet an emulator that has not heard yet
+    url = f"http://{LOOPBACK}:{lab.ports[EMULATORS]}/steps"
     async with aiohttp.ClientSession() as session:
-        for name in known(lab):
 
-            async def knows(name: str = name) -> bool:
-                known_version = await _version_known_by(session, lab, name)
-                return known_version is None or int(known_version or 0) >= int(version)
+        async def known() -> bool:
+            try:
+                async with session.get(url) as answer:
+                    return int(await answer.json() or 0) >= int(version)
+            except aiohttp.ClientError:
+                # they are being restarted: ask again
+                return False
 
-            await launch.wait_until(lab, f"{component(name)} knows the steps", knows)
-
-
-async def _version_known_by(session: aiohttp.ClientSession, lab: Lab, name: str) -> str | None:
-    url = f"http://{LOOPBACK}:{lab.ports[component(name)]}/steps"
-    try:
-        async with session.get(url) as answer:
-            version: str | None = await answer.json()
-            return version
-    except aiohttp.ClientError:
-        # it is being restarted: ask again
-        return ""
+        await launch.wait_until(lab, "the emulators know the steps", known)

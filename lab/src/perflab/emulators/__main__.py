@@ -1,4 +1,4 @@
-"""One emulator as a process of a lab: `python -m perflab.emulators NAME PORT`, in the lab's folder."""
+"""All emulators of a lab as one process: `python -m perflab.emulators PORT`, in the lab's folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import asyncio
 import importlib
 import logging
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 from aiohttp import web
 
@@ -15,50 +17,75 @@ from perflab.cluster.api import connect
 from perflab.emulators.framework import steps
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
+from perflab.emulators.framework.resources import CONFIG_MAPS
+from perflab.emulators.framework.steps import STEPS_NAME, Steps
+from perflab.emulators.framework.stores import Stores
+from perflab.emulators.framework.supervisor import Supervisor
 from perflab.errors import ClusterError
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.state import read_lab
 
 _SETTLE_S = 0.02
+# there are more watches than an API client needs connections for its requests
+_UNLIMITED = 0
 
 
-async def serve(folder: Path, name: str, port: int) -> None:
-    """Run the emulator until the process is ended.
+class _Runnable(Protocol):
+    """A controller, or a server that runs beside them."""
 
-    `/healthz` answers 200 once it knows the cluster and has made what is there from the start, `/steps` which version
-    of the set steps it knows.
+    name: str
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+
+
+async def serve(folder: Path, port: int) -> None:
+    """Run the lab's emulators until the process is ended.
+
+    `/healthz` answers 200 once they know the cluster and have created what is there from the start, and while none of
+    them waits to be started again after a failure; `/steps` which version of the set steps they know.
     """
     lab = read_lab(folder.parent, folder.name)
     if lab is None:
         raise ClusterError(f"{folder} is no lab")
-    emulator = importlib.import_module(profiles.package(name))
-    async with connect(folder, lab.server) as api:
-        cluster = Cluster(api, name, steps.declared(name))
-        controllers = emulator.controllers(cluster)
-        settled = asyncio.Event()
-        await _listen(port, cluster, settled)
+    async with connect(folder, lab.server, _UNLIMITED) as api:
+        stores, supervisor, settled = Stores(api), Supervisor(), asyncio.Event()
+        running = list(_all(stores, lab.emulators))
+        await _listen(port, stores, supervisor, settled)
         async with asyncio.TaskGroup() as group:
-            for store in cluster.stores():
-                group.create_task(store.follow())
+            for store in stores.all():
+                group.create_task(supervisor.keep(store.resource.plural, store.follow))
             # what is not read yet must not look like what is not there
-            await asyncio.gather(*(store.synced.wait() for store in cluster.stores()))
-            for controller in controllers:
-                group.create_task(controller.run())
+            await asyncio.gather(*(store.synced.wait() for store in stores.all()))
+            for each in running:
+                group.create_task(supervisor.keep(each.name, each.run))
             # besides controllers there may be servers, which have no work to finish
-            working = [each for each in controllers if isinstance(each, Controller)]
-            while not all(controller.is_idle for controller in working):
+            controllers = [each for each in running if isinstance(each, Controller)]
+            while not all(controller.is_idle for controller in controllers):
                 await asyncio.sleep(_SETTLE_S)
             settled.set()
 
 
-async def _listen(port: int, cluster: Cluster, settled: asyncio.Event) -> None:
+def _all(stores: Stores, emulators: tuple[str, ...]) -> Iterator[_Runnable]:
+    for name in emulators:
+        cluster = Cluster(stores, name, steps.declared(name))
+        package = importlib.import_module(profiles.package(name))
+        for each in package.controllers(cluster):
+            each.name = f"{name}: {each.name}"
+            yield each
+
+
+async def _listen(port: int, stores: Stores, supervisor: Supervisor, settled: asyncio.Event) -> None:
+    set_steps = Steps("", steps.Declared(), stores.get(CONFIG_MAPS, name=STEPS_NAME))
+
     async def healthz(_: web.Request) -> web.Response:
-        waiting = [store.resource.plural for store in cluster.stores() if not store.synced.is_set()]
+        waiting = [store.resource.plural for store in stores.all() if not store.synced.is_set()]
+        waiting += [f"{name} failed" for name in supervisor.failed]
         is_well = settled.is_set() and not waiting
         return web.Response(status=200 if is_well else 503, text=", ".join(waiting) or "ok")
 
     async def known_steps(_: web.Request) -> web.Response:
-        return web.json_response(cluster.steps_version)
+        return web.json_response(set_steps.version)
 
     app = web.Application()
     app.router.add_get("/healthz", healthz)
@@ -70,4 +97,4 @@ async def _listen(port: int, cluster: Cluster, settled: asyncio.Event) -> None:
 
 if __name__ == "__main__":
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
-    asyncio.run(serve(Path.cwd(), sys.argv[1], int(sys.argv[2])))
+    asyncio.run(serve(Path.cwd(), int(sys.argv[1])))

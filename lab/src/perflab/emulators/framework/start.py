@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-import yaml
-
+from perflab.cluster.installing import read_documents
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.resources import Resource
@@ -25,7 +24,7 @@ class Start:
         self.controller.ask(("", path.name))
 
     async def _make(self, _key: Key) -> float | None:
-        for document in yaml.safe_load_all(self._path.read_text()):
+        for document in read_documents(self._path):
             metadata = document["metadata"]
             metadata["annotations"] = {**metadata.get("annotations", {}), **self._cluster.mark()}
             resource = self._resources[document["apiVersion"], document["kind"]]

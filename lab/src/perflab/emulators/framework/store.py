@@ -187,7 +187,11 @@ class Store:
 
     def _tell(self, old: Document | None, new: Document | None) -> None:
         for listener in self._listeners:
-            listener(old, new)
+            try:
+                listener(old, new)
+            except Exception:
+                # a bug of one controller must not keep the news from the others; the log has it
+                _log.exception("%s: a listener failed", self.resource.plural)
 
 
 def _is_newer(document: Document, old: Document) -> bool:

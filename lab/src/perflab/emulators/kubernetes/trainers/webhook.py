@@ -26,6 +26,8 @@ _TIMEOUT_S = 10
 class Webhook:
     """The webhook of one lab, whose certificate it serves with."""
 
+    name = "webhook"
+
     def __init__(self, cluster: Cluster, folder: Path, speed: Callable[[], float]) -> None:
         """*folder* is the lab's; *speed* tells how fast trainings run whose pod says nothing."""
         self._cluster = cluster

@@ -9,9 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from perflab.cluster.api import Document
+from perflab.cluster.installing import read_documents
 from perflab.emulators.openshift.olm.resources import MARKETPLACE
 
 _EMULATORS = Path(__file__).parents[2]
@@ -73,11 +72,12 @@ def package_of(csv: str) -> Package | None:
 
 
 def _read(path: Path) -> Iterator[Package]:
-    for entry in yaml.safe_load(path.read_text()):
+    [entries] = read_documents(path)
+    for entry in entries:
         yield _package(entry, path.parent)
 
 
-def _package(entry: Mapping[str, Any], folder: Path) -> Package:
+def _package(entry: Any, folder: Path) -> Package:
     return Package(
         name=entry["name"],
         catalog=entry["catalog"],
@@ -88,7 +88,7 @@ def _package(entry: Mapping[str, Any], folder: Path) -> Package:
         csv=entry["csv"],
         install_modes=tuple(entry["install_modes"]),
         deployments=tuple(entry["deployments"]),
-        crds=tuple(yaml.safe_load_all((folder / entry["crds"]).read_text())) if entry.get("crds") else (),
+        crds=tuple(read_documents(folder / entry["crds"])) if entry.get("crds") else (),
         examples=tuple(entry.get("examples") or ()),
         image_catalogs=tuple(entry.get("image_catalogs") or ()),
     )

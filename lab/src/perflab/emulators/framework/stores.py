@@ -1,4 +1,4 @@
-"""Stores of kinds that a CustomResourceDefinition defines, which may come and go while the emulator runs."""
+"""The stores that all emulators of a lab share, also of kinds that a CustomResourceDefinition defines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 
 from perflab.cluster.api import Api, Document
 from perflab.emulators.framework.conditions import is_true
-from perflab.emulators.framework.resources import Resource
+from perflab.emulators.framework.resources import DEFINITIONS, Resource
 from perflab.emulators.framework.store import Store
 
 
@@ -81,3 +81,35 @@ class CustomStore(Store):
         finally:
             following.cancel()
             gone.cancel()
+
+
+class Stores:
+    """One store for each resource that an emulator asks for, the same for all who ask."""
+
+    def __init__(self, api: Api) -> None:
+        """Over the API of the lab's cluster."""
+        self.api = api
+        self._stores: dict[tuple[Resource, str], Store] = {}
+        self._definitions: Definitions | None = None
+
+    def get(self, resource: Resource, label: str = "", name: str = "") -> Store:
+        """The store of a resource, or of what of it has a label or a name.
+
+        A kind that the cluster does not serve (yet) has an empty store.
+        """
+        selectors = {"labelSelector": label, "fieldSelector": f"metadata.name%3D{name}" if name else ""}
+        query = "&".join(f"{key}={value}" for key, value in selectors.items() if value)
+        if (resource, query) not in self._stores:
+            self._stores[resource, query] = self._create(resource, query)
+        return self._stores[resource, query]
+
+    def all(self) -> list[Store]:
+        """All stores that were asked for."""
+        return list(self._stores.values())
+
+    def _create(self, resource: Resource, query: str) -> Store:
+        if not resource.is_custom:
+            return Store(self.api, resource, query)
+        if self._definitions is None:
+            self._definitions = Definitions(self.get(DEFINITIONS))
+        return CustomStore(self.api, resource, self._definitions, query)
