@@ -8,11 +8,11 @@ from typing import Any, cast
 
 import pytest
 from perflab.cluster.api import Api, Document
-from perflab.emulators.framework import durations
 from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.resources import PODS, PYTORCH_JOBS
 from perflab.emulators.framework.store import Key, Store
 from perflab.emulators.framework.supervisor import Supervisor
+from perflab.emulators.framework.units import parse_duration
 from perflab.errors import ClusterError
 
 
@@ -280,4 +280,4 @@ def test_paths_of_resources() -> None:
     [("500ms", 0.5), ("2s", 2), ("1m30s", 90), ("1.5h", 5400), ("soon", None), ("5", None), ("", None), (None, None)],
 )
 def test_durations(text: str | None, seconds: float | None) -> None:
-    assert durations.parse(text) == seconds
+    assert parse_duration(text) == seconds

@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from perflab.emulators.framework import quantities
 from perflab.emulators.framework.store import Key
+from perflab.emulators.framework.units import format_quantity, parse_quantity
 from perflab.emulators.queues.kueue import specs
 from perflab.emulators.queues.kueue.admission import LOWER, LOWER_OR_NEWER, NEVER, Demand, Group, Plan, Rules, decide
 
@@ -175,14 +175,14 @@ def test_rules_are_read_from_the_queue() -> None:
     [("8", 8), (8, 8), ("500m", Decimal("0.5")), ("1Ki", 1024), ("1.5Gi", 1610612736), ("2k", 2000), ("1e3", 1000)],
 )
 def test_quantities(text: str | int, amount: Decimal | int) -> None:
-    assert quantities.parse(text) == amount
+    assert parse_quantity(text) == amount
 
 
 @pytest.mark.parametrize("text", ["", "many", "1Xi", "Gi"])
 def test_what_is_no_quantity(text: str) -> None:
     with pytest.raises(ValueError, match="is no amount"):
-        quantities.parse(text)
+        parse_quantity(text)
 
 
 def test_quantities_are_shown() -> None:
-    assert [quantities.show(Decimal(each)) for each in ("8", "0.5", "2.250")] == ["8", "500m", "2250m"]
+    assert [format_quantity(Decimal(each)) for each in ("8", "0.5", "2.250")] == ["8", "500m", "2250m"]

@@ -10,9 +10,8 @@ from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.operator_deployments import Operator
 from perflab.emulators.openshift.olm import manifests, packages
 from perflab.emulators.openshift.olm.groups import problem_of
-from perflab.emulators.openshift.olm.packages import Package
+from perflab.emulators.openshift.olm.packages import MARKETPLACE, Package, component_label
 from perflab.emulators.openshift.olm.resolving import Outcome, Settled, Unresolved, Wanted, originals, resolve
-from perflab.emulators.openshift.olm.resources import MARKETPLACE, component_label
 
 PRODUCT = Package(
     name="product",

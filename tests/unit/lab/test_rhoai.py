@@ -8,9 +8,11 @@ from typing import Any
 import perflab.emulators.operators.rhoai
 import pytest
 import yaml
+from perflab.emulators.framework.resources import DATA_SCIENCE_CLUSTERS, DSC_INITIALIZATIONS
 from perflab.emulators.operators.rhoai.clusters import Told, status_conditions
 from perflab.emulators.operators.rhoai.components import (
     COMPONENTS,
+    PART_OF,
     definition,
     deployment,
     is_managed,
@@ -18,7 +20,6 @@ from perflab.emulators.operators.rhoai.components import (
     needs_mesh,
 )
 from perflab.emulators.operators.rhoai.installing import State
-from perflab.emulators.operators.rhoai.resources import CLUSTERS, INITIALIZATIONS, PART_OF
 
 FOLDER = Path(perflab.emulators.operators.rhoai.__file__).parent
 READY = State(True, "1/1 deployments ready")
@@ -80,7 +81,7 @@ def test_the_schema_knows_the_components_that_are_emulated() -> None:
     clusters, initializations = yaml.safe_load_all((FOLDER / "operator_crds.yaml").read_text())
     schema = clusters["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     assert set(schema["properties"]["spec"]["properties"]["components"]["properties"]) == set(COMPONENTS)
-    for resource, crd in ((CLUSTERS, clusters), (INITIALIZATIONS, initializations)):
+    for resource, crd in ((DATA_SCIENCE_CLUSTERS, clusters), (DSC_INITIALIZATIONS, initializations)):
         assert crd["metadata"]["name"] == f"{resource.plural}.{resource.group}"
         assert crd["spec"]["names"]["kind"] == resource.kind
 

@@ -32,6 +32,11 @@ class Operator:
         deployments = self._deployments.values()
         return bool(deployments) and all(map(_is_available, deployments))
 
+    @property
+    def namespace(self) -> str:
+        """The namespace of its Deployments; empty when it is not installed."""
+        return next((str(each["metadata"]["namespace"]) for each in self._deployments.values()), "")
+
     def listen(self, callback: Callable[[], None]) -> None:
         """Call *callback* when the operator begins to run, and when it ends."""
         self._listeners.append(callback)

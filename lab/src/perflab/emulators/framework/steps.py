@@ -17,8 +17,8 @@ from typing import Any
 
 from perflab import profiles
 from perflab.cluster.api import Document
-from perflab.emulators.framework import durations
 from perflab.emulators.framework.store import Store
+from perflab.emulators.framework.units import parse_duration
 
 STEPS_NAMESPACE, STEPS_NAME = "kube-system", "perflab-steps"
 NEVER = "never"
@@ -55,7 +55,7 @@ def parse(text: str) -> Step:
     delay = before.strip().removesuffix(",").strip() if fail else text.strip()
     if delay == NEVER and not fail:
         return Step(math.inf)
-    delay_s = 0.0 if fail and not delay else durations.parse(delay)
+    delay_s = 0.0 if fail and not delay else parse_duration(delay)
     if delay_s is None or (fail and not failure.strip()):
         raise ValueError(f"{text!r} is none of `5s`, `never`, `fail: TEXT` and `5s, fail: TEXT`")
     return Step(delay_s, failure.strip() if fail else None)

@@ -94,6 +94,19 @@ class Store:
         if change:
             await self._patch(key, f"{self.resource.path(*key)}/status", {"status": change})
 
+    async def add_finalizer(self, document: Document, finalizer: str) -> None:
+        """Put *finalizer* on an object that lacks it: it stays until it is removed."""
+        present = document["metadata"].get("finalizers") or []
+        if finalizer not in present:
+            await self.patch(key_of(document), {"metadata": {"finalizers": [*present, finalizer]}})
+
+    async def remove_finalizer(self, document: Document, finalizer: str) -> None:
+        """Take *finalizer* from an object that has it."""
+        present = document["metadata"].get("finalizers") or []
+        if finalizer in present:
+            left = [each for each in present if each != finalizer]
+            await self.patch(key_of(document), {"metadata": {"finalizers": left}})
+
     async def delete(self, key: Key) -> None:
         """Delete an object at once; one that is gone is well."""
         await self._api.delete(self.resource.path(*key))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from perflab.cluster.api import Api, Document
-from perflab.emulators.framework.conditions import is_true
-from perflab.emulators.framework.resources import DEFINITIONS, Resource
+from perflab.emulators.framework.documents import is_true
+from perflab.emulators.framework.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
 from perflab.emulators.framework.store import Store
 
 
@@ -111,5 +111,5 @@ class Stores:
         if not resource.is_custom:
             return Store(self.api, resource, query)
         if self._definitions is None:
-            self._definitions = Definitions(self.get(DEFINITIONS))
+            self._definitions = Definitions(self.get(CUSTOM_RESOURCE_DEFINITIONS))
         return CustomStore(self.api, resource, self._definitions, query)

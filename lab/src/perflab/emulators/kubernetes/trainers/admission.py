@@ -6,8 +6,8 @@ import base64
 import json
 
 from perflab.cluster.api import Api, Document
-from perflab.emulators.framework import durations
 from perflab.emulators.framework.documents import own_annotations
+from perflab.emulators.framework.units import parse_duration
 from perflab.emulators.kubernetes.trainers.benchmark import measure
 from perflab.emulators.kubernetes.trainers.job import RAY, config_map_of, read_job
 from perflab.emulators.kubernetes.trainers.model import train
@@ -30,7 +30,7 @@ def annotations_of(pod: Document, config_map: Document, product: str, speed: flo
         return {}
     own = own_annotations(pod)
     simulated: Simulated = measure(job, speed) if benchmark else train(job, product, speed)
-    told_s = durations.parse(own.get(DURATION))
+    told_s = parse_duration(own.get(DURATION))
     if told_s:
         simulated = simulated.in_time(told_s)
     wanted = {ANNOTATION: simulated.text()}

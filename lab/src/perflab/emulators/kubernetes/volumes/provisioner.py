@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 
 from perflab.cluster.api import Document
-from perflab.emulators.framework import durations
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.documents import is_leaving, own_annotations, phase_of
-from perflab.emulators.framework.resources import CLAIMS, STORAGE_CLASSES, VOLUMES
+from perflab.emulators.framework.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from perflab.emulators.framework.store import Key, key_of
+from perflab.emulators.framework.units import parse_duration
 
 PROVISIONER = "lab.psap.perf/volumes"
 BIND_DELAY = "lab.psap.perf/bind-delay"
@@ -26,8 +26,8 @@ class Provisioner:
     def __init__(self, cluster: Cluster) -> None:
         """Over the cluster's claims, volumes and classes."""
         self._cluster = cluster
-        self._claims = cluster.store(CLAIMS)
-        self._volumes = cluster.store(VOLUMES)
+        self._claims = cluster.store(PERSISTENT_VOLUME_CLAIMS)
+        self._volumes = cluster.store(PERSISTENT_VOLUMES)
         self._classes = cluster.store(STORAGE_CLASSES)
         self._asked: dict[str, float] = {}
         self.controller = Controller("claim", self._provision)
@@ -50,7 +50,7 @@ class Provisioner:
         volume = self._volume(claim)
         if await self._volumes.create(volume) is not None:
             message = f"Successfully provisioned volume {volume['metadata']['name']}"
-            await self._cluster.event(CLAIMS, claim, "ProvisioningSucceeded", message)
+            await self._cluster.event(PERSISTENT_VOLUME_CLAIMS, claim, "ProvisioningSucceeded", message)
         return None
 
     def _is_wanted(self, claim: Document) -> bool:
@@ -66,7 +66,7 @@ class Provisioner:
     def _delay_s(self, claim: Document) -> float:
         for document in (claim, self._class(claim)):
             annotations = document.get("metadata", {}).get("annotations") or {}
-            delay_s = durations.parse(annotations.get(BIND_DELAY))
+            delay_s = parse_duration(annotations.get(BIND_DELAY))
             if delay_s is not None:
                 return delay_s
         return 0.0
@@ -101,7 +101,7 @@ class Reclaimer:
 
     def __init__(self, cluster: Cluster) -> None:
         """Over the cluster's volumes."""
-        self._volumes = cluster.store(VOLUMES)
+        self._volumes = cluster.store(PERSISTENT_VOLUMES)
         self.controller = Controller("volume", self._reclaim)
         self.controller.follow(self._volumes)
 

@@ -19,11 +19,10 @@ from pathlib import Path
 
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.resources import NAMESPACES
+from perflab.emulators.framework.resources import MACHINE_SETS, NAMESPACES
 from perflab.emulators.framework.start import Start
 from perflab.emulators.openshift.machines.machine_sets import MachineSets
 from perflab.emulators.openshift.machines.machines import Machines
-from perflab.emulators.openshift.machines.resources import MACHINE_SETS
 
 STEPS: Mapping[str, str] = {
     "provision": "from the Machine to its instance: Provisioning to Provisioned; it fails as InsufficientResources",

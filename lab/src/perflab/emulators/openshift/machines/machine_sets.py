@@ -6,12 +6,15 @@ from typing import Any
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster, owner_reference
-from perflab.emulators.framework.conditions import is_true
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import is_leaving, own_annotations, phase_of
-from perflab.emulators.framework.resources import NODES
+from perflab.emulators.framework.documents import is_leaving, is_true, own_annotations, phase_of
+from perflab.emulators.framework.resources import MACHINE_SETS, MACHINES, NODES
 from perflab.emulators.framework.store import Key, key_of, owner_of
-from perflab.emulators.openshift.machines.resources import DELETE_FIRST, FAILED, MACHINE_OF_NODE, MACHINE_SETS, MACHINES
+from perflab.emulators.openshift.machines.machines import FAILED
+from perflab.emulators.openshift.machines.nodes import MACHINE_OF_NODE
+
+# of a Machine that shall be the first to go when its set becomes smaller
+DELETE_FIRST = "machine.openshift.io/delete-machine"
 
 
 class MachineSets:

@@ -7,26 +7,18 @@ from collections.abc import Awaitable, Callable
 
 from perflab.cluster.api import Document, in_bulk
 from perflab.emulators.framework.cluster import Cluster
-from perflab.emulators.framework.conditions import now_s
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import is_leaving, phase_of
-from perflab.emulators.framework.resources import NODES, PODS
+from perflab.emulators.framework.documents import is_leaving, now_s, phase_of
+from perflab.emulators.framework.resources import MACHINES, NODES, PODS
 from perflab.emulators.framework.store import Key, key_of
 from perflab.emulators.openshift.machines import instance_types, providers
-from perflab.emulators.openshift.machines.nodes import node_of
-from perflab.emulators.openshift.machines.resources import (
-    DELETING,
-    FAILED,
-    FINALIZER,
-    MACHINE_OF_NODE,
-    MACHINES,
-    PROVISIONED,
-    PROVISIONING,
-    REGION_LABEL,
-    RUNNING,
-    TYPE_LABEL,
-    ZONE_LABEL,
-)
+from perflab.emulators.openshift.machines.nodes import MACHINE_OF_NODE, node_of
+
+FINALIZER = "machine.machine.openshift.io"
+_GROUP, _VERSION = "machine.openshift.io", "v1beta1"
+TYPE_LABEL, REGION_LABEL, ZONE_LABEL = (f"{_GROUP}/{name}" for name in ("instance-type", "region", "zone"))
+PROVISIONING, PROVISIONED, RUNNING = "Provisioning", "Provisioned", "Running"
+DELETING, FAILED = "Deleting", "Failed"
 
 Take = Callable[[Key, Document], Awaitable[None]]
 # the API's reasons for a Machine that failed in a step

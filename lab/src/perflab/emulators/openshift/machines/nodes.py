@@ -6,7 +6,9 @@ from perflab.cluster.api import Document
 from perflab.cluster.nodes import FAKE, GPU_PRODUCT, GPUS
 from perflab.emulators.openshift.machines import providers
 from perflab.emulators.openshift.machines.instance_types import InstanceType
-from perflab.emulators.openshift.machines.resources import MACHINE_OF_NODE
+
+# of a Node: whose it is, as namespace/name
+MACHINE_OF_NODE = "machine.openshift.io/machine"
 
 
 def node_of(machine: Document, hardware: InstanceType, kubernetes: str, mark: dict[str, str]) -> Document:

@@ -18,9 +18,8 @@ from pathlib import Path
 
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.resources import DEPLOYMENTS, NAMESPACES, SERVICES, STATEFUL_SETS
+from perflab.emulators.framework.resources import DEPLOYMENTS, NAMESPACES, ROUTES, SERVICES, STATEFUL_SETS
 from perflab.emulators.framework.start import Start
-from perflab.emulators.openshift.monitoring.resources import ROUTES
 from perflab.emulators.openshift.monitoring.user_workload import UserWorkloadMonitoring
 
 STEPS: Mapping[str, str] = {

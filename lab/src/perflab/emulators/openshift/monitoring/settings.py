@@ -9,6 +9,9 @@ import yaml
 
 from perflab.cluster.api import Document
 
+CLUSTER, USER_WORKLOAD = "openshift-monitoring", "openshift-user-workload-monitoring"
+CLUSTER_CONFIG, USER_WORKLOAD_CONFIG = "cluster-monitoring-config", "user-workload-monitoring-config"
+
 _KEY = "config.yaml"
 
 

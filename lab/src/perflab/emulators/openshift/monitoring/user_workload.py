@@ -10,13 +10,14 @@ from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.resources import CONFIG_MAPS, DEPLOYMENTS, STATEFUL_SETS
 from perflab.emulators.framework.store import Key
 from perflab.emulators.openshift.monitoring import workloads
-from perflab.emulators.openshift.monitoring.resources import (
+from perflab.emulators.openshift.monitoring.settings import (
     CLUSTER,
     CLUSTER_CONFIG,
     USER_WORKLOAD,
     USER_WORKLOAD_CONFIG,
+    is_enabled,
+    user_workload,
 )
-from perflab.emulators.openshift.monitoring.settings import is_enabled, user_workload
 
 _STEP = "user_workload"
 _KEY = (CLUSTER, CLUSTER_CONFIG)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.resources import DEPLOYMENTS, STATEFUL_SETS, Resource
-from perflab.emulators.openshift.monitoring.resources import USER_WORKLOAD
-from perflab.emulators.openshift.monitoring.settings import UserWorkload
+from perflab.emulators.openshift.monitoring.settings import USER_WORKLOAD, UserWorkload
 
 _OPERATOR, _PROMETHEUS, _RULER = "prometheus-operator", "prometheus-user-workload", "thanos-ruler-user-workload"
 DEPLOYED, STATEFUL = (_OPERATOR,), (_PROMETHEUS, _RULER)

@@ -22,13 +22,12 @@ from types import MappingProxyType
 
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.resources import DEPLOYMENTS, NAMESPACES
+from perflab.emulators.framework.resources import CATALOG_SOURCES, DEPLOYMENTS, NAMESPACES, OPERATOR_GROUPS
 from perflab.emulators.framework.start import Start
 from perflab.emulators.openshift.olm.catalogs import Catalogs
 from perflab.emulators.openshift.olm.copies import Copies
 from perflab.emulators.openshift.olm.groups import Groups
 from perflab.emulators.openshift.olm.plans import Plans
-from perflab.emulators.openshift.olm.resources import CATALOGS, GROUPS
 from perflab.emulators.openshift.olm.subscriptions import Subscriptions
 from perflab.emulators.openshift.olm.versions import Versions
 
@@ -47,7 +46,7 @@ def controllers(cluster: Cluster) -> list[Controller]:
     groups = Groups(cluster)
     beginning = Path(__file__).with_name("start.yaml")
     return [
-        Start(cluster, beginning, (NAMESPACES, GROUPS, CATALOGS, DEPLOYMENTS)).controller,
+        Start(cluster, beginning, (NAMESPACES, OPERATOR_GROUPS, CATALOG_SOURCES, DEPLOYMENTS)).controller,
         groups.controller,
         Catalogs(cluster).controller,
         Subscriptions(cluster).controller,

@@ -6,14 +6,12 @@ import math
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster, owner_reference
-from perflab.emulators.framework.conditions import is_true, now_s
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import is_leaving
-from perflab.emulators.framework.resources import PODS
+from perflab.emulators.framework.documents import is_leaving, is_true, now_s
+from perflab.emulators.framework.resources import CATALOG_SOURCES, PACKAGE_MANIFESTS, PODS, SERVICES
 from perflab.emulators.framework.store import Key, key_of
 from perflab.emulators.openshift.olm.manifests import package_manifest
 from perflab.emulators.openshift.olm.packages import packages
-from perflab.emulators.openshift.olm.resources import CATALOGS, MANIFESTS, SERVICES
 
 CATALOG_LABEL = "olm.catalogSource"
 READY = "READY"
@@ -26,10 +24,10 @@ class Catalogs:
     def __init__(self, cluster: Cluster) -> None:
         """Over the cluster's CatalogSources, their pods and their packages."""
         self._cluster = cluster
-        self._catalogs = cluster.store(CATALOGS)
+        self._catalogs = cluster.store(CATALOG_SOURCES)
         self._pods = cluster.store(PODS, CATALOG_LABEL)
         self._services = cluster.store(SERVICES, CATALOG_LABEL)
-        self._manifests = cluster.store(MANIFESTS)
+        self._manifests = cluster.store(PACKAGE_MANIFESTS)
         self.controller = Controller("CatalogSource", self._reconcile)
         self.controller.follow(self._catalogs)
         self._pods.listen(self._pod_changed)
@@ -94,7 +92,7 @@ class Catalogs:
             "namespace": metadata["namespace"],
             "labels": {CATALOG_LABEL: metadata["name"], "olm.managed": "true"},
             "annotations": self._cluster.mark(),
-            "ownerReferences": [owner_reference(CATALOGS, catalog)],
+            "ownerReferences": [owner_reference(CATALOG_SOURCES, catalog)],
         }
 
     async def _offer(self, catalog: Document) -> None:
@@ -102,7 +100,7 @@ class Catalogs:
             manifest = package_manifest(package, catalog)
             if package.is_offered_by(catalog) and self._manifests.get(key_of(manifest)) is None:
                 manifest["metadata"]["annotations"] = self._cluster.mark()
-                manifest["metadata"]["ownerReferences"] = [owner_reference(CATALOGS, catalog)]
+                manifest["metadata"]["ownerReferences"] = [owner_reference(CATALOG_SOURCES, catalog)]
                 status = manifest.pop("status")
                 await self._manifests.create(manifest)
                 await self._manifests.patch_status(key_of(manifest), status)

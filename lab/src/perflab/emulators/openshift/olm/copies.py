@@ -6,10 +6,10 @@ from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.documents import is_leaving, own_labels, phase_of
-from perflab.emulators.framework.resources import NAMESPACES
+from perflab.emulators.framework.resources import CLUSTER_SERVICE_VERSIONS, NAMESPACES
 from perflab.emulators.framework.store import Key, key_of
 from perflab.emulators.openshift.olm.groups import EVERYWHERE, Groups, targets
-from perflab.emulators.openshift.olm.resources import COPIED_FROM, VERSIONS
+from perflab.emulators.openshift.olm.resolving import COPIED_FROM
 
 _KEPT_ANNOTATIONS = ("olm.operatorGroup", "olm.operatorNamespace")
 
@@ -21,7 +21,7 @@ class Copies:
         """Over the cluster's versions and namespaces."""
         self._cluster = cluster
         self._groups = groups
-        self._versions = cluster.store(VERSIONS)
+        self._versions = cluster.store(CLUSTER_SERVICE_VERSIONS)
         self._namespaces = cluster.store(NAMESPACES)
         self.controller = Controller("copies", self._reconcile)
         self._versions.listen(self._version_changed)

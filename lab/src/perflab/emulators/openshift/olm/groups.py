@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
-from perflab.emulators.framework.conditions import now_s
 from perflab.emulators.framework.controller import Controller
+from perflab.emulators.framework.documents import now_s
+from perflab.emulators.framework.resources import OPERATOR_GROUPS
 from perflab.emulators.framework.store import Key
-from perflab.emulators.openshift.olm.resources import GROUPS
 
 # as the only target: every namespace
 EVERYWHERE = ""
@@ -58,7 +58,7 @@ class Groups:
 
     def __init__(self, cluster: Cluster) -> None:
         """Over the cluster's OperatorGroups."""
-        self._groups = cluster.store(GROUPS)
+        self._groups = cluster.store(OPERATOR_GROUPS)
         self.controller = Controller("OperatorGroup", self._reconcile)
         self.controller.follow(self._groups)
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.operator_deployments import OPERATOR
+from perflab.emulators.framework.resources import CLUSTER_SERVICE_VERSIONS
 from perflab.emulators.openshift.olm.packages import Package
-from perflab.emulators.openshift.olm.resources import VERSIONS
 
 _MODES = ("OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces")
 # one Deployment's pods, whatever labels the product gives them
@@ -142,15 +142,15 @@ def _deployment(
                 **strategy["label"],
                 "olm.managed": "true",
                 "olm.owner": metadata["name"],
-                "olm.owner.kind": VERSIONS.kind,
+                "olm.owner.kind": CLUSTER_SERVICE_VERSIONS.kind,
                 "olm.owner.namespace": metadata["namespace"],
                 OPERATOR: package,
             },
             "annotations": annotations,
             "ownerReferences": [
                 {
-                    "apiVersion": VERSIONS.api_version,
-                    "kind": VERSIONS.kind,
+                    "apiVersion": CLUSTER_SERVICE_VERSIONS.api_version,
+                    "kind": CLUSTER_SERVICE_VERSIONS.kind,
                     "name": metadata["name"],
                     "uid": metadata["uid"],
                     "controller": False,

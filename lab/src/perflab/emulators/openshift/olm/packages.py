@@ -11,7 +11,16 @@ from typing import Any
 
 from perflab.cluster.api import Document
 from perflab.cluster.installing import read_documents
-from perflab.emulators.openshift.olm.resources import MARKETPLACE
+
+MARKETPLACE = "openshift-marketplace"
+_GROUP = "operators.coreos.com"
+_LONGEST_NAME = 63
+
+
+def component_label(package: str, namespace: str) -> str:
+    """The label of everything that belongs to a package's installation; OLM cuts it as names of labels must be."""
+    return f"{_GROUP}/" + f"{package}.{namespace}"[:_LONGEST_NAME].rstrip("-._")
+
 
 _EMULATORS = Path(__file__).parents[2]
 

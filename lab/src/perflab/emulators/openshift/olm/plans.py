@@ -6,16 +6,19 @@ import asyncio
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
-from perflab.emulators.framework.conditions import now_s
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import is_leaving, phase_of
-from perflab.emulators.framework.resources import DEFINITIONS
+from perflab.emulators.framework.documents import is_leaving, now_s, phase_of
+from perflab.emulators.framework.resources import (
+    CLUSTER_SERVICE_VERSIONS,
+    CUSTOM_RESOURCE_DEFINITIONS,
+    INSTALL_PLANS,
+    OPERATOR_GROUPS,
+)
 from perflab.emulators.framework.store import Key, key_of
 from perflab.emulators.openshift.olm.groups import Groups
 from perflab.emulators.openshift.olm.manifests import csv
-from perflab.emulators.openshift.olm.packages import Package, package_of
+from perflab.emulators.openshift.olm.packages import Package, component_label, package_of
 from perflab.emulators.openshift.olm.resolving import originals
-from perflab.emulators.openshift.olm.resources import GROUPS, PLANS, VERSIONS, component_label
 
 _ENDED = ("Complete", "Failed")
 
@@ -27,12 +30,12 @@ class Plans:
         """Over the cluster's plans, versions and definitions of kinds."""
         self._cluster = cluster
         self._groups = groups
-        self._plans = cluster.store(PLANS)
-        self._versions = cluster.store(VERSIONS)
-        self._definitions = cluster.store(DEFINITIONS)
+        self._plans = cluster.store(INSTALL_PLANS)
+        self._versions = cluster.store(CLUSTER_SERVICE_VERSIONS)
+        self._definitions = cluster.store(CUSTOM_RESOURCE_DEFINITIONS)
         self.controller = Controller("InstallPlan", self._reconcile)
         self.controller.follow(self._plans)
-        cluster.store(GROUPS).listen(self.controller.ask_all)
+        cluster.store(OPERATOR_GROUPS).listen(self.controller.ask_all)
         cluster.steps.listen(self.controller.ask_all)
 
     async def _reconcile(self, key: Key) -> float | None:

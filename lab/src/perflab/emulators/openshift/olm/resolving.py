@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from perflab.cluster.api import Document
 from perflab.emulators.framework.documents import own_labels, phase_of
 from perflab.emulators.openshift.olm.packages import Package
-from perflab.emulators.openshift.olm.resources import COPIED_FROM
+
+# of a copy: the namespace of the original
+COPIED_FROM = "olm.copiedFrom"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,17 @@ from collections.abc import Mapping
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
-from perflab.emulators.framework.conditions import Condition, now_s, with_condition
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import own_labels, phase_of
+from perflab.emulators.framework.documents import Condition, now_s, own_labels, phase_of, with_condition
+from perflab.emulators.framework.resources import (
+    CATALOG_SOURCES,
+    CLUSTER_SERVICE_VERSIONS,
+    INSTALL_PLANS,
+    SUBSCRIPTIONS,
+)
 from perflab.emulators.framework.store import Key, key_of
 from perflab.emulators.openshift.olm.catalogs import is_ready
-from perflab.emulators.openshift.olm.packages import find
+from perflab.emulators.openshift.olm.packages import component_label, find
 from perflab.emulators.openshift.olm.resolving import (
     Outcome,
     Settled,
@@ -22,7 +27,6 @@ from perflab.emulators.openshift.olm.resolving import (
     resolve,
     unsatisfiable,
 )
-from perflab.emulators.openshift.olm.resources import CATALOGS, PLANS, SUBSCRIPTIONS, VERSIONS, component_label
 
 _UNHEALTHY, _FAILED, _PENDING = "CatalogSourcesUnhealthy", "ResolutionFailed", "InstallPlanPending"
 
@@ -34,9 +38,9 @@ class Subscriptions:
         """Over the cluster's Subscriptions, catalogs, plans and versions."""
         self._cluster = cluster
         self._subscriptions = cluster.store(SUBSCRIPTIONS)
-        self._catalogs = cluster.store(CATALOGS)
-        self._plans = cluster.store(PLANS)
-        self._versions = cluster.store(VERSIONS)
+        self._catalogs = cluster.store(CATALOG_SOURCES)
+        self._plans = cluster.store(INSTALL_PLANS)
+        self._versions = cluster.store(CLUSTER_SERVICE_VERSIONS)
         self.controller = Controller("subscriptions of a namespace", self._resolve)
         for store in (self._subscriptions, self._plans, self._versions):
             store.listen(self._changed)
@@ -147,8 +151,8 @@ class Subscriptions:
         phase = phase_of(plan) or "Planning"
         status = (self._subscriptions.get(key_of(subscription)) or {}).get("status") or {}
         reference = {
-            "apiVersion": PLANS.api_version,
-            "kind": PLANS.kind,
+            "apiVersion": INSTALL_PLANS.api_version,
+            "kind": INSTALL_PLANS.kind,
             "name": plan["metadata"]["name"],
             "namespace": plan["metadata"]["namespace"],
             "uid": plan["metadata"]["uid"],

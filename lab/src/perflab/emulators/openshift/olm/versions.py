@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
-from perflab.emulators.framework.conditions import now_s
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import is_leaving, own_annotations, own_labels, phase_of
+from perflab.emulators.framework.documents import is_leaving, now_s, own_annotations, own_labels, phase_of
 from perflab.emulators.framework.operator_deployments import OPERATOR
-from perflab.emulators.framework.resources import DEFINITIONS, DEPLOYMENTS
+from perflab.emulators.framework.resources import (
+    CLUSTER_SERVICE_VERSIONS,
+    CUSTOM_RESOURCE_DEFINITIONS,
+    DEPLOYMENTS,
+    OPERATOR_GROUPS,
+    SUBSCRIPTIONS,
+)
 from perflab.emulators.framework.store import Key, key_of
 from perflab.emulators.openshift.olm.groups import Groups, problem_of, targets
 from perflab.emulators.openshift.olm.manifests import deployments
 from perflab.emulators.openshift.olm.packages import package_of
-from perflab.emulators.openshift.olm.resolving import originals
-from perflab.emulators.openshift.olm.resources import COPIED_FROM, GROUPS, SUBSCRIPTIONS, VERSIONS
+from perflab.emulators.openshift.olm.resolving import COPIED_FROM, originals
 
 # the last so many changes of phase are kept, as with OLM
 _KEPT_CONDITIONS = 20
@@ -27,15 +31,15 @@ class Versions:
         """Over the cluster's versions, their Deployments and what they need."""
         self._cluster = cluster
         self._groups = groups
-        self._versions = cluster.store(VERSIONS)
+        self._versions = cluster.store(CLUSTER_SERVICE_VERSIONS)
         self._subscriptions = cluster.store(SUBSCRIPTIONS)
-        self._definitions = cluster.store(DEFINITIONS)
+        self._definitions = cluster.store(CUSTOM_RESOURCE_DEFINITIONS)
         self._deployments = cluster.store(DEPLOYMENTS, OPERATOR)
         self.controller = Controller("ClusterServiceVersion", self._reconcile)
         self.controller.follow(self._versions)
         self._deployments.listen(self._deployment_changed)
         self._definitions.listen(self.controller.ask_all)
-        cluster.store(GROUPS).listen(self.controller.ask_all)
+        cluster.store(OPERATOR_GROUPS).listen(self.controller.ask_all)
         cluster.steps.listen(self.controller.ask_all)
 
     def _deployment_changed(self, old: Document | None, new: Document | None) -> None:
@@ -156,7 +160,7 @@ class Versions:
         conditions = [*(status.get("conditions") or []), stamped][-_KEPT_CONDITIONS:]
         await self._versions.patch_status(key_of(version), {**stamped, "conditions": conditions})
         kind = "Warning" if phase == "Failed" else "Normal"
-        await self._cluster.event(VERSIONS, version, reason, message, kind)
+        await self._cluster.event(CLUSTER_SERVICE_VERSIONS, version, reason, message, kind)
 
 
 def _names(version: Document) -> list[str]:

@@ -18,13 +18,31 @@ from pathlib import Path
 
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.resources import DEPLOYMENTS, NAMESPACES
+from perflab.emulators.framework.resources import (
+    CLUSTER_VERSIONS,
+    DEPLOYMENTS,
+    DNSES,
+    INFRASTRUCTURES,
+    INGRESS_CONFIGURATIONS,
+    NAMESPACES,
+    PROJECT_CONFIGURATIONS,
+    SECURITY_CONTEXT_CONSTRAINTS,
+)
 from perflab.emulators.framework.start import Start
-from perflab.emulators.openshift.platform import resources
 from perflab.emulators.openshift.platform.operators import Operators
 from perflab.emulators.openshift.platform.projects import Projects
 from perflab.emulators.openshift.platform.requests import Requests
 from perflab.emulators.openshift.platform.routes import Routes
+
+# what a cluster has one or some of from the start
+_CONFIGURATION = (
+    CLUSTER_VERSIONS,
+    INFRASTRUCTURES,
+    DNSES,
+    INGRESS_CONFIGURATIONS,
+    PROJECT_CONFIGURATIONS,
+    SECURITY_CONTEXT_CONSTRAINTS,
+)
 
 STEPS: Mapping[str, str] = {
     "operator": "from a ClusterOperator that is not Available to one that is; one that fails is Degraded",
@@ -35,6 +53,6 @@ STEPS: Mapping[str, str] = {
 
 def controllers(cluster: Cluster) -> list[Controller]:
     """Those of what is there from the start, of operators, projects, requests for them, and routes."""
-    start = Start(cluster, Path(__file__).with_name("start.yaml"), (NAMESPACES, DEPLOYMENTS, *resources.CONFIGURATION))
+    start = Start(cluster, Path(__file__).with_name("start.yaml"), (NAMESPACES, DEPLOYMENTS, *_CONFIGURATION))
     parts = (Operators(cluster), Projects(cluster), Requests(cluster), Routes(cluster))
     return [start.controller, *(part.controller for part in parts)]

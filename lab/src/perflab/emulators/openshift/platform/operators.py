@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
-from perflab.emulators.framework.conditions import conditions_of, with_condition
 from perflab.emulators.framework.controller import Controller
+from perflab.emulators.framework.documents import conditions_of, with_condition
+from perflab.emulators.framework.resources import CLUSTER_OPERATORS
 from perflab.emulators.framework.store import Key
-from perflab.emulators.openshift.platform.resources import CLUSTER_OPERATORS, VERSION
+
+VERSION = "4.18.14"
 
 NAMES = (
     "authentication",

@@ -8,9 +8,8 @@ from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import EMULATED, Cluster
 from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.documents import is_leaving, own_annotations
-from perflab.emulators.framework.resources import NAMESPACES
+from perflab.emulators.framework.resources import NAMESPACES, PROJECTS
 from perflab.emulators.framework.store import Key, key_of
-from perflab.emulators.openshift.platform.resources import PROJECTS
 
 # who deletes a Project waits until its Namespace is gone, as with OpenShift's own API
 _FINALIZER = "lab.psap.perf/namespace"

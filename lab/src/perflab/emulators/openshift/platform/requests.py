@@ -7,9 +7,14 @@ import math
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.resources import NAMESPACES, Resource
+from perflab.emulators.framework.resources import (
+    NAMESPACES,
+    PROJECT_CONFIGURATIONS,
+    PROJECT_REQUESTS,
+    TEMPLATES,
+    Resource,
+)
 from perflab.emulators.framework.store import Key
-from perflab.emulators.openshift.platform.resources import PROJECT_CONFIGURATIONS, PROJECT_REQUESTS, TEMPLATES
 from perflab.emulators.openshift.platform.templates import instantiate
 
 _CONFIGURATION: Key = ("", "cluster")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
-from perflab.emulators.framework.conditions import now_s
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import is_leaving
+from perflab.emulators.framework.documents import is_leaving, now_s
+from perflab.emulators.framework.resources import ROUTES
 from perflab.emulators.framework.store import Key
-from perflab.emulators.openshift.platform.resources import APPS_DOMAIN, ROUTES
+
+APPS_DOMAIN = "apps.lab.invalid"
 
 _ROUTER = "default"
 

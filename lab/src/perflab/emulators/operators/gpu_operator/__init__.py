@@ -24,28 +24,26 @@ from pathlib import Path
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.operator_deployments import Operator
-from perflab.emulators.operators.gpu_operator.deployed import PACKAGE
+from perflab.emulators.operators.gpu_operator.configuration import Configuration
 from perflab.emulators.operators.gpu_operator.exporter import Exporter
-from perflab.emulators.operators.gpu_operator.nodes import Nodes
+from perflab.emulators.operators.gpu_operator.nodes import STEP_LABELS, Nodes
 from perflab.emulators.operators.gpu_operator.pods import Pods
-from perflab.emulators.operators.gpu_operator.policies import Policies
-from perflab.emulators.operators.gpu_operator.started import Started
-from perflab.emulators.operators.gpu_operator.steps import DAEMON_SETS, LABELS, VALIDATION
+from perflab.emulators.operators.gpu_operator.policies import STEP_DAEMON_SETS, STEP_VALIDATION, Policies
 
 STEPS: Mapping[str, str] = {
-    DAEMON_SETS: "from the ClusterPolicy to an operand's DaemonSet, whose name can be told",
-    VALIDATION: "from all DaemonSets ready to the state ready of the ClusterPolicy",
-    LABELS: "from the ready pod of GPU feature discovery or the device plugin to a node's labels and GPUs",
+    STEP_DAEMON_SETS: "from the ClusterPolicy to an operand's DaemonSet, whose name can be told",
+    STEP_VALIDATION: "from all DaemonSets ready to the state ready of the ClusterPolicy",
+    STEP_LABELS: "from the ready pod of GPU feature discovery or the device plugin to a node's labels and GPUs",
 }
 
 
 def controllers(cluster: Cluster) -> list[Controller]:
     """Those of ClusterPolicies, of nodes, and of what the exporters tell."""
-    operator = Operator(cluster, PACKAGE)
+    operator = Operator(cluster, "gpu-operator-certified")
     pods = Pods(cluster)
-    started = Started(cluster, pods)
+    configuration = Configuration(cluster, pods)
     return [
         Policies(cluster, operator).controller,
-        Nodes(cluster, operator, pods, started).controller,
-        Exporter(cluster, operator, pods, started, Path.cwd()).controller,
+        Nodes(cluster, operator, pods, configuration).controller,
+        Exporter(cluster, operator, pods, configuration, Path.cwd()).controller,
     ]

@@ -13,11 +13,11 @@ from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller, Reconcile
 from perflab.emulators.framework.operator_deployments import Operator
-from perflab.emulators.framework.resources import NAMESPACES, NODES
+from perflab.emulators.framework.resources import CLUSTER_POLICIES, NAMESPACES, NODES
 from perflab.emulators.framework.store import Key
 from perflab.emulators.operators.gpu_operator import metrics
-from perflab.emulators.operators.gpu_operator.deployed import operator_namespace
-from perflab.emulators.operators.gpu_operator.discovered import hardware_of, is_gpu_node, number_of_gpus
+from perflab.emulators.operators.gpu_operator.configuration import Configuration
+from perflab.emulators.operators.gpu_operator.hardware import hardware_of, is_gpu_node, number_of_gpus
 from perflab.emulators.operators.gpu_operator.operands import (
     DCGM_EXPORTER,
     DEVICE_PLUGIN,
@@ -25,10 +25,10 @@ from perflab.emulators.operators.gpu_operator.operands import (
     section,
 )
 from perflab.emulators.operators.gpu_operator.pods import Pods
-from perflab.emulators.operators.gpu_operator.resources import CLUSTER_POLICIES, MONITORED
-from perflab.emulators.operators.gpu_operator.started import Started
 from perflab.emulators.operators.gpu_operator.usage import Usage, of_gpus
 from perflab.processes.ports import LOOPBACK
+
+_MONITORED = "openshift.io/cluster-monitoring"
 
 _FILE = "gpu-operator.json"
 _OPERATOR = "gpu-operator"
@@ -40,12 +40,14 @@ _PORTS = {DCGM_EXPORTER.name: 9400, NODE_STATUS_EXPORTER.name: 8000, _OPERATOR: 
 class Exporter:
     """Serves `/dcgm/NODE`, `/node-status/NODE` and `/operator`, and keeps the list of targets."""
 
-    def __init__(self, cluster: Cluster, operator: Operator, pods: Pods, started: Started, lab: Path) -> None:
+    def __init__(
+        self, cluster: Cluster, operator: Operator, pods: Pods, configuration: Configuration, lab: Path
+    ) -> None:
         """*lab* is the lab's folder."""
         self._cluster = cluster
         self._operator = operator
         self._pods = pods
-        self._started = started
+        self._configuration = configuration
         self._file = lab / "prometheus" / _FILE
         self._nodes = cluster.store(NODES)
         self._namespaces = cluster.store(NAMESPACES)
@@ -83,10 +85,10 @@ class Exporter:
         return None
 
     def _targets(self) -> list[Document]:
-        namespace = operator_namespace(self._cluster)
+        namespace = self._operator.namespace
         labels = (self._namespaces.get(("", namespace)) or {"metadata": {}})["metadata"].get("labels") or {}
         policy = next(iter(self._policies.values()), None)
-        if labels.get(MONITORED) != "true" or not self._operator.running:
+        if labels.get(_MONITORED) != "true" or not self._operator.running:
             return []
         found = [self._target("/operator", namespace, _OPERATOR, _OPERATOR, _OPERATOR)]
         if policy is None:
@@ -118,7 +120,7 @@ class Exporter:
         node = self._nodes.get(("", name))
         if node is None or self._pods.ready(name, DCGM_EXPORTER) is None:
             return web.Response(status=404, text=f"no DCGM exporter runs on {name}\n")
-        listed = self._started.metrics(name)
+        listed = self._configuration.metrics(name)
         try:
             chosen = metrics.read_list(metrics.DEFAULTS if listed is None else listed)
         except ValueError as error:

@@ -5,37 +5,44 @@ from __future__ import annotations
 import math
 
 from perflab.cluster.api import Document
+from perflab.cluster.nodes import GPUS
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.documents import is_leaving, own_annotations, own_labels
 from perflab.emulators.framework.operator_deployments import Operator
-from perflab.emulators.framework.resources import NODES
+from perflab.emulators.framework.resources import CLUSTER_POLICIES, NODES
 from perflab.emulators.framework.store import Key, key_of
-from perflab.emulators.operators.gpu_operator.discovered import hardware_of, is_gpu_node, number_of_gpus
-from perflab.emulators.operators.gpu_operator.operands import DEVICE_PLUGIN, FEATURE_DISCOVERY, OPERANDS
-from perflab.emulators.operators.gpu_operator.pods import Pods
-from perflab.emulators.operators.gpu_operator.resources import (
-    CLUSTER_POLICIES,
-    GPUS,
-    KEPT,
+from perflab.emulators.operators.gpu_operator.configuration import Configuration
+from perflab.emulators.operators.gpu_operator.hardware import hardware_of, is_gpu_node, number_of_gpus
+from perflab.emulators.operators.gpu_operator.operands import (
+    DEVICE_PLUGIN,
+    FEATURE_DISCOVERY,
     MIG_MANAGER_LABEL,
+    OPERANDS,
     PREFIX,
-    PRESENT,
 )
+from perflab.emulators.operators.gpu_operator.pods import Pods
 from perflab.emulators.operators.gpu_operator.sharing import UNSHARED, Sharing
-from perflab.emulators.operators.gpu_operator.started import Started
-from perflab.emulators.operators.gpu_operator.steps import LABELS
+
+# the step whose delay and failure can be set
+STEP_LABELS = "labels"
+_PRESENT = "nvidia.com/gpu.present"
+# what users set themselves, to choose for a node
+_KEPT = frozenset(
+    ("nvidia.com/device-plugin.config", "nvidia.com/gpu.workload.config", "nvidia.com/gpu.deploy.operands",
+     "nvidia.com/mig.config")
+)  # fmt: skip
 
 
 class Nodes:
     """Labels and capacity of the nodes whose machines have GPUs."""
 
-    def __init__(self, cluster: Cluster, operator: Operator, pods: Pods, started: Started) -> None:
+    def __init__(self, cluster: Cluster, operator: Operator, pods: Pods, configuration: Configuration) -> None:
         """Over the cluster's nodes, operands' pods and ClusterPolicy."""
         self._cluster = cluster
         self._operator = operator
         self._pods = pods
-        self._started = started
+        self._configuration = configuration
         self._nodes = cluster.store(NODES)
         self._policies = cluster.store(CLUSTER_POLICIES)
         # by node: the pods whose labels and GPUs it has got
@@ -67,7 +74,7 @@ class Nodes:
         name = node["metadata"]["name"]
         discovers, plugs = self._pods.ready(name, FEATURE_DISCOVERY), self._pods.ready(name, DEVICE_PLUGIN)
         wait_s = self._wait_s(name, discovers, plugs)
-        shared = self._started.sharing(node)
+        shared = self._configuration.sharing(node)
         labels, capacity = deploy_labels(), {}
         if discovers is not None and not wait_s:
             labels |= feature_labels(node, shared or UNSHARED)
@@ -81,7 +88,7 @@ class Nodes:
         uid = "/".join(pod["metadata"]["uid"] for pod in pods if pod is not None)
         if not uid or self._told.get(name) == uid:
             return 0.0
-        wait_s = self._cluster.steps.wait_s(LABELS, {"metadata": {"name": name, "uid": uid}})
+        wait_s = self._cluster.steps.wait_s(STEP_LABELS, {"metadata": {"name": name, "uid": uid}})
         if not wait_s:
             self._told[name] = uid
         return wait_s
@@ -99,7 +106,7 @@ class Nodes:
 
 def deploy_labels() -> dict[str, str]:
     """What the operator itself says of a node with GPUs: which operands it shall run."""
-    return {PRESENT: "true"} | {each.label: "true" for each in OPERANDS if each.label != MIG_MANAGER_LABEL}
+    return {_PRESENT: "true"} | {each.label: "true" for each in OPERANDS if each.label != MIG_MANAGER_LABEL}
 
 
 def feature_labels(node: Document, shared: Sharing) -> dict[str, str]:
@@ -126,7 +133,7 @@ def feature_labels(node: Document, shared: Sharing) -> dict[str, str]:
 
 def changed_labels(present: dict[str, str], wanted: dict[str, str]) -> dict[str, str | None]:
     """What to merge into *present*, so that of the stack's labels it has the wanted ones only."""
-    gone = {name for name in present if name.startswith(PREFIX)} - wanted.keys() - KEPT
+    gone = {name for name in present if name.startswith(PREFIX)} - wanted.keys() - _KEPT
     return dict.fromkeys(sorted(gone)) | {name: value for name, value in wanted.items() if present.get(name) != value}
 
 

@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from perflab.cluster.api import Document
-from perflab.emulators.operators.gpu_operator.resources import MIG_MANAGER_LABEL
+
+PREFIX = "nvidia.com/"
+MIG_MANAGER_LABEL = "nvidia.com/gpu.deploy.mig-manager"
+
 
 HASH = "nvidia.com/last-applied-hash"
 METRICS_FILE = "dcgm-metrics.csv"

@@ -6,14 +6,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from perflab.cluster.api import Document
-from perflab.emulators.framework import quantities
 from perflab.emulators.framework.cluster import Cluster
-from perflab.emulators.framework.conditions import is_true
-from perflab.emulators.framework.documents import is_leaving, own_labels, phase_of
+from perflab.emulators.framework.documents import is_leaving, is_true, own_labels, phase_of
 from perflab.emulators.framework.resources import PODS
 from perflab.emulators.framework.store import Key, key_of
-from perflab.emulators.operators.gpu_operator.operands import OPERANDS, Operand
-from perflab.emulators.operators.gpu_operator.resources import PREFIX
+from perflab.emulators.framework.units import parse_quantity
+from perflab.emulators.operators.gpu_operator.operands import OPERANDS, PREFIX, Operand
 
 _APPS = frozenset(operand.name for operand in OPERANDS)
 
@@ -72,7 +70,7 @@ def _limits(pod: Document) -> Iterator[int]:
         limits = (container.get("resources") or {}).get("limits") or {}
         for name in (f"{PREFIX}gpu", f"{PREFIX}gpu.shared"):
             if name in limits:
-                yield int(quantities.parse(limits[name]))
+                yield int(parse_quantity(limits[name]))
 
 
 def _since(entry: tuple[Document, int]) -> tuple[str, str]:

@@ -6,20 +6,18 @@ import math
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster, owner_reference
-from perflab.emulators.framework.conditions import conditions_of, with_condition
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import is_leaving, own_annotations
+from perflab.emulators.framework.documents import conditions_of, is_leaving, own_annotations, with_condition
 from perflab.emulators.framework.operator_deployments import Operator
+from perflab.emulators.framework.resources import CLUSTER_POLICIES, NODES
 from perflab.emulators.framework.resources import DAEMON_SETS as DAEMON_SET
-from perflab.emulators.framework.resources import NODES
 from perflab.emulators.framework.store import Key, key_of, owner_of
 from perflab.emulators.operators.gpu_operator import operands
-from perflab.emulators.operators.gpu_operator.deployed import operator_namespace
-from perflab.emulators.operators.gpu_operator.discovered import has_features, is_gpu_node
+from perflab.emulators.operators.gpu_operator.hardware import has_features, is_gpu_node
 from perflab.emulators.operators.gpu_operator.operands import HASH, VALIDATED, Operand
-from perflab.emulators.operators.gpu_operator.resources import CLUSTER_POLICIES
-from perflab.emulators.operators.gpu_operator.steps import DAEMON_SETS, VALIDATION
 
+# the steps whose delay and failure can be set
+STEP_DAEMON_SETS, STEP_VALIDATION = "daemonsets", "validation"
 _READY, _NOT_READY, _IGNORED = "ready", "notReady", "ignored"
 
 
@@ -55,7 +53,7 @@ class Policies:
 
     async def _reconcile(self, key: Key) -> float | None:
         policy = self._policies.get(key)
-        namespace = operator_namespace(self._cluster)
+        namespace = self._operator.namespace
         if policy is None or is_leaving(policy) or not self._operator.running or not namespace:
             return None
         if policy["metadata"]["uid"] != self._oldest():
@@ -77,8 +75,8 @@ class Policies:
         present = self._daemon_sets.get((namespace, operand.name))
         if present is None:
             awaited = _awaited(policy, operand)
-            wait_s = self._cluster.steps.wait_s(DAEMON_SETS, awaited)
-            if wait_s or self._cluster.steps.failure(DAEMON_SETS, awaited):
+            wait_s = self._cluster.steps.wait_s(STEP_DAEMON_SETS, awaited)
+            if wait_s or self._cluster.steps.failure(STEP_DAEMON_SETS, awaited):
                 return wait_s
             desired["metadata"]["ownerReferences"] = [owner_reference(CLUSTER_POLICIES, policy)]
             desired["metadata"]["namespace"] = namespace
@@ -102,8 +100,8 @@ class Policies:
         if broken or missing:
             self._validated.discard(uid)
         elif uid not in self._validated:
-            wait_s = self._cluster.steps.wait_s(VALIDATION, policy)
-            broken = self._cluster.steps.failure(VALIDATION, policy) if not wait_s else None
+            wait_s = self._cluster.steps.wait_s(STEP_VALIDATION, policy)
+            broken = self._cluster.steps.failure(STEP_VALIDATION, policy) if not wait_s else None
             missing = [VALIDATED.state] if wait_s else []
         if not broken and not missing:
             self._validated.add(uid)
@@ -114,11 +112,11 @@ class Policies:
         """What keeps an operand from being made at all."""
         for operand in operands.wanted(policy):
             awaited = _awaited(policy, operand)
-            told = self._cluster.steps.failure(DAEMON_SETS, awaited)
+            told = self._cluster.steps.failure(STEP_DAEMON_SETS, awaited)
             if told and self._daemon_sets.get((namespace, operand.name)) is None:
                 return (
                     None
-                    if self._cluster.steps.wait_s(DAEMON_SETS, awaited)
+                    if self._cluster.steps.wait_s(STEP_DAEMON_SETS, awaited)
                     else f"Failed to reconcile {operand.state}: {told}"
                 )
         return None

@@ -8,7 +8,8 @@ from typing import Any
 import yaml
 
 from perflab.cluster.api import Document
-from perflab.emulators.operators.gpu_operator.resources import GPU
+
+GPU = "nvidia.com/gpu"
 
 
 @dataclass(frozen=True, slots=True)

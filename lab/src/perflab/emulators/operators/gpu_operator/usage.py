@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.documents import own_annotations
-from perflab.emulators.operators.gpu_operator.resources import TRAINING
+from perflab.kubelet.training import ANNOTATION
 
 _MIB = 1 << 20
 
@@ -54,7 +54,7 @@ def _told(pod: Document, memory_mib: int) -> tuple[float, int]:
     """The utilization and the memory of each GPU, as the pod's annotation has them: else all, and half."""
     half = memory_mib * _MIB // 2
     try:
-        told = json.loads(own_annotations(pod).get(TRAINING) or "{}")
+        told = json.loads(own_annotations(pod).get(ANNOTATION) or "{}")
         return float(told.get("gpu_utilization", 1.0)), int(told.get("gpu_memory_bytes", half)) // _MIB
     except (ValueError, TypeError, AttributeError):
         return 1.0, half // _MIB

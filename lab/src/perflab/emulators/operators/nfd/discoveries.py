@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster, owner_reference
-from perflab.emulators.framework.conditions import conditions_of, with_condition
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import is_leaving
+from perflab.emulators.framework.documents import conditions_of, is_leaving, with_condition
 from perflab.emulators.framework.operator_deployments import Operator
-from perflab.emulators.framework.resources import DAEMON_SETS, DEPLOYMENTS
+from perflab.emulators.framework.resources import DAEMON_SETS, DEPLOYMENTS, NODE_FEATURE_DISCOVERIES
 from perflab.emulators.framework.store import Key, Store, key_of
-from perflab.emulators.operators.nfd.labels import Labels
-from perflab.emulators.operators.nfd.resources import APP, COLLECTOR, DISCOVERIES, MASTER, WORKER
+from perflab.emulators.operators.nfd.labels import APP, COLLECTOR, MASTER, WORKER, Labels
 
 _FINALIZER = "nfd-finalizer"
 _UNMET = "ConditionNotBeingMetCurrently"
@@ -25,7 +23,7 @@ class Discoveries:
         self._cluster = cluster
         self._labels = labels
         self._operator = Operator(cluster, "nfd")
-        self._discoveries = cluster.store(DISCOVERIES)
+        self._discoveries = cluster.store(NODE_FEATURE_DISCOVERIES)
         self._workers = cluster.store(DAEMON_SETS, f"{APP}={WORKER}")
         self._masters = cluster.store(DEPLOYMENTS, f"{APP}={MASTER}")
         self._collectors = cluster.store(DEPLOYMENTS, f"{APP}={COLLECTOR}")
@@ -72,7 +70,7 @@ class Discoveries:
                 "namespace": discovery["metadata"]["namespace"],
                 "labels": labels,
                 "annotations": self._cluster.mark(),
-                "ownerReferences": [owner_reference(DISCOVERIES, discovery)],
+                "ownerReferences": [owner_reference(NODE_FEATURE_DISCOVERIES, discovery)],
             },
             "spec": {
                 "selector": {"matchLabels": labels},

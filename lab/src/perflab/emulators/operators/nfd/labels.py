@@ -6,12 +6,15 @@ from collections.abc import Mapping
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
-from perflab.emulators.framework.conditions import is_true
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import own_annotations, own_labels
+from perflab.emulators.framework.documents import is_true, own_annotations, own_labels
 from perflab.emulators.framework.resources import NODES, PODS
 from perflab.emulators.framework.store import Key, key_of
-from perflab.emulators.operators.nfd.resources import APP, WORKER
+
+WORKER, MASTER, COLLECTOR = "nfd-worker", "nfd-master", "nfd-gc"
+# the label `app` of what the operator makes
+APP = "app"
+
 
 _PREFIX = "feature.node.kubernetes.io"
 # NFD's own note of the labels that it set

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
-from perflab.emulators.framework.conditions import is_true, now_s, with_condition
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import is_leaving, phase_of
-from perflab.emulators.framework.resources import PODS, SERVICES
+from perflab.emulators.framework.documents import is_leaving, is_true, now_s, phase_of, with_condition
+from perflab.emulators.framework.resources import PODS, RAY_CLUSTERS, SERVICES
 from perflab.emulators.framework.store import Key, key_of, owner_of
 from perflab.emulators.operators.ray import pods
-from perflab.emulators.operators.ray.resources import CLUSTER, HEAD, NODE_TYPE, RAY_CLUSTERS, READY
+from perflab.emulators.operators.ray.pods import CLUSTER, HEAD, NODE_TYPE
+
+# of a RayCluster's
+READY = "ready"
 
 # a pod of that name is still on its way out
 _NAME_TAKEN_S = 0.2

@@ -6,26 +6,18 @@ import datetime
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
-from perflab.emulators.framework.conditions import find, is_true, now_s
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import is_leaving, own_annotations, phase_of
-from perflab.emulators.framework.resources import JOBS, PODS
+from perflab.emulators.framework.documents import find_condition, is_leaving, is_true, now_s, own_annotations, phase_of
+from perflab.emulators.framework.resources import JOBS, PODS, RAY_CLUSTERS, RAY_JOBS
 from perflab.emulators.framework.store import Key, key_of, owner_of
 from perflab.emulators.operators.ray import pods
-from perflab.emulators.operators.ray.resources import (
-    CLUSTER,
-    COMPLETE,
-    FAILED,
-    INITIALIZING,
-    ORIGIN,
-    PENDING,
-    RAY_CLUSTERS,
-    RAY_JOBS,
-    READY,
-    RUNNING,
-    SUCCEEDED,
-    SUSPENDED,
-)
+from perflab.emulators.operators.ray.clusters import READY
+from perflab.emulators.operators.ray.pods import CLUSTER, ORIGIN
+
+# of a RayJob's status: how far its objects are, and how far the job itself is
+INITIALIZING, RUNNING, COMPLETE, FAILED = "Initializing", "Running", "Complete", "Failed"
+SUSPENDED = "Suspended"
+PENDING, SUCCEEDED = "PENDING", "SUCCEEDED"
 
 _ENDED = (COMPLETE, FAILED)
 # what the lab's pods end by: the program in this one has lost a process that it needs
@@ -127,7 +119,7 @@ class RayJobs:
         cluster = self._clusters.get((key[0], job["status"]["rayClusterName"]))
         if cluster is None or not self._is_whole(cluster):
             await self._lose(key)
-        failed = find(submitter, "Failed")
+        failed = find_condition(submitter, "Failed")
         if is_true(submitter, "Complete"):
             await self._end(key, COMPLETE, jobStatus=SUCCEEDED, message="Job finished successfully.", succeeded=1)
         elif failed and failed["status"] == "True":

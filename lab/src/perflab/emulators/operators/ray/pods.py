@@ -8,19 +8,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from perflab.cluster.api import Document
-from perflab.emulators.framework import quantities
 from perflab.emulators.framework.cluster import owner_reference
-from perflab.emulators.framework.resources import JOBS
-from perflab.emulators.operators.ray.resources import (
-    CLUSTER,
-    GROUP,
-    HEAD,
-    NODE_TYPE,
-    ORIGIN,
-    RAY_CLUSTERS,
-    RAY_JOBS,
-    WORKER,
-)
+from perflab.emulators.framework.resources import JOBS, RAY_CLUSTERS, RAY_JOBS
+from perflab.emulators.framework.units import format_quantity, parse_quantity
+
+CLUSTER = "ray.io/cluster"
+GROUP = "ray.io/group"
+NODE_TYPE = "ray.io/node-type"
+ORIGIN = "ray.io/originated-from-cr-name"
+HEAD, WORKER = "head", "worker"
 
 HEAD_GROUP = "headgroup"
 _LONGEST_CLUSTER = 50
@@ -203,5 +199,5 @@ def amount(cluster: Document, resource: str) -> str:
         for container in member.template["spec"]["containers"]:
             resources = container.get("resources") or {}
             asked = {**(resources.get("requests") or {}), **(resources.get("limits") or {})}
-            total += quantities.parse(asked.get(resource, 0))
-    return quantities.show(total)
+            total += parse_quantity(asked.get(resource, 0))
+    return format_quantity(total)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
-from perflab.emulators.framework.conditions import Condition, with_condition
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import is_leaving, phase_of
+from perflab.emulators.framework.documents import Condition, is_leaving, phase_of, with_condition
+from perflab.emulators.framework.resources import DATA_SCIENCE_CLUSTERS, DSC_INITIALIZATIONS
 from perflab.emulators.framework.store import Key, key_of
 from perflab.emulators.operators.rhoai.components import COMPONENTS, Component, is_managed
-from perflab.emulators.operators.rhoai.finalizers import add_finalizer, remove_finalizer
 from perflab.emulators.operators.rhoai.installing import Installer, State
-from perflab.emulators.operators.rhoai.platform import Platform
-from perflab.emulators.operators.rhoai.resources import CLUSTER_FINALIZER, CLUSTERS, INITIALIZATIONS, NOT_READY, READY
+from perflab.emulators.operators.rhoai.platform import NOT_READY, READY, Platform
+
+CLUSTER_FINALIZER = "platform.opendatahub.io/finalizer"
 
 _UNINITIALIZED = "the DSCInitialization is not ready"
 
@@ -36,8 +36,8 @@ class Clusters:
     def __init__(self, cluster: Cluster, platform: Platform) -> None:
         """Over the cluster's DataScienceClusters and DSCInitializations."""
         self._platform = platform
-        self._store = cluster.store(CLUSTERS)
-        self._initializations = cluster.store(INITIALIZATIONS)
+        self._store = cluster.store(DATA_SCIENCE_CLUSTERS)
+        self._initializations = cluster.store(DSC_INITIALIZATIONS)
         self._installer = Installer(cluster)
         self.controller = Controller("dsc", self._reconcile)
         self.controller.follow(self._store)
@@ -53,7 +53,7 @@ class Clusters:
         if is_leaving(document):
             await self._end(document)
             return None
-        await add_finalizer(self._store, document, CLUSTER_FINALIZER)
+        await self._store.add_finalizer(document, CLUSTER_FINALIZER)
         namespace = self._applications()
         if not namespace:
             waiting = State(False, _UNINITIALIZED)
@@ -81,7 +81,7 @@ class Clusters:
         for component in COMPONENTS.values():
             await self._installer.remove(component)
         if self._installer.is_empty():
-            await remove_finalizer(self._store, document, CLUSTER_FINALIZER)
+            await self._store.remove_finalizer(document, CLUSTER_FINALIZER)
 
     async def _tell(self, document: Document, told: Sequence[Told], release: Document | None = None) -> None:
         known = document.get("status") or {}

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from perflab.cluster.api import Document
-from perflab.emulators.operators.rhoai.resources import PART_OF
+
+# on what belongs to a component, with the component's name
+PART_OF = "platform.opendatahub.io/part-of"
+
 
 _VERSION = "v2.19.1"
 

@@ -6,20 +6,13 @@ import math
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
-from perflab.emulators.framework.conditions import Condition, with_condition
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import is_leaving, own_labels, phase_of
-from perflab.emulators.framework.resources import NAMESPACES
+from perflab.emulators.framework.documents import Condition, is_leaving, own_labels, phase_of, with_condition
+from perflab.emulators.framework.resources import DSC_INITIALIZATIONS, NAMESPACES
 from perflab.emulators.framework.store import Key, key_of
-from perflab.emulators.operators.rhoai.finalizers import add_finalizer, remove_finalizer
-from perflab.emulators.operators.rhoai.platform import Platform, Product
-from perflab.emulators.operators.rhoai.resources import (
-    ERROR,
-    GENERATED,
-    INITIALIZATION_FINALIZER,
-    INITIALIZATIONS,
-    READY,
-)
+from perflab.emulators.operators.rhoai.platform import ERROR, GENERATED, READY, Platform, Product
+
+INITIALIZATION_FINALIZER = "dscinitialization.opendatahub.io/finalizer"
 
 _STEP = "dsci"
 _PROGRESSING = "Progressing"
@@ -32,7 +25,7 @@ class Initializations:
         """Over the cluster's DSCInitializations and namespaces."""
         self._cluster = cluster
         self._platform = platform
-        self._store = cluster.store(INITIALIZATIONS)
+        self._store = cluster.store(DSC_INITIALIZATIONS)
         self._namespaces = cluster.store(NAMESPACES)
         self.controller = Controller("dsci", self._reconcile)
         self.controller.follow(self._store)
@@ -49,9 +42,9 @@ class Initializations:
         if document is None or product is None:
             return None
         if is_leaving(document):
-            await remove_finalizer(self._store, document, INITIALIZATION_FINALIZER)
+            await self._store.remove_finalizer(document, INITIALIZATION_FINALIZER)
             return None
-        await add_finalizer(self._store, document, INITIALIZATION_FINALIZER)
+        await self._store.add_finalizer(document, INITIALIZATION_FINALIZER)
         initialized = phase_of(document) == READY
         failure = None if initialized else self._cluster.steps.failure(_STEP, document)
         wait_s = 0.0 if initialized else self._cluster.steps.wait_s(_STEP, document)

@@ -10,9 +10,15 @@ from dataclasses import dataclass
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster, owner_reference
 from perflab.emulators.framework.documents import is_leaving
-from perflab.emulators.framework.resources import DEPLOYMENTS
+from perflab.emulators.framework.resources import (
+    CUSTOM_RESOURCE_DEFINITIONS,
+    DATA_SCIENCE_CLUSTERS,
+    DEPLOYMENTS,
+    IMAGE_STREAMS,
+)
 from perflab.emulators.framework.store import Store, key_of
 from perflab.emulators.operators.rhoai.components import (
+    PART_OF,
     Component,
     definition,
     deployment,
@@ -20,7 +26,6 @@ from perflab.emulators.operators.rhoai.components import (
     image_stream,
     needs_mesh,
 )
-from perflab.emulators.operators.rhoai.resources import CLUSTERS, DEFINITIONS, IMAGE_STREAMS, PART_OF
 
 _STEP = "component"
 _MESH = "servicemeshcontrolplanes.maistra.io"
@@ -63,7 +68,9 @@ class Installer:
             waiting = self._step(owner, component)
             if waiting is not None:
                 return waiting
-        if needs_mesh(owner, component.name) and not await self._cluster.api.exists(DEFINITIONS.path(name=_MESH)):
+        if needs_mesh(owner, component.name) and not await self._cluster.api.exists(
+            CUSTOM_RESOURCE_DEFINITIONS.path(name=_MESH)
+        ):
             message = "the operator servicemeshoperator is missing; spec.components.kserve.serving needs it"
             return State(False, message, failed=True, again_s=_AGAIN_S)
         await self._make_kinds(component)
@@ -96,15 +103,15 @@ class Installer:
         for kind in component.kinds:
             body = definition(component, kind)
             body["metadata"]["annotations"] = self._cluster.mark()
-            if not await self._cluster.api.exists(DEFINITIONS.path(name=kind.name)):
-                await self._cluster.api.create(DEFINITIONS.path(), body)
+            if not await self._cluster.api.exists(CUSTOM_RESOURCE_DEFINITIONS.path(name=kind.name)):
+                await self._cluster.api.create(CUSTOM_RESOURCE_DEFINITIONS.path(), body)
 
     async def _make(self, store: Store, body: Document, owner: Document, namespace: str) -> None:
         if store.get((namespace, body["metadata"]["name"])) is None:
             of_it = {
                 "namespace": namespace,
                 "annotations": self._cluster.mark(),
-                "ownerReferences": [owner_reference(CLUSTERS, owner)],
+                "ownerReferences": [owner_reference(DATA_SCIENCE_CLUSTERS, owner)],
             }
             created = await store.create({**body, "metadata": {**body["metadata"], **of_it}})
             if created is not None and "status" in body:

@@ -10,9 +10,19 @@ from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.documents import own_labels
 from perflab.emulators.framework.operator_deployments import OPERATOR, Operator
-from perflab.emulators.framework.resources import CONFIG_MAPS, DEPLOYMENTS
+from perflab.emulators.framework.resources import (
+    CATALOG_SOURCES,
+    CONFIG_MAPS,
+    DATA_SCIENCE_CLUSTERS,
+    DEPLOYMENTS,
+    DSC_INITIALIZATIONS,
+)
 from perflab.emulators.framework.store import Key
-from perflab.emulators.operators.rhoai.resources import CATALOG_SOURCES, CLUSTERS, DELETE, INITIALIZATIONS
+
+GENERATED = "opendatahub.io/generated-namespace"
+# on the ConfigMap that asks for the end
+DELETE = "api.openshift.com/addon-managed-odh-delete"
+READY, NOT_READY, ERROR = "Ready", "Not Ready", "Error"
 
 _MANAGED_CATALOG = "addon-managed-odh-catalog"
 _DISABLED = "DISABLE_DSC_CONFIG"
@@ -47,8 +57,8 @@ class Platform:
             product: cluster.store(DEPLOYMENTS, f"{OPERATOR}={product.package}") for product in self._operators
         }
         self._requests = cluster.store(CONFIG_MAPS, DELETE)
-        self._clusters = cluster.store(CLUSTERS)
-        self._initializations = cluster.store(INITIALIZATIONS)
+        self._clusters = cluster.store(DATA_SCIENCE_CLUSTERS)
+        self._initializations = cluster.store(DSC_INITIALIZATIONS)
         self._catalogs = cluster.store(CATALOG_SOURCES)
         self._started = False
         self.controller = Controller("start", self._start)

@@ -8,17 +8,16 @@ from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.documents import is_leaving
-from perflab.emulators.framework.resources import CONFIG_MAPS, NAMESPACES
-from perflab.emulators.framework.store import Key, Store, key_of
-from perflab.emulators.operators.rhoai.platform import Platform, Product
-from perflab.emulators.operators.rhoai.resources import (
-    CLUSTERS,
-    DELETE,
-    GENERATED,
-    INITIALIZATIONS,
+from perflab.emulators.framework.resources import (
+    CLUSTER_SERVICE_VERSIONS,
+    CONFIG_MAPS,
+    DATA_SCIENCE_CLUSTERS,
+    DSC_INITIALIZATIONS,
+    NAMESPACES,
     SUBSCRIPTIONS,
-    VERSIONS,
 )
+from perflab.emulators.framework.store import Key, Store, key_of
+from perflab.emulators.operators.rhoai.platform import DELETE, GENERATED, Platform, Product
 
 _STEP = "uninstall"
 
@@ -33,7 +32,7 @@ class Uninstallation:
         self._requests = cluster.store(CONFIG_MAPS, DELETE)
         generated = cluster.store(NAMESPACES, f"{GENERATED}=true")
         # each is begun when the ones before it are gone
-        self._order = [cluster.store(CLUSTERS), cluster.store(INITIALIZATIONS), generated]
+        self._order = [cluster.store(DATA_SCIENCE_CLUSTERS), cluster.store(DSC_INITIALIZATIONS), generated]
         self.controller = Controller("uninstallation", self._reconcile)
         self.controller.follow(self._requests)
         for store in self._order:
@@ -57,7 +56,7 @@ class Uninstallation:
 
     async def _delete_operator(self, product: Product) -> None:
         namespace = self._platform.namespace
-        for resource in (SUBSCRIPTIONS, VERSIONS):
+        for resource in (SUBSCRIPTIONS, CLUSTER_SERVICE_VERSIONS):
             for document in await self._cluster.api.list(resource.path(namespace)):
                 if _is_of(document, product):
                     await self._cluster.api.delete(resource.path(namespace, document["metadata"]["name"]))

@@ -7,23 +7,34 @@ from dataclasses import dataclass
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster, owner_reference
-from perflab.emulators.framework.conditions import conditions_of, find, is_true, with_condition
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import is_leaving, own_labels
-from perflab.emulators.framework.resources import JOBS, PRIORITY_CLASSES, PYTORCH_JOBS, Resource
+from perflab.emulators.framework.documents import (
+    conditions_of,
+    find_condition,
+    is_leaving,
+    is_true,
+    own_labels,
+    with_condition,
+)
+from perflab.emulators.framework.resources import (
+    JOBS,
+    KUEUE_WORKLOADS,
+    PRIORITY_CLASSES,
+    PYTORCH_JOBS,
+    RESOURCE_FLAVORS,
+    WORKLOAD_PRIORITY_CLASSES,
+    Resource,
+)
 from perflab.emulators.framework.store import Key, key_of, owner_of
 from perflab.emulators.queues.kueue import specs
-from perflab.emulators.queues.kueue.resources import (
+from perflab.emulators.queues.kueue.specs import (
     ADMITTED,
     FINISHED,
-    FLAVORS,
     JOB_UID_LABEL,
     PRIORITY_LABEL,
     QUEUE_LABEL,
     QUOTA_RESERVED,
     REQUEUED,
-    WORKLOAD_PRIORITIES,
-    WORKLOADS,
 )
 
 _PASSED_DOWN = "psap.perf/"
@@ -50,10 +61,10 @@ class QueuedJobs:
         self._cluster = cluster
         self._kind = kind
         self._jobs = cluster.store(kind.resource, QUEUE_LABEL)
-        self._workloads = cluster.store(WORKLOADS)
-        self._flavors = cluster.store(FLAVORS)
+        self._workloads = cluster.store(KUEUE_WORKLOADS)
+        self._flavors = cluster.store(RESOURCE_FLAVORS)
         self._priorities = {
-            "kueue.x-k8s.io/workloadpriorityclass": cluster.store(WORKLOAD_PRIORITIES),
+            "kueue.x-k8s.io/workloadpriorityclass": cluster.store(WORKLOAD_PRIORITY_CLASSES),
             "scheduling.k8s.io/priorityclass": cluster.store(PRIORITY_CLASSES),
         }
         self.controller = Controller(kind.resource.kind, self._reconcile)
@@ -123,7 +134,7 @@ class QueuedJobs:
     async def _finish(self, job: Document, workload: Document | None, ended: str) -> None:
         if workload is None or is_true(workload, FINISHED):
             return
-        message = (find(job, ended) or {}).get("message", "")
+        message = (find_condition(job, ended) or {}).get("message", "")
         conditions = with_condition(conditions_of(workload), FINISHED, True, self._kind.ends[ended], message)
         await self._workloads.patch_status(key_of(workload), {"conditions": conditions})
 

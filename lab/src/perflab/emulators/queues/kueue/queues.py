@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from perflab.cluster.api import Document, in_bulk
 from perflab.emulators.framework.cluster import Cluster
-from perflab.emulators.framework.conditions import conditions_of, with_condition
 from perflab.emulators.framework.controller import Controller
+from perflab.emulators.framework.documents import conditions_of, with_condition
+from perflab.emulators.framework.resources import CLUSTER_QUEUES, KUEUE_WORKLOADS, LOCAL_QUEUES, RESOURCE_FLAVORS
 from perflab.emulators.framework.store import Key, key_of
 from perflab.emulators.queues.kueue import specs
 from perflab.emulators.queues.kueue.admission import Demand, Plan, decide
-from perflab.emulators.queues.kueue.resources import (
-    ADMITTED,
-    CLUSTER_QUEUES,
-    EVICTED,
-    FLAVORS,
-    LOCAL_QUEUES,
-    PREEMPTED,
-    QUOTA_RESERVED,
-    WORKLOADS,
-)
+from perflab.emulators.queues.kueue.specs import ADMITTED, EVICTED, PREEMPTED, QUOTA_RESERVED
 
 # counts are for people: not at each change
 _COUNT_AFTER_S = 0.5
@@ -32,10 +24,10 @@ class Queues:
     def __init__(self, cluster: Cluster) -> None:
         """Over the cluster's queues, flavors and Workloads."""
         self._cluster = cluster
-        self._workloads = cluster.store(WORKLOADS)
+        self._workloads = cluster.store(KUEUE_WORKLOADS)
         self._queues = cluster.store(CLUSTER_QUEUES)
         self._local_queues = cluster.store(LOCAL_QUEUES)
-        self._flavors = cluster.store(FLAVORS)
+        self._flavors = cluster.store(RESOURCE_FLAVORS)
         # what waits or holds quota, by LocalQueue: read once at each change, not at each look
         self._live: dict[Key, dict[Key, Demand]] = {}
         self._to_admit: set[Key] = set()
@@ -130,7 +122,7 @@ class Queues:
         conditions = with_condition(conditions, EVICTED, True, PREEMPTED, message)
         conditions = with_condition(conditions, PREEMPTED, True, "InClusterQueue", message)
         await self._workloads.patch_status(key, {"conditions": conditions})
-        await self._cluster.event(WORKLOADS, workload, PREEMPTED, message)
+        await self._cluster.event(KUEUE_WORKLOADS, workload, PREEMPTED, message)
 
     async def _let_wait(self, key: Key, why: str) -> None:
         workload = self._workloads.get(key)

@@ -7,12 +7,17 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from perflab.cluster.api import Document
-from perflab.emulators.framework import quantities
-from perflab.emulators.framework.conditions import find, is_true
-from perflab.emulators.framework.documents import is_leaving
+from perflab.emulators.framework.documents import find_condition, is_leaving, is_true
 from perflab.emulators.framework.store import key_of
+from perflab.emulators.framework.units import format_quantity, parse_quantity
 from perflab.emulators.queues.kueue.admission import NEVER, Amounts, Demand, Group, Rules
-from perflab.emulators.queues.kueue.resources import ADMITTED, EVICTED, FINISHED, QUOTA_RESERVED
+
+QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+PRIORITY_LABEL = "kueue.x-k8s.io/priority-class"
+JOB_UID_LABEL = "kueue.x-k8s.io/job-uid"
+QUOTA_RESERVED, ADMITTED, EVICTED = "QuotaReserved", "Admitted", "Evicted"
+PREEMPTED, REQUEUED, FINISHED = "Preempted", "Requeued", "Finished"
+
 
 _HASH_LENGTH = 5
 _NAME_LENGTH = 200
@@ -69,7 +74,7 @@ def requests_of_pod(spec: Document) -> dict[str, Decimal]:
 def _requests_of_container(container: Document) -> dict[str, Decimal]:
     resources = container.get("resources") or {}
     asked = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
-    return {name: quantities.parse(text) for name, text in asked.items()}
+    return {name: parse_quantity(text) for name, text in asked.items()}
 
 
 def demand(workload: Document) -> Demand:
@@ -79,7 +84,7 @@ def demand(workload: Document) -> Demand:
     flavors: dict[str, str] = {}
     for assignment in admission.get("podSetAssignments") or ():
         flavors |= assignment.get("flavors") or {}
-    reserved = find(workload, QUOTA_RESERVED) or {}
+    reserved = find_condition(workload, QUOTA_RESERVED) or {}
     return Demand(
         key=key_of(workload),
         requests=requests(workload["spec"]["podSets"]),
@@ -88,7 +93,7 @@ def demand(workload: Document) -> Demand:
         flavors=flavors,
         reserved=reserved.get("lastTransitionTime", "") if flavors else "",
         is_leaving=bool(flavors) and is_true(workload, EVICTED),
-        is_told=find(workload, QUOTA_RESERVED) is not None,
+        is_told=find_condition(workload, QUOTA_RESERVED) is not None,
     )
 
 
@@ -118,7 +123,7 @@ def rules(queue: Document) -> Rules:
 
 def _group(group: Document) -> Group:
     quotas: dict[str, Amounts] = {
-        flavor["name"]: {each["name"]: quantities.parse(each["nominalQuota"]) for each in flavor["resources"]}
+        flavor["name"]: {each["name"]: parse_quantity(each["nominalQuota"]) for each in flavor["resources"]}
         for flavor in group["flavors"]
     }
     return Group(quotas)
@@ -140,7 +145,7 @@ def assignments(workload: Document, flavors: Mapping[str, str]) -> list[Document
                 "name": pod_set["name"],
                 "count": pod_set["count"],
                 "flavors": {name: flavors[name] for name in each},
-                "resourceUsage": {name: quantities.show(amount * pod_set["count"]) for name, amount in each.items()},
+                "resourceUsage": {name: format_quantity(amount * pod_set["count"]) for name, amount in each.items()},
             }
         )
     return found

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster, owner_reference
-from perflab.emulators.framework.conditions import conditions_of, with_condition
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import is_leaving, own_annotations, own_labels, phase_of
-from perflab.emulators.framework.resources import PODS, PYTORCH_JOBS, Resource
+from perflab.emulators.framework.documents import (
+    conditions_of,
+    is_leaving,
+    own_annotations,
+    own_labels,
+    phase_of,
+    with_condition,
+)
+from perflab.emulators.framework.resources import PODS, PYTORCH_JOBS, RUNAI_JOBS, RUNAI_POD_GROUPS, Resource
 from perflab.emulators.framework.store import Key, Store, key_of, owner_of
-from perflab.emulators.queues.runai.resources import GATE, GROUP_ANNOTATION, POD_GROUPS, RUNAI_JOBS, WORKLOAD_NAME
+from perflab.emulators.queues.runai.specs import GATE, GROUP_ANNOTATION, WORKLOAD_NAME
 
 
 class Groups:
@@ -19,7 +25,7 @@ class Groups:
         """Over the cluster's pods, their jobs and the groups."""
         self._cluster = cluster
         self._pods = cluster.store(PODS, WORKLOAD_NAME)
-        self._groups = cluster.store(POD_GROUPS)
+        self._groups = cluster.store(RUNAI_POD_GROUPS)
         self._jobs: dict[str, tuple[Resource, Store]] = {
             each.kind: (each, cluster.store(each)) for each in (RUNAI_JOBS, PYTORCH_JOBS)
         }

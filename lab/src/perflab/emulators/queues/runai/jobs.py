@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster, owner_reference
-from perflab.emulators.framework.conditions import is_true, now_s, with_condition
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import is_leaving, phase_of
-from perflab.emulators.framework.resources import PODS
+from perflab.emulators.framework.documents import is_leaving, is_true, now_s, phase_of, with_condition
+from perflab.emulators.framework.resources import PODS, RUNAI_JOBS
 from perflab.emulators.framework.store import Key, key_of, owner_of
-from perflab.emulators.queues.runai.resources import RUNAI_JOBS, WORKLOAD_NAME
+from perflab.emulators.queues.runai.specs import WORKLOAD_NAME
 from perflab.errors import ClusterError
 
 # which of a job's pods it is, of 0 … completions - 1

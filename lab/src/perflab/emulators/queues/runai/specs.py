@@ -11,7 +11,18 @@ from typing import Any
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.documents import own_annotations, own_labels
-from perflab.emulators.queues.runai.resources import GANG_LABEL, GATE, RELEASE, WORKLOAD_NAME
+
+# on everything below a workload: the name of the workload
+WORKLOAD_NAME = "workloadName"
+# on everything below a workload: the name of the RunaiJob or PyTorchJob
+RELEASE = "release"
+# on a pod: which PodGroup it is in
+GROUP_ANNOTATION = "pod-group-name"
+# holds a pod back until it is in a group
+GATE = "run.ai/pod-group"
+# the lab's label that puts a pod into a gang of the real scheduler
+GANG_LABEL = "lab.psap.perf/pod-group"
+
 
 # what of a workload's own metadata goes down to all that is made for it
 _PASSED_DOWN = ("psap.perf/", "lab.psap.perf/")

@@ -6,13 +6,20 @@ from collections.abc import Callable
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster, owner_reference
-from perflab.emulators.framework.conditions import conditions_of, find, is_true, with_condition
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import is_leaving
-from perflab.emulators.framework.resources import GANGS, PYTORCH_JOBS, Resource
+from perflab.emulators.framework.documents import conditions_of, find_condition, is_leaving, is_true, with_condition
+from perflab.emulators.framework.resources import (
+    DISTRIBUTED_WORKLOADS,
+    INTERACTIVE_WORKLOADS,
+    POD_GROUPS,
+    PYTORCH_JOBS,
+    RUNAI_JOBS,
+    TRAINING_WORKLOADS,
+    Resource,
+)
 from perflab.emulators.framework.store import Key, owner_of
 from perflab.emulators.queues.runai import specs
-from perflab.emulators.queues.runai.resources import DISTRIBUTEDS, INTERACTIVES, RUNAI_JOBS, TRAININGS, WORKLOAD_NAME
+from perflab.emulators.queues.runai.specs import WORKLOAD_NAME
 
 PENDING, RUNNING, COMPLETED, FAILED, STOPPED = "Pending", "Running", "Completed", "Failed", "Stopped"
 # the job of an earlier workload of that name is still on its way out
@@ -35,7 +42,7 @@ class Workloads:
         self._kind = kind
         self._workloads = cluster.store(kind)
         self._jobs = cluster.store(job)
-        self._gangs = cluster.store(GANGS, WORKLOAD_NAME)
+        self._gangs = cluster.store(POD_GROUPS, WORKLOAD_NAME)
         self._job_spec = job_spec
         self._phase_of = phase_of
         self.controller = Controller(kind.kind, self._reconcile)
@@ -63,7 +70,7 @@ class Workloads:
         return None
 
     async def _make(self, workload: Document) -> Document | None:
-        if self._kind is DISTRIBUTEDS and specs.members(workload) > 1:
+        if self._kind is DISTRIBUTED_WORKLOADS and specs.members(workload) > 1:
             await self._gangs.create(self._gang(workload))
         metadata = self._metadata(workload, specs.child_name(workload))
         return await self._jobs.create({"metadata": metadata, "spec": self._job_spec(workload)})
@@ -87,19 +94,21 @@ class Workloads:
 
 def training(cluster: Cluster) -> Workloads:
     """TrainingWorkloads: their pods end."""
-    return Workloads(cluster, TRAININGS, RUNAI_JOBS, lambda each: specs.job_spec(each, "Never"), _phase_of_runai_job)
+    return Workloads(
+        cluster, TRAINING_WORKLOADS, RUNAI_JOBS, lambda each: specs.job_spec(each, "Never"), _phase_of_runai_job
+    )
 
 
 def interactive(cluster: Cluster) -> Workloads:
     """InteractiveWorkloads: their pod runs on."""
     return Workloads(
-        cluster, INTERACTIVES, RUNAI_JOBS, lambda each: specs.job_spec(each, "Always"), _phase_of_runai_job
+        cluster, INTERACTIVE_WORKLOADS, RUNAI_JOBS, lambda each: specs.job_spec(each, "Always"), _phase_of_runai_job
     )
 
 
 def distributed(cluster: Cluster) -> Workloads:
     """DistributedWorkloads: the training operator has their pods."""
-    return Workloads(cluster, DISTRIBUTEDS, PYTORCH_JOBS, specs.pytorch_spec, _phase_of_pytorch_job)
+    return Workloads(cluster, DISTRIBUTED_WORKLOADS, PYTORCH_JOBS, specs.pytorch_spec, _phase_of_pytorch_job)
 
 
 def _phase_of_runai_job(job: Document) -> str:
@@ -122,11 +131,13 @@ def _phase_of_pytorch_job(job: Document) -> str:
 def _status(workload: Document, job: Document, phase: str) -> Document:
     conditions = conditions_of(workload)
     # a workload that ended between two looks did run
-    if phase == RUNNING or (phase == COMPLETED and find(workload, RUNNING) is None):
+    if phase == RUNNING or (phase == COMPLETED and find_condition(workload, RUNNING) is None):
         conditions = with_condition(conditions, RUNNING, True, RUNNING, "its pods run")
     if phase != RUNNING and any(item["type"] == RUNNING for item in conditions):
         conditions = with_condition(conditions, RUNNING, False, phase, f"its phase is {phase}")
     if phase in (COMPLETED, FAILED):
-        ended = find(job, "Failed" if phase == FAILED else "Complete") or find(job, "Succeeded") or {}
+        ended = (
+            find_condition(job, "Failed" if phase == FAILED else "Complete") or find_condition(job, "Succeeded") or {}
+        )
         conditions = with_condition(conditions, phase, True, ended.get("reason", phase), ended.get("message", ""))
     return {"phase": phase, "conditions": conditions}

@@ -16,11 +16,12 @@ from perflab.emulators.operators.gpu_operator.operands import (
     METRICS_FILE,
 )
 from perflab.emulators.operators.gpu_operator.pods import Pods
-from perflab.emulators.operators.gpu_operator.resources import CONFIG_LABEL
 from perflab.emulators.operators.gpu_operator.sharing import UNSHARED, Sharing
 
+_CONFIG_LABEL = "nvidia.com/device-plugin.config"
 
-class Started:
+
+class Configuration:
     """What the ready pod of an operand read when it was first seen ready."""
 
     def __init__(self, cluster: Cluster, pods: Pods) -> None:
@@ -53,7 +54,7 @@ class Started:
         return self._metrics[name][1]
 
     def _read_sharing(self, node: Document, pod: Document) -> Sharing:
-        chosen = own_labels(node).get(CONFIG_LABEL)
+        chosen = own_labels(node).get(_CONFIG_LABEL)
         return sharing.read(self._config_map(pod), chosen or _default(pod))
 
     def _config_map(self, pod: Document) -> Document:

@@ -1,19 +1,21 @@
-"""Amounts of resources as Kubernetes writes them: `8`, `500m`, `1.5Gi`, `2e3`."""
+"""Quantities as Kubernetes writes them (`8`, `500m`, `1.5Gi`, `2e3`), and durations (`500ms`, `2s`, `1m30s`)."""
 
 from __future__ import annotations
 
 import re
 from decimal import Decimal
 
-_PATTERN = re.compile(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([numkMGTPE]?i?)")
+_QUANTITY = re.compile(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([numkMGTPE]?i?)")
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION = r"(\d+(?:\.\d+)?)(ms|s|m|h)"
 
 
-def parse(text: str | int | float) -> Decimal:
+def parse_quantity(text: str | int | float) -> Decimal:
     """The amount in whole units (cores, bytes, devices); raises ValueError when *text* is no amount."""
     # the K of Ki is upper case, that of 1000 is not
-    found = _PATTERN.fullmatch(str(text).replace("Ki", "ki"))
+    found = _QUANTITY.fullmatch(str(text).replace("Ki", "ki"))
     if found is None:
         raise ValueError(f"{text!r} is no amount of a resource")
     number, suffix = Decimal(found[1]), found[2].replace("ki", "Ki")
@@ -22,6 +24,13 @@ def parse(text: str | int | float) -> Decimal:
     return number.scaleb(_DECIMAL[suffix])
 
 
-def show(amount: Decimal) -> str:
+def format_quantity(amount: Decimal) -> str:
     """The amount as text: whole where it is, else in thousandths."""
     return str(int(amount)) if amount == int(amount) else f"{int(amount * 1000)}m"
+
+
+def parse_duration(text: str | None) -> float | None:
+    """Seconds; None when *text* is None or no duration, which counts as absent."""
+    if not text or not re.fullmatch(f"(?:{_DURATION})+", text):
+        return None
+    return sum(float(number) * _SECONDS[unit] for number, unit in re.findall(_DURATION, text))
