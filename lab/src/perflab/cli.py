@@ -15,7 +15,7 @@ from perflab.processes import state
 from perflab.processes.state import DEFAULT_NAME, Options
 from perflab.profiles import KUBERNETES, OFFERED, PROFILES
 
-_NAME = click.option("--name", default=DEFAULT_NAME, show_default=True, help="Which lab.")
+_NAME = click.option("--name", default=DEFAULT_NAME, show_default=True, help="Name of the lab.")
 _DEFAULTS = Options()
 
 
@@ -26,15 +26,18 @@ def say(text: str) -> None:
 
 @click.group()
 def lab() -> None:
-    """Build, start and stop Kubernetes labs: a real control plane with simulated GPU nodes."""
+    """Create and delete Kubernetes labs with simulated GPU nodes."""
 
 
 @lab.command()
 @click.option(
-    "--profile", type=click.Choice(list(PROFILES)), default=KUBERNETES, show_default=True, help="For labs of this kind."
+    "--profile", type=click.Choice(list(PROFILES)), default=KUBERNETES, show_default=True, help="Profile of the labs."
 )
 def build(profile: str) -> None:
-    """Build the lab's programs into the cache (minutes the first time)."""
+    """Build the lab's programs into the cache.
+
+    This takes minutes the first time.
+    """
     from perflab.building.build import ensure_profile
 
     binaries = ensure_profile(places.cache_root(), say, profile)
@@ -44,27 +47,29 @@ def build(profile: str) -> None:
 
 @lab.command()
 @_NAME
-@click.option("--profile", type=click.Choice(list(PROFILES)), help=f"Kind of cluster. [default: {_DEFAULTS.profile}]")
-@click.option("--nodes", type=click.IntRange(0, 10000), help=f"Simulated nodes. [default: {_DEFAULTS.nodes}]")
+@click.option(
+    "--profile", type=click.Choice(list(PROFILES)), help=f"Profile of the cluster. [default: {_DEFAULTS.profile}]"
+)
+@click.option("--nodes", type=click.IntRange(0, 10000), help=f"Number of simulated nodes. [default: {_DEFAULTS.nodes}]")
 @click.option(
     "--gpus",
     "gpus_per_node",
     type=click.IntRange(0, 64),
-    help=f"GPUs of each node. [default: {_DEFAULTS.gpus_per_node}]",
+    help=f"Number of GPUs per node. [default: {_DEFAULTS.gpus_per_node}]",
 )
-@click.option("--gpu-product", help=f"What the nodes say their GPUs are. [default: {_DEFAULTS.gpu_product}]")
+@click.option("--gpu-product", help=f"GPU product of the nodes. [default: {_DEFAULTS.gpu_product}]")
 @click.option(
     "--node-template",
     type=click.Path(exists=True, dir_okay=False, resolve_path=True),
-    help="A YAML file with a Node to merge over the defaults (labels, taints, capacity).",
+    help="YAML file with a Node to merge into each node (labels, taints, capacity).",
 )
-@click.option("--fsync", is_flag=True, default=None, help="Let etcd wait for the disk, as in production.")
-@click.option("--audit", is_flag=True, default=None, help="Write the API server's audit log (metadata).")
+@click.option("--fsync", is_flag=True, default=None, help="Have etcd sync its writes to disk, as in production.")
+@click.option("--audit", is_flag=True, default=None, help="Enable the API server's audit log (level Metadata).")
 @click.option(
     "--emulate",
     type=click.Choice(OFFERED),
     multiple=True,
-    help="Play the controllers of this product, of which the lab has no program; can be given several times.",
+    help="Emulate the API and the controllers of this product; repeatable.",
 )
 def up(
     name: str,
@@ -77,7 +82,10 @@ def up(
     audit: bool | None,
     emulate: tuple[str, ...],
 ) -> None:
-    """Start a lab (building its programs when needed); does nothing when it is up already."""
+    """Create a lab and wait until it is ready.
+
+    Builds its programs when they are missing. A lab that is running is left unchanged.
+    """
     from perflab.building.build import ensure_profile
     from perflab.cluster.nodes import read_template
     from perflab.control_plane import lifecycle
@@ -101,7 +109,7 @@ def up(
         present = state.read_lab(home, name)
         if present and present.state == "running" and not present.dead_components():
             _check_same(present.options, given, name)
-            click.echo(f"The lab {name!r} is up already.")
+            click.echo(f"The lab {name!r} is already running.")
             return
         options = Options(**given)
         binaries = ensure_profile(places.cache_root(), say, options.profile)
@@ -114,7 +122,7 @@ def _check_same(options: Options, given: dict[str, Any], name: str) -> None:
     for key, value in given.items():
         if present[key] != value:
             raise UsageError(
-                f"the lab {name!r} is up with {key} = {_text(present[key])}, not {_text(value)}. "
+                f"the lab {name!r} is running with {key} = {_text(present[key])}, not {_text(value)}. "
                 f"Run `perflab down --name {name}` first (`perflab scale` changes the number of nodes)."
             )
 
@@ -125,23 +133,23 @@ def _text(value: Any) -> str:
 
 @lab.command()
 @_NAME
-@click.option("--all", "every", is_flag=True, help="All labs.")
+@click.option("--all", "every", is_flag=True, help="Delete all labs.")
 def down(name: str, every: bool) -> None:
-    """Stop a lab and delete its data; nothing of it stays behind."""
+    """Delete a lab: its processes and its data."""
     from perflab.control_plane import lifecycle
 
     home = places.home()
     for each in state.names(home) if every else [name]:
         with state.only_one(home, each, say):
             existed = lifecycle.down(home, each)
-        click.echo(f"The lab {each!r} is stopped and removed." if existed else f"There is no lab {each!r}.")
+        click.echo(f"The lab {each!r} is deleted." if existed else f"There is no lab {each!r}.")
 
 
 @lab.command()
-@click.option("--name", help="Only this lab. [default: all labs]")
-@click.option("--json", "as_json", is_flag=True, help="Print lab.json, for programs.")
+@click.option("--name", help="Name of the lab. [default: all labs]")
+@click.option("--json", "as_json", is_flag=True, help="Print each lab's lab.json.")
 def status(name: str | None, as_json: bool) -> None:
-    """Show which labs there are and whether their programs run."""
+    """List the labs and the state of their programs."""
     home = places.home()
     labs = [state.read_lab(home, each) for each in ([name] if name else state.names(home))]
     known = [each for each in labs if each is not None]
@@ -188,9 +196,12 @@ def kubeconfig(name: str) -> None:
 @lab.command()
 @_NAME
 @click.argument("component", required=False)
-@click.option("--lines", default=50, show_default=True, help="How many of the last lines.")
+@click.option("--lines", default=50, show_default=True, help="Number of lines.")
 def logs(name: str, component: str | None, lines: int) -> None:
-    """Print the end of a component's log (without COMPONENT: which there are)."""
+    """Print the last lines of a component's log.
+
+    Without COMPONENT, list the components.
+    """
     folder = places.home() / state.check_name(name) / "logs"
     known = sorted(path.stem for path in folder.glob("*.log"))
     if component is None:
@@ -211,40 +222,43 @@ def logs(name: str, component: str | None, lines: int) -> None:
     type=click.FloatRange(min=0),
     default=0,
     show_default=True,
-    help="Seconds that it stays away.",
+    help="Seconds between kill and start.",
 )
 def restart(name: str, component: str, away_s: float) -> None:
-    """Kill a program of a lab (kube-apiserver, etcd, …), or find it dead, and bring it back."""
+    """Kill and restart a component of a lab.
+
+    COMPONENT is kube-apiserver, etcd, emulators or another one; it need not be running.
+    """
     from perflab.control_plane import restarting
 
     home = places.home()
     with state.only_one(home, name, say):
         restarting.restart(state.get_started(home, name), component, away_s)
-    click.echo(f"{component} of the lab {name!r} is back.")
+    click.echo(f"{component} of the lab {name!r} is ready again.")
 
 
 @lab.command()
 @_NAME
-@click.option("--nodes", type=click.IntRange(0, 10000), required=True, help="How many nodes it shall have.")
+@click.option("--nodes", type=click.IntRange(0, 10000), required=True, help="Desired number of nodes.")
 def scale(name: str, nodes: int) -> None:
-    """Give a running lab more or fewer simulated nodes."""
+    """Set the number of nodes of a running lab."""
     from perflab.control_plane import scaling
 
     home = places.home()
     with state.only_one(home, name, say):
         scaling.scale(state.get_running(home, name), nodes)
-    click.echo(f"The lab {name!r} has {nodes} nodes, all Ready.")
+    click.echo(f"The lab {name!r} has {nodes} Ready nodes.")
 
 
 @lab.command()
 @_NAME
 @click.argument("values", metavar="[KEY=VALUE]...", nargs=-1)
-@click.option("--clear", is_flag=True, help="Take away all that was set before.")
+@click.option("--clear", is_flag=True, help="Remove all values that were set before.")
 def step(name: str, values: tuple[str, ...], clear: bool) -> None:
-    """Set how long the steps of emulators take, or how they fail; without arguments: show them.
+    """Set delays and failures of emulated steps.
 
     KEY is EMULATOR.STEP, or EMULATOR.STEP.OBJECT for one object; VALUE is 5s, never, "fail: TEXT", "5s, fail: TEXT",
-    or nothing, to take the key away.
+    or nothing, to remove the key. Without arguments, list the steps and their values.
     """
     from perflab.control_plane import stepping
 

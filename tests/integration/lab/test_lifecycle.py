@@ -23,7 +23,7 @@ FEW = ("--nodes", "2")
 def test_up_twice_is_a_no_op(labs: Labs, lab: Lab) -> None:
     again = labs.run("up", "--name", "shared")
     assert again.returncode == 0
-    assert "is up already" in again.stdout
+    assert "is already running" in again.stdout
     assert labs.get("shared").pids == lab.pids
 
 

@@ -172,7 +172,7 @@ def work(reconcile: Callable[[Key, Controller], Any], asks: list[str], looks: in
 
         controller = Controller("test", look)
         for name in asks:
-            controller.ask(("n", name))
+            controller.enqueue(("n", name))
         task = asyncio.create_task(controller.run())
         await asyncio.wait_for(done.wait(), 10)
         await asyncio.sleep(0.05)
@@ -195,8 +195,8 @@ def test_a_key_asked_for_while_it_is_looked_at_is_looked_at_again() -> None:
     async def ask_once(key: Key, controller: Controller) -> None:
         if not asked:
             asked.append(key)
-            controller.ask(key)
-            controller.ask(key)
+            controller.enqueue(key)
+            controller.enqueue(key)
             await asyncio.sleep(0.01)
 
     assert work(ask_once, ["a"], 2) == ["a", "a"]
@@ -239,7 +239,7 @@ def test_a_followed_object_is_looked_at_when_it_comes_when_it_changes_if_wanted_
         asked_for_change = not controller.is_idle
         while not controller.is_idle:
             await asyncio.sleep(0)
-        controller.ask_all(None, pod("b", 8))
+        controller.enqueue_all(None, pod("b", 8))
         asked_for_all = not controller.is_idle
         for task in tasks:
             task.cancel()

@@ -55,7 +55,7 @@ def test_a_controller_is_idle_once_all_was_looked_at() -> None:
 
         controller = Controller("test", reconcile)
         seen = [controller.is_idle]
-        controller.ask(("", "a"))
+        controller.enqueue(("", "a"))
         seen.append(controller.is_idle)
         task = asyncio.create_task(controller.run())
         await looked.wait()

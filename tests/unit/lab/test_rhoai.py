@@ -9,7 +9,7 @@ import perflab.emulators.operators.rhoai
 import pytest
 import yaml
 from perflab.emulators.framework.resources import DATA_SCIENCE_CLUSTERS, DSC_INITIALIZATIONS
-from perflab.emulators.operators.rhoai.clusters import Told, status_conditions
+from perflab.emulators.operators.rhoai.clusters import ComponentStatus, status_conditions
 from perflab.emulators.operators.rhoai.components import (
     COMPONENTS,
     PART_OF,
@@ -25,9 +25,12 @@ FOLDER = Path(perflab.emulators.operators.rhoai.__file__).parent
 READY = State(True, "1/1 deployments ready")
 
 
-def told(ready: State, other: State) -> list[Told]:
-    managed = [Told(COMPONENTS["ray"], True, ready), Told(COMPONENTS["kserve"], True, other)]
-    return [*managed, Told(COMPONENTS["kueue"], False, State(False, "Component ManagementState is set to Removed"))]
+def told(ready: State, other: State) -> list[ComponentStatus]:
+    managed = [ComponentStatus(COMPONENTS["ray"], True, ready), ComponentStatus(COMPONENTS["kserve"], True, other)]
+    return [
+        *managed,
+        ComponentStatus(COMPONENTS["kueue"], False, State(False, "Component ManagementState is set to Removed")),
+    ]
 
 
 def states(conditions: list[dict[str, Any]]) -> dict[str, str]:

@@ -55,7 +55,7 @@ class Api:
         return None if patched.get("code") == NOT_FOUND else patched
 
     async def delete(self, path: str) -> None:
-        """Delete an object at once; one that is gone already is well."""
+        """Delete an object without a grace period; it need not exist."""
         body = {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0}
         await self._request("DELETE", path, body, (NOT_FOUND,))
 

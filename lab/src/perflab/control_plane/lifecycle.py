@@ -74,7 +74,7 @@ def _stop(folder: Path) -> None:
     left = process.kill({*known, *process.find_marked(folder)})
     if left:
         pids = ", ".join(str(identity.pid) for identity in left)
-        raise ClusterError(f"processes of the lab in {folder} cannot be ended: {pids}")
+        raise ClusterError(f"processes of the lab in {folder} cannot be killed: {pids}")
     if lab:
         dataclasses.replace(lab, state="failed", pids={}).write()
 

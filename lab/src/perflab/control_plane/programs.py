@@ -176,7 +176,7 @@ def scheduler(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
 
 
 def kwok(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
-    """KWOK, which plays the kubelets of the simulated nodes."""
+    """KWOK, which simulates the kubelets of the nodes."""
     port = lab.ports["kwok"]
     command = (
         binaries.program("kwok"),

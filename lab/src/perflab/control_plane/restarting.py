@@ -1,4 +1,4 @@
-"""Kills one program of a running lab and brings it back, with the command line that it had."""
+"""Kills one program of a running lab and starts it again with the same command line."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def restart(lab: Lab, component: str, away_s: float = 0.0) -> Lab:
     """
     program = lab.programs.get(component)
     if program is None:
-        known = ", ".join(sorted(lab.programs)) or "none that an older perflab noted"
+        known = ", ".join(sorted(lab.programs)) or "none"
         raise UsageError(f"the lab {lab.name!r} has no program {component!r}; it has: {known}.")
     if process.kill([lab.pids[component]]):
-        raise ClusterError(f"{component} of the lab {lab.name!r} cannot be ended: process {lab.pids[component].pid}.")
+        raise ClusterError(f"{component} of the lab {lab.name!r} cannot be killed: process {lab.pids[component].pid}.")
     return asyncio.run(_start(lab, component, away_s))
 
 

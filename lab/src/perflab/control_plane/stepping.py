@@ -32,7 +32,7 @@ def check(values: Mapping[str, str], possible: Mapping[str, Declared]) -> None:
         step = rest.partition(".")[0]
         if step not in declared.steps and rest not in declared.numbers:
             names = ", ".join(sorted(_names(possible))) or "none"
-            raise UsageError(f"{key!r} is no step of this lab's emulators; they have: {names}.")
+            raise UsageError(f"{key!r} is not a step of this lab's emulators. Their steps: {names}.")
         if value:
             _check_value(key, value, is_number=rest in declared.numbers)
 
@@ -41,7 +41,7 @@ def _check_value(key: str, value: str, *, is_number: bool) -> None:
     try:
         float(value) if is_number else steps.parse(value)
     except ValueError as error:
-        wanted = f"{value!r} is no number" if is_number else str(error)
+        wanted = f"{value!r} is not a number" if is_number else str(error)
         raise UsageError(f"{key}: {wanted}.") from error
 
 

@@ -149,7 +149,7 @@ def get_started(home: Path, name: str) -> Lab:
     """The lab `name`, which was up, though programs of it may have died since; raises ClusterError when it was not."""
     lab = read_lab(home, name)
     if lab is None:
-        raise ClusterError(f"there is no lab {name!r} in {home}. Start it with: perflab up --name {name}")
+        raise ClusterError(f"there is no lab {name!r} in {home}. Create it with: perflab up --name {name}")
     if lab.state != "running":
         raise _unusable(name, f"its state is {lab.state!r}")
     return lab
@@ -165,7 +165,7 @@ def get_running(home: Path, name: str) -> Lab:
 
 
 def _unusable(name: str, why: str) -> ClusterError:
-    return ClusterError(f"the lab {name!r} is not usable: {why}. Start it anew: perflab up --name {name}")
+    return ClusterError(f"the lab {name!r} is not usable: {why}. Create it again: perflab up --name {name}")
 
 
 def names(home: Path) -> list[str]:
@@ -198,6 +198,6 @@ def only_one(home: Path, name: str, say: Say) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say(f"another command works on the lab {name!r}: waiting for it")
+            say(f"waiting for another command on the lab {name!r}")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -31,7 +31,7 @@ class Cluster:
         return {EMULATED: self.name}
 
     async def event(self, resource: Resource, about: Document, reason: str, message: str, kind: str = "Normal") -> None:
-        """Tell something of an object, as its controller would; *kind* is Normal or Warning."""
+        """Create an Event about an object, as its controller would; *kind* is Normal or Warning."""
         metadata = about["metadata"]
         namespace = metadata.get("namespace", "default")
         moment = now()

@@ -21,7 +21,7 @@ class Start:
         self._path = path
         self._resources = {(each.api_version, each.kind): each for each in resources}
         self.controller = Controller("start", self._make)
-        self.controller.ask(("", path.name))
+        self.controller.enqueue(("", path.name))
 
     async def _make(self, _key: Key) -> float | None:
         for document in read_documents(self._path):

@@ -57,7 +57,7 @@ def parse(text: str) -> Step:
         return Step(math.inf)
     delay_s = 0.0 if fail and not delay else parse_duration(delay)
     if delay_s is None or (fail and not failure.strip()):
-        raise ValueError(f"{text!r} is none of `5s`, `never`, `fail: TEXT` and `5s, fail: TEXT`")
+        raise ValueError(f"{text!r} is not a step; write `5s`, `never`, `fail: TEXT` or `5s, fail: TEXT`")
     return Step(delay_s, failure.strip() if fail else None)
 
 
@@ -106,7 +106,7 @@ class Steps:
         try:
             return default if text is None else float(text)
         except ValueError:
-            _log.warning("%s.%s: %r is no number", self._name, name, text)
+            _log.warning("%s.%s: %r is not a number", self._name, name, text)
             return default
 
     def _step(self, step: str, document: Document) -> Step:

@@ -44,7 +44,7 @@ class Store:
 
     What this process writes is in the copy at once, so that a controller does not act twice on what it changed. The
     copy may be behind what others write: creations carry names that say what they are for, so that one is not made
-    twice. A killed API server is waited for; a listener hears of everything that changed meanwhile.
+    twice. After the API server was killed, listeners are called for everything that changed meanwhile.
     """
 
     def __init__(self, api: Api, resource: Resource, query: str = "") -> None:
@@ -84,11 +84,11 @@ class Store:
         return created
 
     async def patch(self, key: Key, change: Document) -> None:
-        """Merge *change* into an object; one that is gone is let go."""
+        """Merge *change* into an object; nothing happens when it does not exist any more."""
         await self._patch(key, self.resource.path(*key), change)
 
     async def patch_status(self, key: Key, status: Document) -> None:
-        """Merge *status* into an object's status, unless it has it already; one that is gone is let go."""
+        """Merge *status* into an object's status where it differs; nothing happens when the object does not exist."""
         known = (self.get(key) or {}).get("status") or {}
         change = {name: value for name, value in status.items() if known.get(name) != value}
         if change:
@@ -108,7 +108,7 @@ class Store:
             await self.patch(key_of(document), {"metadata": {"finalizers": left}})
 
     async def delete(self, key: Key) -> None:
-        """Delete an object at once; one that is gone is well."""
+        """Delete an object without a grace period; it need not exist."""
         await self._api.delete(self.resource.path(*key))
 
     async def _patch(self, key: Key, path: str, change: Document) -> None:
@@ -176,7 +176,7 @@ class Store:
         owner = owner_of(document)
         if owner:
             self._owned[owner["uid"]].add(key)
-        self._tell(old, document)
+        self._notify(old, document)
 
     def _remove(self, document: Document) -> None:
         key, uid = key_of(document), document["metadata"]["uid"]
@@ -188,7 +188,7 @@ class Store:
         if old is not None and old["metadata"]["uid"] == uid:
             del self._objects[key]
             self._forget_owner(key, old)
-            self._tell(old, None)
+            self._notify(old, None)
 
     def _forget_owner(self, key: Key, document: Document) -> None:
         owner = owner_of(document)
@@ -198,7 +198,7 @@ class Store:
             if not keys:
                 del self._owned[owner["uid"]]
 
-    def _tell(self, old: Document | None, new: Document | None) -> None:
+    def _notify(self, old: Document | None, new: Document | None) -> None:
         for listener in self._listeners:
             try:
                 listener(old, new)

@@ -17,7 +17,7 @@ def parse_quantity(text: str | int | float) -> Decimal:
     # the K of Ki is upper case, that of 1000 is not
     found = _QUANTITY.fullmatch(str(text).replace("Ki", "ki"))
     if found is None:
-        raise ValueError(f"{text!r} is no amount of a resource")
+        raise ValueError(f"{text!r} is not a quantity")
     number, suffix = Decimal(found[1]), found[2].replace("ki", "Ki")
     if suffix in _BINARY:
         return number * Decimal(1024 ** _BINARY[suffix])

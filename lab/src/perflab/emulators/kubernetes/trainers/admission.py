@@ -47,9 +47,9 @@ def speed_of(pod: Document, usual: float) -> float:
     try:
         asked = float(text) if text else usual
     except ValueError as error:
-        raise ValueError(f"{SPEED} is {text!r}, which is no number") from error
+        raise ValueError(f"{SPEED} is {text!r}, which is not a number") from error
     if asked <= 0:
-        raise ValueError(f"the speed of time is {asked:g}, which is not above 0")
+        raise ValueError(f"{SPEED} is {asked:g}, which is not above 0")
     return asked
 
 
@@ -80,7 +80,7 @@ async def review(api: Api, request: Document, usual_speed: float) -> Document:
 
 async def _config_map(api: Api, namespace: str, name: str) -> Document:
     if not name:
-        raise ValueError("no label tells its job")
+        raise ValueError("its label psap.perf/fine-tuning-job is missing")
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     found = await api.list(f"{path}?fieldSelector=metadata.name%3D{name}")
     if not found:

@@ -35,7 +35,7 @@ class Provisioner:
 
     def _changed(self, old: Document | None, new: Document | None) -> None:
         if new is not None:
-            self.controller.ask(key_of(new))
+            self.controller.enqueue(key_of(new))
         elif old is not None:
             self._asked.pop(old["metadata"]["uid"], None)
 

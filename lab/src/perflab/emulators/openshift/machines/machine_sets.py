@@ -35,7 +35,7 @@ class MachineSets:
         machine = new or old or {}
         owner = owner_of(machine)
         if owner is not None:
-            self.controller.ask((machine["metadata"]["namespace"], owner["name"]))
+            self.controller.enqueue((machine["metadata"]["namespace"], owner["name"]))
 
     def _node_changed(self, old: Document | None, new: Document | None) -> None:
         annotations = (new or old or {})["metadata"].get("annotations") or {}

@@ -35,7 +35,7 @@ class Machines:
         self._nodes = cluster.store(NODES)
         self.controller = Controller("machine", self._reconcile)
         self.controller.follow(self._machines)
-        cluster.steps.listen(self.controller.ask_all)
+        cluster.steps.listen(self.controller.enqueue_all)
 
     async def _reconcile(self, key: Key) -> float | None:
         machine = self._machines.get(key)

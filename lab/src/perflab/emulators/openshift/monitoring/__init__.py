@@ -4,7 +4,7 @@ Emulated: the namespaces `openshift-monitoring` and `openshift-user-workload-mon
 monitoring operator; the StatefulSet `prometheus-k8s` with its pods, Services and Route; the kinds ServiceMonitor,
 PodMonitor and PrometheusRule. `enableUserWorkload: true` in the ConfigMap `cluster-monitoring-config` brings the
 operator, the Prometheus and the Thanos ruler of users' workloads, with retention and log level of the ConfigMap
-`user-workload-monitoring-config`; without it they go. Kubernetes makes the pods, and KWOK plays them.
+`user-workload-monitoring-config`; without it they go. Kubernetes creates the pods, and KWOK simulates them.
 
 Not emulated: what these programs do. Nothing is scraped or stored by them, their Services and their Route lead
 nowhere; the lab's own Prometheus, a real one, is a process beside the cluster. No Alertmanager, no Thanos querier, no

@@ -33,8 +33,8 @@ class UserWorkloadMonitoring:
         self._own_config = cluster.store(CONFIG_MAPS, name=USER_WORKLOAD_CONFIG)
         self.controller = Controller("user workload monitoring", self._reconcile)
         for store in (self._config, self._own_config):
-            store.listen(lambda _old, _new: self.controller.ask(_KEY))
-        cluster.steps.listen(lambda: self.controller.ask(_KEY))
+            store.listen(lambda _old, _new: self.controller.enqueue(_KEY))
+        cluster.steps.listen(lambda: self.controller.enqueue(_KEY))
 
     async def _reconcile(self, key: Key) -> float | None:
         config = self._config.get(key)

@@ -35,7 +35,7 @@ STEPS: Mapping[str, str] = MappingProxyType(
     {
         "catalog": "from the pod of a CatalogSource being ready to its connection being READY",
         "resolution": "from a Subscription to its InstallPlan",
-        "install_plan": "from an approved InstallPlan to its being Complete; NAME is its first ClusterServiceVersion's",
+        "install_plan": "from an approved InstallPlan to Complete; OBJECT is its first ClusterServiceVersion",
         "csv": "from a ClusterServiceVersion that is Installing to its having Succeeded",
     }
 )

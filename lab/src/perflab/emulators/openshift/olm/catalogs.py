@@ -31,11 +31,11 @@ class Catalogs:
         self.controller = Controller("CatalogSource", self._reconcile)
         self.controller.follow(self._catalogs)
         self._pods.listen(self._pod_changed)
-        cluster.steps.listen(self.controller.ask_all)
+        cluster.steps.listen(self.controller.enqueue_all)
 
     def _pod_changed(self, old: Document | None, new: Document | None) -> None:
         metadata = (new or old or {})["metadata"]
-        self.controller.ask((metadata["namespace"], metadata["labels"][CATALOG_LABEL]))
+        self.controller.enqueue((metadata["namespace"], metadata["labels"][CATALOG_LABEL]))
 
     async def _reconcile(self, key: Key) -> float | None:
         catalog = self._catalogs.get(key)
@@ -45,13 +45,13 @@ class Catalogs:
             await self._serve(catalog)
         wait_s = self._wait_s(catalog)
         if wait_s > 0:
-            await self._tell(catalog, "CONNECTING")
+            await self._patch_status(catalog, "CONNECTING")
             return wait_s
         if self._cluster.steps.failure("catalog", catalog):
-            await self._tell(catalog, "TRANSIENT_FAILURE")
+            await self._patch_status(catalog, "TRANSIENT_FAILURE")
             return None
         await self._offer(catalog)
-        await self._tell(catalog, READY)
+        await self._patch_status(catalog, READY)
         return None
 
     def _wait_s(self, catalog: Document) -> float:
@@ -105,7 +105,7 @@ class Catalogs:
                 await self._manifests.create(manifest)
                 await self._manifests.patch_status(key_of(manifest), status)
 
-    async def _tell(self, catalog: Document, state: str) -> None:
+    async def _patch_status(self, catalog: Document, state: str) -> None:
         if _state(catalog) == state:
             return
         metadata = catalog["metadata"]

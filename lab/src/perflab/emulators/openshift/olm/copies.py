@@ -30,13 +30,13 @@ class Copies:
     def _version_changed(self, old: Document | None, new: Document | None) -> None:
         version = new or old or {}
         origin = _origin(version) or version["metadata"]["namespace"]
-        self.controller.ask((origin, version["metadata"]["name"]))
+        self.controller.enqueue((origin, version["metadata"]["name"]))
 
     def _namespace_changed(self, old: Document | None, new: Document | None) -> None:
         if old is None and new is not None:
             for version in self._versions.values():
                 if not _origin(version):
-                    self.controller.ask(key_of(version))
+                    self.controller.enqueue(key_of(version))
 
     async def _reconcile(self, key: Key) -> float | None:
         original = self._versions.get(key)

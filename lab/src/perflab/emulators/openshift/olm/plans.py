@@ -35,8 +35,8 @@ class Plans:
         self._definitions = cluster.store(CUSTOM_RESOURCE_DEFINITIONS)
         self.controller = Controller("InstallPlan", self._reconcile)
         self.controller.follow(self._plans)
-        cluster.store(OPERATOR_GROUPS).listen(self.controller.ask_all)
-        cluster.steps.listen(self.controller.ask_all)
+        cluster.store(OPERATOR_GROUPS).listen(self.controller.enqueue_all)
+        cluster.steps.listen(self.controller.enqueue_all)
 
     async def _reconcile(self, key: Key) -> float | None:
         plan = self._plans.get(key)
@@ -53,7 +53,9 @@ class Plans:
         groups = len(self._groups.within(key[0]))
         if groups != 1:
             message = "no operator group found" if not groups else "more than one operator group(s) are"
-            await self._tell(key, "Installing", "InstallCheckFailed", f"{message} managing this namespace {key[0]}")
+            await self._patch_status(
+                key, "Installing", "InstallCheckFailed", f"{message} managing this namespace {key[0]}"
+            )
             return None
         step = _step(plan)
         wait_s = self._cluster.steps.wait_s("install_plan", step)
@@ -61,11 +63,11 @@ class Plans:
             return wait_s
         failure = self._cluster.steps.failure("install_plan", step)
         if failure:
-            await self._tell(key, "Failed", "InstallComponentFailed", failure)
+            await self._patch_status(key, "Failed", "InstallComponentFailed", failure)
             return None
         for name in plan["spec"]["clusterServiceVersionNames"]:
             await self._make(name, key[0])
-        await self._tell(key, "Complete", "", "")
+        await self._patch_status(key, "Complete", "", "")
         return None
 
     async def _make(self, name: str, namespace: str) -> None:
@@ -90,7 +92,7 @@ class Plans:
         if await self._definitions.create({**crd, "metadata": annotated}) is None:
             await self._definitions.patch(("", metadata["name"]), {"metadata": {"labels": label}})
 
-    async def _tell(self, key: Key, phase: str, reason: str, message: str) -> None:
+    async def _patch_status(self, key: Key, phase: str, reason: str, message: str) -> None:
         done = phase == "Complete"
         condition = {"type": "Installed", "status": "True" if done else "False"}
         if not done:

@@ -44,15 +44,15 @@ class Subscriptions:
         self.controller = Controller("subscriptions of a namespace", self._resolve)
         for store in (self._subscriptions, self._plans, self._versions):
             store.listen(self._changed)
-        self._catalogs.listen(lambda _old, _new: self._ask_all())
-        cluster.steps.listen(self._ask_all)
+        self._catalogs.listen(lambda _old, _new: self._enqueue_all())
+        cluster.steps.listen(self._enqueue_all)
 
     def _changed(self, old: Document | None, new: Document | None) -> None:
-        self.controller.ask(("", (new or old or {})["metadata"]["namespace"]))
+        self.controller.enqueue(("", (new or old or {})["metadata"]["namespace"]))
 
-    def _ask_all(self) -> None:
+    def _enqueue_all(self) -> None:
         for subscription in self._subscriptions.values():
-            self.controller.ask(("", subscription["metadata"]["namespace"]))
+            self.controller.enqueue(("", subscription["metadata"]["namespace"]))
 
     async def _resolve(self, key: Key) -> float | None:
         namespace = key[1]
@@ -64,7 +64,7 @@ class Subscriptions:
             subscription = await self._progress(each, present)
             waits.append(self._cluster.steps.wait_s("resolution", subscription))
             outcome = self._outcome(subscription, present) if waits[-1] == 0 else Settled()
-            await self._tell(subscription, outcome)
+            await self._patch_status(subscription, outcome)
             if isinstance(outcome, Wanted):
                 wanted[key_of(subscription)] = outcome
         if wanted:
@@ -98,7 +98,7 @@ class Subscriptions:
             return Unresolved("ErrorPreventedResolution", message)
         return resolve(subscription, find(spec["name"], catalog), present)
 
-    async def _tell(self, subscription: Document, outcome: Outcome) -> None:
+    async def _patch_status(self, subscription: Document, outcome: Outcome) -> None:
         status = subscription.get("status") or {}
         catalog = self._catalogs.get((subscription["spec"]["sourceNamespace"], subscription["spec"]["source"]))
         healthy = catalog is not None and is_ready(catalog)

@@ -38,13 +38,13 @@ class Versions:
         self.controller = Controller("ClusterServiceVersion", self._reconcile)
         self.controller.follow(self._versions)
         self._deployments.listen(self._deployment_changed)
-        self._definitions.listen(self.controller.ask_all)
-        cluster.store(OPERATOR_GROUPS).listen(self.controller.ask_all)
-        cluster.steps.listen(self.controller.ask_all)
+        self._definitions.listen(self.controller.enqueue_all)
+        cluster.store(OPERATOR_GROUPS).listen(self.controller.enqueue_all)
+        cluster.steps.listen(self.controller.enqueue_all)
 
     def _deployment_changed(self, old: Document | None, new: Document | None) -> None:
         metadata = (new or old or {})["metadata"]
-        self.controller.ask((metadata["namespace"], metadata["labels"].get("olm.owner", "")))
+        self.controller.enqueue((metadata["namespace"], metadata["labels"].get("olm.owner", "")))
 
     async def _reconcile(self, key: Key) -> float | None:
         version = self._versions.get(key)

@@ -1,4 +1,4 @@
-"""The ClusterOperators: all there from the start, and Available unless their step is told otherwise."""
+"""The ClusterOperators: all present from the start, and Available unless their step is set otherwise."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class Operators:
         self._operators = cluster.store(CLUSTER_OPERATORS)
         self.controller = Controller("operator", self._reconcile)
         self.controller.follow(self._operators)
-        cluster.steps.listen(self._ask_all)
-        self._ask_all()
+        cluster.steps.listen(self._enqueue_all)
+        self._enqueue_all()
 
-    def _ask_all(self) -> None:
+    def _enqueue_all(self) -> None:
         for name in NAMES:
-            self.controller.ask(("", name))
+            self.controller.enqueue(("", name))
 
     async def _reconcile(self, key: Key) -> float | None:
         operator = self._operators.get(key)

@@ -32,7 +32,7 @@ class Projects:
     def _changed(self, old: Document | None, new: Document | None) -> None:
         for document in (old, new):
             if document is not None:
-                self.controller.ask(key_of(document))
+                self.controller.enqueue(key_of(document))
 
     async def _reconcile(self, key: Key) -> None:
         namespace, project = self._namespaces.get(key), self._projects.get(key)

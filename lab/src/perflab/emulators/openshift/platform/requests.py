@@ -43,7 +43,7 @@ class Requests:
         self._templates = cluster.store(TEMPLATES)
         self.controller = Controller("project request", self._reconcile)
         self.controller.follow(self._requests)
-        cluster.steps.listen(self.controller.ask_all)
+        cluster.steps.listen(self.controller.enqueue_all)
 
     async def _reconcile(self, key: Key) -> float | None:
         request = self._requests.get(key)

@@ -23,7 +23,7 @@ class Routes:
         self._routes = cluster.store(ROUTES)
         self.controller = Controller("route", self._reconcile)
         self.controller.follow(self._routes)
-        cluster.steps.listen(self.controller.ask_all)
+        cluster.steps.listen(self.controller.enqueue_all)
 
     async def _reconcile(self, key: Key) -> float | None:
         route = self._routes.get(key)
@@ -34,7 +34,7 @@ class Routes:
             return None
         failure = self._cluster.steps.failure("route", route)
         wait_s = self._cluster.steps.wait_s("route", route)
-        if wait_s > 0 or _is_told(route, failure):
+        if wait_s > 0 or _is_recorded(route, failure):
             return wait_s or None
         await self._routes.patch_status(key, {"ingress": [_ingress(route["spec"]["host"], failure)]})
         return None
@@ -57,7 +57,7 @@ def _ingress(host: str, failure: str | None) -> Document:
     }
 
 
-def _is_told(route: Document, failure: str | None) -> bool:
+def _is_recorded(route: Document, failure: str | None) -> bool:
     ingress = next(iter((route.get("status") or {}).get("ingress") or ()), None)
     if ingress is None or ingress["host"] != route["spec"]["host"]:
         return False

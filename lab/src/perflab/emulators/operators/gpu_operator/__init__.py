@@ -8,9 +8,9 @@ says when the plugin's pod starts; `status.state` and its conditions; and, over 
 where the operator's namespace is labelled for monitoring. All of it goes with the ClusterPolicy. It acts only while the
 Deployment that OLM made for the operator is available.
 
-What is in a node's machine is told by its annotations `lab.psap.perf/gpus` and `lab.psap.perf/gpu-product`. How busy a
-GPU is follows from the pods that hold it: their annotation `lab.psap.perf/training`, or else all of it and half its
-memory.
+The GPUs of a node's machine are declared by its annotations `lab.psap.perf/gpus` and `lab.psap.perf/gpu-product`. How
+busy a GPU is follows from the pods that hold it: their annotation `lab.psap.perf/training`, or else all of it and half
+its memory.
 
 Not emulated: drivers, MIG, vGPU, sandboxed workloads, the NVIDIADriver kind, upgrades. A node's capacity goes when the
 device plugin goes, where a kubelet would keep it with nothing allocatable.
@@ -31,7 +31,7 @@ from perflab.emulators.operators.gpu_operator.pods import Pods
 from perflab.emulators.operators.gpu_operator.policies import STEP_DAEMON_SETS, STEP_VALIDATION, Policies
 
 STEPS: Mapping[str, str] = {
-    STEP_DAEMON_SETS: "from the ClusterPolicy to an operand's DaemonSet, whose name can be told",
+    STEP_DAEMON_SETS: "from the ClusterPolicy to an operand's DaemonSet; OBJECT is the DaemonSet",
     STEP_VALIDATION: "from all DaemonSets ready to the state ready of the ClusterPolicy",
     STEP_LABELS: "from the ready pod of GPU feature discovery or the device plugin to a node's labels and GPUs",
 }

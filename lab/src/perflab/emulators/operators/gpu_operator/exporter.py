@@ -57,15 +57,15 @@ class Exporter:
         self._port = 0
         self.controller = _Serving(self._reconcile, self._listen)
         pods.listen(self._pod_changed)
-        operator.listen(self._ask)
+        operator.listen(self._enqueue)
         for store in (self._namespaces, self._policies):
-            store.listen(lambda _old, _new: self._ask())
+            store.listen(lambda _old, _new: self._enqueue())
 
-    def _ask(self) -> None:
-        self.controller.ask(_ALL)
+    def _enqueue(self) -> None:
+        self.controller.enqueue(_ALL)
 
     def _pod_changed(self, _node: str) -> None:
-        self._ask()
+        self._enqueue()
 
     async def _listen(self) -> None:
         app = web.Application()
@@ -77,7 +77,7 @@ class Exporter:
         site = web.TCPSite(runner, LOOPBACK, 0)
         await site.start()
         self._port = runner.addresses[0][1]
-        self._ask()
+        self._enqueue()
 
     async def _reconcile(self, _key: Key) -> float | None:
         if self._port:

@@ -50,13 +50,13 @@ class Nodes:
         self.controller = Controller("node", self._reconcile)
         self.controller.follow(self._nodes)
         self._policies.listen(self._policy_changed)
-        pods.listen(lambda name: self.controller.ask(("", name)))
-        operator.listen(self.controller.ask_all)
-        cluster.steps.listen(self.controller.ask_all)
+        pods.listen(lambda name: self.controller.enqueue(("", name)))
+        operator.listen(self.controller.enqueue_all)
+        cluster.steps.listen(self.controller.enqueue_all)
 
     def _policy_changed(self, old: Document | None, new: Document | None) -> None:
         if old is None or new is None or is_leaving(new):
-            self.controller.ask_all()
+            self.controller.enqueue_all()
 
     async def _reconcile(self, key: Key) -> float | None:
         node = self._nodes.get(key)

@@ -119,7 +119,7 @@ def section(policy: Document, operand: Operand) -> Document:
 
 
 def daemon_set(policy: Document, operand: Operand, mark: dict[str, str]) -> Document:
-    """The DaemonSet of an operand, with a digest of itself by which a change is told.
+    """The DaemonSet of an operand, with a digest of itself by which a change is detected.
 
     :param mark: the annotation of what the emulator makes.
     """

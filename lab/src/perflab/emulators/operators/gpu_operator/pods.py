@@ -51,9 +51,9 @@ class Pods:
         node = _node(new)
         if new is not None and node and (_app(new) in _APPS or gpus_of(new)):
             self._by_node[node][key_of(new)] = new
-        self._tell(old, new)
+        self._notify(old, new)
 
-    def _tell(self, old: Document | None, new: Document | None) -> None:
+    def _notify(self, old: Document | None, new: Document | None) -> None:
         of_operands = {_node(document) for document in (old, new) if document is not None and _app(document) in _APPS}
         for node in of_operands - {""}:
             for listener in self._listeners:

@@ -36,20 +36,20 @@ class Policies:
         self.controller = Controller("ClusterPolicy", self._reconcile)
         self.controller.follow(self._policies)
         # when the oldest goes, another one is
-        self._policies.listen(self.controller.ask_all)
+        self._policies.listen(self.controller.enqueue_all)
         self._daemon_sets.listen(self._daemon_set_changed)
         self._nodes.listen(self._node_changed)
-        operator.listen(self.controller.ask_all)
-        cluster.steps.listen(self.controller.ask_all)
+        operator.listen(self.controller.enqueue_all)
+        cluster.steps.listen(self.controller.enqueue_all)
 
     def _daemon_set_changed(self, old: Document | None, new: Document | None) -> None:
         owner = owner_of(new or old or {"metadata": {}})
         if owner is not None and owner["kind"] == CLUSTER_POLICIES.kind:
-            self.controller.ask_all()
+            self.controller.enqueue_all()
 
     def _node_changed(self, old: Document | None, new: Document | None) -> None:
         if _discovered(old) != _discovered(new):
-            self.controller.ask_all()
+            self.controller.enqueue_all()
 
     async def _reconcile(self, key: Key) -> float | None:
         policy = self._policies.get(key)
@@ -62,7 +62,7 @@ class Policies:
         waiting = [await self._bring(policy, namespace, operand) for operand in operands.wanted(policy)]
         await self._remove_unwanted(policy, namespace)
         wait_s = min((left for left in waiting if left), default=math.inf)
-        return await self._tell(policy, namespace, wait_s)
+        return await self._patch_status(policy, namespace, wait_s)
 
     def _oldest(self) -> str:
         policies = self._policies.values()
@@ -92,7 +92,7 @@ class Policies:
             if name not in names:
                 await self._daemon_sets.delete((namespace, name))
 
-    async def _tell(self, policy: Document, namespace: str, wait_s: float) -> float | None:
+    async def _patch_status(self, policy: Document, namespace: str, wait_s: float) -> float | None:
         """Write the state; seconds after which to look again."""
         uid = policy["metadata"]["uid"]
         broken = self._broken(policy, namespace)

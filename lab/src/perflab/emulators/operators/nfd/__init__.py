@@ -20,7 +20,7 @@ from perflab.emulators.operators.nfd.discoveries import Discoveries
 from perflab.emulators.operators.nfd.labels import Labels
 
 STEPS: Mapping[str, str] = MappingProxyType(
-    {"labels": "from the worker of a node being ready to the node's labels; NAME is the node's"}
+    {"labels": "from the worker of a node being ready to the node's labels; OBJECT is the node's"}
 )
 
 

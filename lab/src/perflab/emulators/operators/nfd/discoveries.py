@@ -30,8 +30,8 @@ class Discoveries:
         self.controller = Controller("NodeFeatureDiscovery", self._reconcile)
         self.controller.follow(self._discoveries)
         for store in (self._workers, self._masters, self._collectors):
-            store.listen(self.controller.ask_all)
-        self._operator.listen(self.controller.ask_all)
+            store.listen(self.controller.enqueue_all)
+        self._operator.listen(self.controller.enqueue_all)
 
     async def _reconcile(self, key: Key) -> float | None:
         discovery = self._discoveries.get(key)
@@ -44,7 +44,7 @@ class Discoveries:
         if _FINALIZER not in finalizers:
             await self._discoveries.patch(key, {"metadata": {"finalizers": [*finalizers, _FINALIZER]}})
         await self._run(discovery)
-        await self._tell(discovery)
+        await self._patch_status(discovery)
         return None
 
     def _parts(self) -> tuple[tuple[str, Store], ...]:
@@ -89,7 +89,7 @@ class Discoveries:
         kept = [each for each in metadata.get("finalizers") or [] if each != _FINALIZER]
         await self._discoveries.patch(key_of(discovery), {"metadata": {"finalizers": kept}})
 
-    async def _tell(self, discovery: Document) -> None:
+    async def _patch_status(self, discovery: Document) -> None:
         key = key_of(discovery)
         conditions = conditions_of(discovery)
         unready = self._unready(key[0])

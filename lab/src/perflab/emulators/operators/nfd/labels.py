@@ -60,12 +60,12 @@ class Labels:
         # a node changes with each heartbeat, which changes nothing about its features
         self.controller.follow(self._nodes, changes=False)
         self._workers.listen(self._worker_changed)
-        cluster.steps.listen(self.controller.ask_all)
+        cluster.steps.listen(self.controller.enqueue_all)
 
     def _worker_changed(self, _old: Document | None, new: Document | None) -> None:
         name = new["spec"].get("nodeName") if new else None
         if name:
-            self.controller.ask(("", name))
+            self.controller.enqueue(("", name))
 
     async def _label(self, key: Key) -> float | None:
         node = self._nodes.get(key)

@@ -29,13 +29,13 @@ class Clusters:
         self.controller = Controller("RayCluster", self._reconcile)
         self.controller.follow(self._clusters)
         self._pods.listen(self._pod_changed)
-        cluster.steps.listen(self.controller.ask_all)
+        cluster.steps.listen(self.controller.enqueue_all)
 
     def _pod_changed(self, old: Document | None, new: Document | None) -> None:
         pod = new or old or {}
         owner = owner_of(pod)
         if owner and owner["kind"] == RAY_CLUSTERS.kind:
-            self.controller.ask((pod["metadata"]["namespace"], owner["name"]))
+            self.controller.enqueue((pod["metadata"]["namespace"], owner["name"]))
 
     async def _reconcile(self, key: Key) -> float | None:
         cluster = self._clusters.get(key)

@@ -40,13 +40,13 @@ class RayJobs:
         for store in (self._clusters, self._submitters, self._submitting):
             store.listen(self._part_changed)
         self._members.listen(self._member_changed)
-        cluster.steps.listen(self.controller.ask_all)
+        cluster.steps.listen(self.controller.enqueue_all)
 
     def _part_changed(self, old: Document | None, new: Document | None) -> None:
         metadata = (new or old or {})["metadata"]
         origin = (metadata.get("labels") or {}).get(ORIGIN)
         if origin:
-            self.controller.ask((metadata["namespace"], origin))
+            self.controller.enqueue((metadata["namespace"], origin))
 
     def _member_changed(self, old: Document | None, new: Document | None) -> None:
         owner = owner_of(new or old or {})

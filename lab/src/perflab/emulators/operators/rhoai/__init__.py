@@ -25,7 +25,7 @@ from perflab.emulators.operators.rhoai.uninstallation import Uninstallation
 
 STEPS: Mapping[str, str] = {
     "dsci": "from a DSCInitialization that is there to its namespaces and phase Ready",
-    "component": "from a component that is Managed to its Deployments; its name is that of the component",
+    "component": "from a component that is Managed to its Deployments; OBJECT is the component",
     "uninstall": "from the labelled ConfigMap to the first deletion",
 }
 

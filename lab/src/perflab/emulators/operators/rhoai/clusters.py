@@ -22,7 +22,7 @@ _UNINITIALIZED = "the DSCInitialization is not ready"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ComponentStatus:
     """What the status says of one component."""
 
     component: Component
@@ -41,10 +41,10 @@ class Clusters:
         self._installer = Installer(cluster)
         self.controller = Controller("dsc", self._reconcile)
         self.controller.follow(self._store)
-        self._initializations.listen(self.controller.ask_all)
-        self._installer.listen(self.controller.ask_all)
-        platform.listen(self.controller.ask_all)
-        cluster.steps.listen(self.controller.ask_all)
+        self._initializations.listen(self.controller.enqueue_all)
+        self._installer.listen(self.controller.enqueue_all)
+        platform.listen(self.controller.enqueue_all)
+        cluster.steps.listen(self.controller.enqueue_all)
 
     async def _reconcile(self, key: Key) -> float | None:
         document, product = self._store.get(key), self._platform.product
@@ -57,12 +57,12 @@ class Clusters:
         namespace = self._applications()
         if not namespace:
             waiting = State(False, _UNINITIALIZED)
-            told = [Told(each, is_managed(document, each.name), waiting) for each in COMPONENTS.values()]
-            await self._tell(document, told)
+            statuses = [ComponentStatus(each, is_managed(document, each.name), waiting) for each in COMPONENTS.values()]
+            await self._patch_status(document, statuses)
             return None
-        told = [await self._look_after(document, each, namespace) for each in COMPONENTS.values()]
-        await self._tell(document, told, self._platform.release(product))
-        again_s = min(each.state.again_s for each in told)
+        statuses = [await self._look_after(document, each, namespace) for each in COMPONENTS.values()]
+        await self._patch_status(document, statuses, self._platform.release(product))
+        again_s = min(each.state.again_s for each in statuses)
         return again_s if again_s < math.inf else None
 
     def _applications(self) -> str:
@@ -71,11 +71,11 @@ class Clusters:
         document = next(ready, None)
         return str(document["spec"].get("applicationsNamespace", "")) if document else ""
 
-    async def _look_after(self, document: Document, component: Component, namespace: str) -> Told:
+    async def _look_after(self, document: Document, component: Component, namespace: str) -> ComponentStatus:
         if is_managed(document, component.name):
-            return Told(component, True, await self._installer.install(document, component, namespace))
+            return ComponentStatus(component, True, await self._installer.install(document, component, namespace))
         await self._installer.remove(component)
-        return Told(component, False, State(False, "Component ManagementState is set to Removed"))
+        return ComponentStatus(component, False, State(False, "Component ManagementState is set to Removed"))
 
     async def _end(self, document: Document) -> None:
         for component in COMPONENTS.values():
@@ -83,16 +83,20 @@ class Clusters:
         if self._installer.is_empty():
             await self._store.remove_finalizer(document, CLUSTER_FINALIZER)
 
-    async def _tell(self, document: Document, told: Sequence[Told], release: Document | None = None) -> None:
+    async def _patch_status(
+        self, document: Document, statuses: Sequence[ComponentStatus], release: Document | None = None
+    ) -> None:
         known = document.get("status") or {}
-        conditions = status_conditions(known.get("conditions") or [], told, initialized=release is not None)
+        conditions = status_conditions(known.get("conditions") or [], statuses, initialized=release is not None)
         status: Document = {
             "phase": READY if conditions[-1]["status"] == "True" else NOT_READY,
             "observedGeneration": document["metadata"]["generation"],
             "conditions": conditions,
-            "installedComponents": {each.component.installed_name: each.managed and each.state.ready for each in told},
+            "installedComponents": {
+                each.component.installed_name: each.managed and each.state.ready for each in statuses
+            },
             "components": {
-                each.component.name: {"managementState": "Managed" if each.managed else "Removed"} for each in told
+                each.component.name: {"managementState": "Managed" if each.managed else "Removed"} for each in statuses
             },
         }
         if release is not None:
@@ -100,16 +104,18 @@ class Clusters:
         await self._store.patch_status(key_of(document), status)
 
 
-def status_conditions(known: list[Condition], told: Sequence[Told], *, initialized: bool) -> list[Condition]:
+def status_conditions(
+    known: list[Condition], statuses: Sequence[ComponentStatus], *, initialized: bool
+) -> list[Condition]:
     """The conditions of the status: one of each component, of all of them, and last the one of the whole."""
     conditions = known
-    for each in told:
+    for each in statuses:
         reason = "Ready" if each.state.ready else "NotReady" if each.managed else "Removed"
         kind = f"{each.component.condition}Ready"
         conditions = with_condition(conditions, kind, each.state.ready, reason, each.state.message)
-    lacking = [each.component.name for each in told if each.managed and not each.state.ready]
+    lacking = [each.component.name for each in statuses if each.managed and not each.state.ready]
     ready = initialized and not lacking
-    failed = [f"{each.component.name}: {each.state.message}" for each in told if each.state.failed]
+    failed = [f"{each.component.name}: {each.state.message}" for each in statuses if each.state.failed]
     message = f"Some components are not ready: {', '.join(lacking)}" if lacking else ""
     if not initialized:
         message = _UNINITIALIZED

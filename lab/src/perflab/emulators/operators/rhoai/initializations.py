@@ -30,12 +30,12 @@ class Initializations:
         self.controller = Controller("dsci", self._reconcile)
         self.controller.follow(self._store)
         self._namespaces.listen(self._changed)
-        platform.listen(self.controller.ask_all)
-        cluster.steps.listen(self.controller.ask_all)
+        platform.listen(self.controller.enqueue_all)
+        cluster.steps.listen(self.controller.enqueue_all)
 
     def _changed(self, _old: Document | None, new: Document | None) -> None:
         if new is None:  # what the operator made and somebody deleted is made again
-            self.controller.ask_all()
+            self.controller.enqueue_all()
 
     async def _reconcile(self, key: Key) -> float | None:
         document, product = self._store.get(key), self._platform.product
@@ -49,11 +49,11 @@ class Initializations:
         failure = None if initialized else self._cluster.steps.failure(_STEP, document)
         wait_s = 0.0 if initialized else self._cluster.steps.wait_s(_STEP, document)
         if wait_s > 0 or failure:
-            await self._tell(document, ERROR if failure and wait_s <= 0 else _PROGRESSING, failure or "")
+            await self._patch_status(document, ERROR if failure and wait_s <= 0 else _PROGRESSING, failure or "")
             return wait_s if 0 < wait_s < math.inf else None
         for name in _namespaces(document, product):
             await self._make_namespace(name)
-        await self._tell(document, READY, "", self._platform.release(product))
+        await self._patch_status(document, READY, "", self._platform.release(product))
         return None
 
     async def _make_namespace(self, name: str) -> None:
@@ -65,7 +65,9 @@ class Initializations:
         elif own_labels(found).get(GENERATED) != "true":
             await self._namespaces.patch(("", name), {"metadata": {"labels": labels}})
 
-    async def _tell(self, document: Document, phase: str, failure: str, release: Document | None = None) -> None:
+    async def _patch_status(
+        self, document: Document, phase: str, failure: str, release: Document | None = None
+    ) -> None:
         known = document.get("status") or {}
         status: Document = {"phase": phase, "conditions": _conditions(known.get("conditions") or [], phase, failure)}
         if release is not None:

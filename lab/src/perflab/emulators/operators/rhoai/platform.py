@@ -62,7 +62,7 @@ class Platform:
         self._catalogs = cluster.store(CATALOG_SOURCES)
         self._started = False
         self.controller = Controller("start", self._start)
-        self.listen(lambda: self.controller.ask(_START))
+        self.listen(lambda: self.controller.enqueue(_START))
 
     def listen(self, callback: Callable[[], None]) -> None:
         """Call *callback* when an operator begins to run, and when it ends."""

@@ -36,9 +36,9 @@ class Uninstallation:
         self.controller = Controller("uninstallation", self._reconcile)
         self.controller.follow(self._requests)
         for store in self._order:
-            store.listen(self.controller.ask_all)
-        platform.listen(self.controller.ask_all)
-        cluster.steps.listen(self.controller.ask_all)
+            store.listen(self.controller.enqueue_all)
+        platform.listen(self.controller.enqueue_all)
+        cluster.steps.listen(self.controller.enqueue_all)
 
     async def _reconcile(self, key: Key) -> float | None:
         request, product = self._requests.get(key), self._platform.product

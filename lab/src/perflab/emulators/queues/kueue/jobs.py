@@ -75,7 +75,7 @@ class QueuedJobs:
         workload = new or old or {}
         owner = owner_of(workload)
         if owner and owner["kind"] == self._kind.resource.kind:
-            self.controller.ask((workload["metadata"]["namespace"], owner["name"]))
+            self.controller.enqueue((workload["metadata"]["namespace"], owner["name"]))
 
     async def _reconcile(self, key: Key) -> float | None:
         job = self._jobs.get(key)

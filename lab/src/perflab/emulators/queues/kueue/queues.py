@@ -36,16 +36,16 @@ class Queues:
         self.counter = Controller("counts of queues", self._count)
         self._workloads.listen(self._workload_changed)
         self._queues.listen(lambda _, new: self._queue_changed(new))
-        self._local_queues.listen(lambda _, new: self._ask(new["spec"]["clusterQueue"]) if new else None)
+        self._local_queues.listen(lambda _, new: self._enqueue(new["spec"]["clusterQueue"]) if new else None)
         self._flavors.listen(lambda _old, _new: self._flavor_changed())
 
     def _queue_changed(self, queue: Document | None) -> None:
         if queue is not None:
-            self._ask(queue["metadata"]["name"])
+            self._enqueue(queue["metadata"]["name"])
 
     def _flavor_changed(self) -> None:
         for queue in self._queues.values():
-            self._ask(queue["metadata"]["name"])
+            self._enqueue(queue["metadata"]["name"])
 
     def _workload_changed(self, old: Document | None, new: Document | None) -> None:
         for document in (old, new):
@@ -55,9 +55,9 @@ class Queues:
             self._live.setdefault(_local_queue(new), {})[key_of(new)] = specs.demand(new)
         local = self._local_queues.get(_local_queue(new or old or {}))
         if local is not None:
-            self._ask(local["spec"]["clusterQueue"])
+            self._enqueue(local["spec"]["clusterQueue"])
 
-    def _ask(self, name: str) -> None:
+    def _enqueue(self, name: str) -> None:
         key = ("", name)
         for planned, controller, wait_s in (
             (self._to_admit, self.controller, _TOGETHER_S),
@@ -65,7 +65,7 @@ class Queues:
         ):
             if key not in planned:
                 planned.add(key)
-                controller.ask_later(key, wait_s)
+                controller.enqueue_after(key, wait_s)
 
     async def _admit(self, key: Key) -> float | None:
         self._to_admit.discard(key)

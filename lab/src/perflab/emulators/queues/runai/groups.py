@@ -38,9 +38,9 @@ class Groups:
         pod = new or old or {}
         group = _group_of(pod)
         if group:
-            self.controller.ask((pod["metadata"]["namespace"], group))
+            self.controller.enqueue((pod["metadata"]["namespace"], group))
         elif new is not None:
-            self.grouper.ask(key_of(new))
+            self.grouper.enqueue(key_of(new))
 
     async def _put_into_group(self, key: Key) -> float | None:
         pod = self._pods.get(key)

@@ -33,7 +33,7 @@ class Jobs:
         pod = new or old or {}
         owner = owner_of(pod)
         if owner and owner["kind"] == RUNAI_JOBS.kind:
-            self.controller.ask((pod["metadata"]["namespace"], owner["name"]))
+            self.controller.enqueue((pod["metadata"]["namespace"], owner["name"]))
 
     async def _reconcile(self, key: Key) -> float | None:
         job = self._jobs.get(key)

@@ -53,7 +53,7 @@ class Workloads:
         job = new or old or {}
         owner = owner_of(job)
         if owner and owner["kind"] == self._kind.kind:
-            self.controller.ask((job["metadata"]["namespace"], owner["name"]))
+            self.controller.enqueue((job["metadata"]["namespace"], owner["name"]))
 
     async def _reconcile(self, key: Key) -> float | None:
         workload = self._workloads.get(key)
