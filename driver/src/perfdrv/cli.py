@@ -17,7 +17,7 @@ COMMANDS = {
     "commands": Lazy("perfdrv.commands.catalogue:commands", "List the commands of the toolbox."),
     "runs": Lazy("perfdrv.commands.runs:runs", "List, show, open and finalize runs."),
     "report": Lazy("perfdrv.commands.report:report", "Make the report of a run."),
-    "lab": Lazy("perflab.cli:lab", "Build, start and stop the lab: a real control plane with simulated nodes."),
+    "lab": Lazy("perflab.cli:lab", "Create and delete Kubernetes labs with simulated GPU nodes."),
     "completion": Lazy("perfdrv.commands.completion:completion", "Print the completion script of a shell."),
 }
 

@@ -108,7 +108,7 @@ def test_what_is_set_is_known_before_the_command_returns(cluster: Cluster, stepp
 def test_a_step_that_nobody_has_is_refused(labs: Labs, openshift: Lab) -> None:
     done = labs.run("step", "--name", openshift.name, "openshift.nothing=5s")
     assert done.returncode == 2
-    assert "'openshift.nothing' is no step" in done.stderr
+    assert "'openshift.nothing' is not a step" in done.stderr
 
 
 def test_a_project_lives_and_dies_with_its_namespace(cluster: Cluster) -> None:

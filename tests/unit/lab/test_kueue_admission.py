@@ -180,7 +180,7 @@ def test_quantities(text: str | int, amount: Decimal | int) -> None:
 
 @pytest.mark.parametrize("text", ["", "many", "1Xi", "Gi"])
 def test_what_is_no_quantity(text: str) -> None:
-    with pytest.raises(ValueError, match="is no amount"):
+    with pytest.raises(ValueError, match="is not a quantity"):
         parse_quantity(text)
 
 
