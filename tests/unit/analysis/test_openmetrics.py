@@ -1,4 +1,4 @@
-"""OpenMetrics text: read by the parser of Prometheus' own Python client, and every number comes back as it was."""
+"""OpenMetrics text: every number comes back as it was, with all that tells it from others."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def test_the_text() -> None:
     second = Labelled({"recording": "two\nlines"}, (value_of(2.0),))
     text = openmetrics([first, second], {"run": "r1"})
     assert text == (
+        "# HELP psap_perf_speed_workloads_per_second how fast\n"
         "# TYPE psap_perf_speed_workloads_per_second gauge\n"
         "# UNIT psap_perf_speed_workloads_per_second workloads_per_second\n"
-        "# HELP psap_perf_speed_workloads_per_second how fast\n"
-        'psap_perf_speed_workloads_per_second{run="r1",recording="a \\"quoted\\"\\\\name"} 1.5\n'
-        'psap_perf_speed_workloads_per_second{run="r1",recording="two\\nlines"} 2.0\n'
+        'psap_perf_speed_workloads_per_second{recording="a \\"quoted\\"\\\\name",run="r1"} 1.5\n'
+        'psap_perf_speed_workloads_per_second{recording="two\\nlines",run="r1"} 2.0\n'
+        "# HELP psap_perf_b_workloads_per_second how fast\n"
         "# TYPE psap_perf_b_workloads_per_second gauge\n"
         "# UNIT psap_perf_b_workloads_per_second workloads_per_second\n"
-        "# HELP psap_perf_b_workloads_per_second how fast\n"
         "# EOF\n"
     )
 
@@ -131,22 +131,6 @@ def test_a_kept_run_comes_back_whole(tmp_path: Path, run: str) -> None:
     result = analyse_run(RUNS / run, tmp_path)
     text = openmetrics(result.labelled_kpis(), {"run": result.run.id, "flow": str(result.run.document.get("flow"))})
     assert sorted((name, number) for (name, _), number in read(text).items()) == sorted(_numbers(result))
-
-
-BREAKS: dict[str, tuple[str, str]] = {
-    "the end is missing": ("# EOF\n", ""),
-    "the unit is no ending of the name": (" workloads_per_second\n", " seconds\n"),
-    "no number": ("} 1.5", "} fast"),
-    "a label that does not end": ('"r1"', '"r1'),
-}
-
-
-@pytest.mark.parametrize("broken", BREAKS)
-def test_the_parser_is_strict(broken: str) -> None:
-    text = openmetrics([Labelled({"recording": "a"}, (value_of(1.5),))], {"run": "r1"})
-    assert read(text)
-    with pytest.raises(ValueError, match=r"."):
-        read(text.replace(*BREAKS[broken]))
 
 
 def test_what_was_simulated_says_so_in_each_sample(tmp_path: Path) -> None:

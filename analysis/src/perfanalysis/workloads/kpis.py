@@ -6,10 +6,13 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, get_args
 
 from perfanalysis.units import unit_of
 from perfanalysis.workloads.percentiles import method_in_use
+
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import Metric
 
 Direction = Literal["higher", "lower", "neither"]
 NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -178,15 +181,28 @@ def measured(value: KpiValue) -> dict[str, Any]:
 
 def openmetrics(results: Iterable[Labelled], common: Mapping[str, str]) -> str:
     """OpenMetrics text: one gauge family a KPI, one sample a recording; KPIs without a number have no sample."""
-    families: dict[str, list[str]] = {}
+    from prometheus_client.metrics_core import Metric
+    from prometheus_client.openmetrics.exposition import generate_latest
+
+    families: dict[str, Metric] = {}
     for result in results:
         for value in result.values:
             name, unit = metric_name(value), unit_of(value.unit).metric
-            head = [f"# TYPE {name} gauge", f"# UNIT {name} {unit}", f"# HELP {name} {_escape(value.help)}"]
-            lines = families.setdefault(name, head)
+            family = families.setdefault(name, Metric(name, value.help, "gauge", unit))
             if value.number is not None:
-                lines.append(f"{name}{{{_labels(common, result.labels, value.labels)}}} {value.number!r}")
-    return "".join(f"{line}\n" for lines in families.values() for line in lines) + "# EOF\n"
+                family.add_sample(name, _labels(common, result.labels, value.labels), value.number)
+    text: bytes = generate_latest(_Collected(tuple(families.values())))  # type: ignore[no-untyped-call]
+    return text.decode()
+
+
+@dataclass(frozen=True)
+class _Collected:
+    """What the client writes of a registry: families."""
+
+    families: tuple[Metric, ...]
+
+    def collect(self) -> tuple[Metric, ...]:
+        return self.families
 
 
 def metric_name(value: KpiValue) -> str:
@@ -196,7 +212,7 @@ def metric_name(value: KpiValue) -> str:
     return name if name.endswith(f"_{unit}") else f"{name}_{unit}"
 
 
-def _labels(*sources: Mapping[str, str]) -> str:
+def _labels(*sources: Mapping[str, str]) -> dict[str, str]:
     """The labels of a sample, each name once: of names that differ only in signs that labels do not have, both stay."""
     found: dict[str, str] = {}
     for source in sources:
@@ -205,7 +221,7 @@ def _labels(*sources: Mapping[str, str]) -> str:
             while name in found:
                 name += "_"
             found[name] = text
-    return ",".join(f'{name}="{_escape(text)}"' for name, text in found.items())
+    return found
 
 
 def _label(key: str) -> str:

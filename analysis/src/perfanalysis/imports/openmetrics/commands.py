@@ -43,8 +43,8 @@ def import_openmetrics(
     """Add the numbers of OpenMetrics text to a history.
 
     Each of FILES is of one run, or has a label that names it. Samples with the same labels are one recording, and its
-    labels are the keys that it is compared by. The specification is held to strictly. KPIs of ours (kpis.prom of a
-    report) keep name, unit and direction.
+    labels are the keys that it is compared by. The parser is that of Prometheus' Python client. KPIs of ours (kpis.prom
+    of a report) keep name, unit and direction.
     """
     reading = Reading(kpi_overrides(lower, higher, units), run_id, run_label, started, frozenset(facts), statistic)
     for path in files:

@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from prometheus_client.metrics_core import Metric
+from prometheus_client.samples import Sample
+
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.files.documents import parse_time
 from perfanalysis.files.findings import Finding
 from perfanalysis.imports.entries import ForeignKpi, ForeignRun
-from perfanalysis.imports.openmetrics.model import Family, Sample
 from perfanalysis.imports.options import SCALED, UNKNOWN, KpiOverrides, Scale
 from perfanalysis.units import BASE, TABLE, unit_of
 from perfanalysis.workloads.kinds import every_kind
@@ -63,7 +65,7 @@ class Number:
 
 
 def foreign_runs(
-    families: tuple[Family, ...], path: Path, digest: str, reading: Reading
+    families: tuple[Metric, ...], path: Path, digest: str, reading: Reading
 ) -> tuple[tuple[ForeignRun, ...], tuple[Finding, ...]]:
     """The runs of a text, and what of it is no KPI.
 
@@ -85,40 +87,50 @@ def foreign_runs(
     return runs, tuple(_left_out(families, path))
 
 
-def _numbers(family: Family) -> Iterator[Number]:
+def _numbers(family: Metric) -> Iterator[Number]:
     """What of a family can be a KPI; a mean stands for the sum of a histogram or a summary."""
     scale = _scale(family)
     sums: dict[tuple[Labels, float | None], float] = {}
     for sample in family.samples:
-        labels = tuple(sorted((name, text) for name, text in sample.labels.items() if name not in ("le", "quantile")))
-        number = Number(family.name, family.help or family.name, scale, labels, sample.value, sample.at_s)
-        if not math.isfinite(sample.value):
+        if not _finite(sample):
             continue
-        if sample.ending in ("_sum", "_gsum"):
-            sums[labels, sample.at_s] = sample.value
-        elif sample.ending in COUNTS:
+        labels = tuple(sorted((name, text) for name, text in sample.labels.items() if name not in ("le", "quantile")))
+        ending, at_s = sample.name.removeprefix(family.name), _seconds(sample)
+        number = Number(family.name, family.documentation or family.name, scale, labels, sample.value, at_s)
+        if ending in ("_sum", "_gsum"):
+            sums[labels, at_s] = sample.value
+        elif ending in COUNTS:
             yield replace(number, name=f"{family.name}_count", scale=Scale("count"), counted=True)
-        elif sample.ending == "" and family.type == "summary":
+        elif ending == "" and family.type == "summary":
             yield replace(number, name=f"{family.name}_{_percentile(sample)}")
-        elif family.type in ("gauge", "unknown") or sample.ending == "_total":
-            yield replace(number, name=family.name + sample.ending)
+        elif family.type in ("gauge", "unknown") or ending == "_total":
+            yield replace(number, name=sample.name)
     counts = {
-        (tuple(sorted(sample.labels.items())), sample.at_s): sample.value
+        (tuple(sorted(sample.labels.items())), _seconds(sample)): sample.value
         for sample in family.samples
-        if sample.ending in COUNTS
+        if sample.name.removeprefix(family.name) in COUNTS
     }
     for (labels, at_s), total in sums.items():
         count = counts.get((labels, at_s))
         if count:
             mean = total / count
-            yield Number(f"{family.name}_mean", family.help or family.name, scale, labels, mean, at_s)
+            yield Number(f"{family.name}_mean", family.documentation or family.name, scale, labels, mean, at_s)
+
+
+def _finite(sample: Sample) -> bool:
+    """A native histogram has no value of its own."""
+    return sample.value is not None and math.isfinite(sample.value)
+
+
+def _seconds(sample: Sample) -> float | None:
+    return None if sample.timestamp is None else float(sample.timestamp)
 
 
 def _percentile(sample: Sample) -> str:
     return f"p{100 * float(sample.labels['quantile']):g}".replace(".", "_")
 
 
-def _scale(family: Family) -> Scale:
+def _scale(family: Metric) -> Scale:
     """The unit that the text tells, else the base unit that the name ends with."""
     text = family.unit or next((unit for unit in _BASE_UNITS if family.name.endswith(f"_{unit}")), "")
     if not text:
@@ -217,7 +229,7 @@ def _started(run: str, found: Mapping[str, list[Number]], reading: Reading, path
     return datetime.strptime(stamp[0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp()
 
 
-def _info(families: tuple[Family, ...]) -> dict[str, str]:
+def _info(families: tuple[Metric, ...]) -> dict[str, str]:
     return {
         f"{family.name}.{name}": text
         for family in families
@@ -227,8 +239,8 @@ def _info(families: tuple[Family, ...]) -> dict[str, str]:
     }
 
 
-def _left_out(families: tuple[Family, ...], path: Path) -> Iterator[Finding]:
-    endless = sum(not math.isfinite(sample.value) for family in families for sample in family.samples)
+def _left_out(families: tuple[Metric, ...], path: Path) -> Iterator[Finding]:
+    endless = sum(not _finite(sample) for family in families for sample in family.samples)
     if endless:
         yield Finding("warning", path.name, f"{endless} samples are not finite: left out")
     buckets = [family.name for family in families if family.type in ("histogram", "gaugehistogram")]

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prometheus_client.metrics_core import Metric
+
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.files.documents import load_json
-from perfanalysis.imports.openmetrics.model import Family
 from perfanalysis.imports.openmetrics.reading import families_of
 from perfanalysis.imports.options import UNKNOWN, KpiOverrides
 from perfanalysis.imports.run_directory import END_OF_TIME_S, Imported, Recording, file_name
@@ -87,13 +88,14 @@ def _of_json(path: Path, content: bytes) -> Answer:
         return Answer(path.stem, content, None, f"the answer cannot be read: {error}")
 
 
-def _of_family(family: Family) -> Answer:
+def _of_family(family: Metric) -> Answer:
     """In the form of an answer to a range query. Samples without a time are left out."""
     series: dict[tuple[tuple[str, str], ...], list[list[Any]]] = {}
     for sample in family.samples:
-        if sample.at_s is not None and 0 <= sample.at_s < END_OF_TIME_S:
-            labels = {NAME: family.name + sample.ending, **sample.labels}
-            series.setdefault(tuple(sorted(labels.items())), []).append([sample.at_s, repr(sample.value)])
+        at_s = None if sample.timestamp is None else float(sample.timestamp)
+        if at_s is not None and sample.value is not None and 0 <= at_s < END_OF_TIME_S:
+            labels = {NAME: sample.name, **sample.labels}
+            series.setdefault(tuple(sorted(labels.items())), []).append([at_s, repr(float(sample.value))])
     result = [{"metric": dict(labels), "values": values} for labels, values in series.items()]
     answer = {"status": "success", "data": {"resultType": "matrix", "result": result}}
     return Answer(family.name, json.dumps(answer).encode(), samples_of(answer, family.name))
