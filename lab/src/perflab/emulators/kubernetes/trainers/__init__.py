@@ -20,7 +20,7 @@ from pathlib import Path
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.kubernetes.trainers.webhook import Webhook
 
-NUMBERS = {"speed": "how many times as fast as the clock trainings run, 600 when nothing is set"}
+NUMBERS = {"speed": "how many times as fast as real time trainings run; 600 by default"}
 _USUAL_SPEED = 600.0
 
 

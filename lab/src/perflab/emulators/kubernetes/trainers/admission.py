@@ -42,7 +42,7 @@ def annotations_of(pod: Document, config_map: Document, product: str, speed: flo
 
 
 def speed_of(pod: Document, usual: float) -> float:
-    """How many times as fast as the clock the pod's training runs."""
+    """How many times as fast as real time the pod's training runs."""
     text = own_annotations(pod).get(SPEED, "")
     try:
         asked = float(text) if text else usual
