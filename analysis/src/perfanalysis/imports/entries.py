@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,19 +16,9 @@ from perfanalysis.files.documents import Document, listing, mapping
 from perfanalysis.files.findings import Finding
 from perfanalysis.imports.run_directory import iso
 from perfanalysis.results.history.folder import add, load
-from perfanalysis.workloads.kpis import Direction
+from perfanalysis.workloads.kpis import KpiValue, kpi_document
 
-
-@dataclass(frozen=True)
-class ForeignKpi:
-    """A number of a file, as a KPI of ours. It is finite: a file's NaN is no value."""
-
-    name: str
-    help: str
-    unit: str
-    direction: Direction
-    number: float
-    count: int | None = None
+NO_INTERVAL = "the file tells no interval"
 
 
 @dataclass(frozen=True)
@@ -39,7 +29,7 @@ class ForeignRun:
     tool: str
     recording: str
     started_s: float | None
-    kpis: tuple[ForeignKpi, ...]
+    kpis: tuple[KpiValue, ...]
     keys: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     simulated: tuple[str, ...] = ()
@@ -147,19 +137,5 @@ def _recording(run: ForeignRun) -> Document:
         "recording": run.recording,
         "labels": {"recording": run.recording, **{name: value_text(value) for name, value in run.keys.items()}},
         "keys": dict(run.keys),
-        "kpis": [_kpi(kpi) for kpi in run.kpis if math.isfinite(kpi.number)],
-    }
-
-
-def _kpi(kpi: ForeignKpi) -> Document:
-    return {
-        "name": kpi.name,
-        "help": kpi.help,
-        "unit": kpi.unit,
-        "direction": kpi.direction,
-        "value": kpi.number,
-        "reason": "the file tells no interval",
-        "low": None,
-        "high": None,
-        "count": kpi.count,
+        "kpis": [kpi_document(replace(kpi, reason=NO_INTERVAL)) for kpi in run.kpis if math.isfinite(kpi.known)],
     }

@@ -6,8 +6,9 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, get_args
 
+from perfanalysis.files.documents import Document, finite_number, mapping, text_or_none
 from perfanalysis.units import unit_of
 from perfanalysis.workloads.percentiles import method_in_use
 
@@ -75,23 +76,32 @@ class Kpi(Generic[MeasuresType]):
             raise ValueError(f"KPI {self.name}: {error}") from error
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class KpiValue:
-    """A KPI of one recording. `number` is None exactly when `reason` says why, unless only the interval is."""
+    """A KPI of one recording, whoever measured it. `number` is None exactly when `reason` says why, unless only the
+    interval is missing.
+    """
 
     name: str
     help: str
     unit: str
     direction: Direction
-    headline: str | None
     number: float | None
-    reason: str | None
-    low: float | None
-    high: float | None
-    count: int | None
+    reason: str | None = None
+    low: float | None = None
+    high: float | None = None
+    count: int | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     """Its own, beside those of the recording."""
+    headline: str | None = None
     of: StatisticOf | None = None
+
+    @property
+    def known(self) -> float:
+        """The number of one that has one, as all in a history have; ValueError says why there is none."""
+        if self.number is None:
+            raise ValueError(f"{self.name} has no number: {self.reason}")
+        return self.number
 
     @property
     def series(self) -> str:
@@ -129,13 +139,13 @@ def _evaluate(kpi: Kpi[MeasuresType], measures: MeasuresType, absent: Sequence[s
         kpi.help,
         kpi.unit,
         kpi.direction,
-        kpi.headline,
         _native(value.number),
         value.reason,
         _native(value.low),
         _native(value.high),
         None if value.count is None else int(value.count),
         kpi.labels,
+        kpi.headline,
         kpi.of,
     )
 
@@ -177,6 +187,30 @@ def measured(value: KpiValue) -> dict[str, Any]:
         "high": value.high,
         "count": value.count,
     }
+
+
+def kpi_document(value: KpiValue) -> Document:
+    """A KPI as a history keeps it."""
+    return {**declared(value), **({"labels": dict(value.labels)} if value.labels else {}), **measured(value)}
+
+
+def kpi_of_document(kpi: Document) -> KpiValue | None:
+    """The KPI of a history's document; None for what has no number, or no known direction."""
+    number, direction, count = finite_number(kpi.get("value")), kpi.get("direction"), kpi.get("count")
+    if direction not in get_args(Direction) or number is None:
+        return None
+    return KpiValue(
+        str(kpi.get("name")),
+        str(kpi.get("help", "")),
+        str(kpi.get("unit", "")),
+        cast(Direction, direction),
+        number,
+        text_or_none(kpi.get("reason")),
+        finite_number(kpi.get("low")),
+        finite_number(kpi.get("high")),
+        count if isinstance(count, int) else None,
+        {str(name): str(text) for name, text in mapping(kpi.get("labels")).items()},
+    )
 
 
 def openmetrics(results: Iterable[Labelled], common: Mapping[str, str]) -> str:

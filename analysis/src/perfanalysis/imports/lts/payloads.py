@@ -12,11 +12,11 @@ from typing import Any
 from perfanalysis.errors import UsageError
 from perfanalysis.files.documents import Document, load_json, mapping, parse_time, text_or_none
 from perfanalysis.files.findings import Finding
-from perfanalysis.imports.entries import ForeignKpi, ForeignRun, documents
+from perfanalysis.imports.entries import ForeignRun, documents
 from perfanalysis.imports.lts.values import measured, name_of, scale_of
 from perfanalysis.imports.matrixbenchmarking.values import plain
 from perfanalysis.workloads.fine_tuning.job import leaves
-from perfanalysis.workloads.kpis import Direction
+from perfanalysis.workloads.kpis import Direction, KpiValue
 
 TOOL = "lts"
 FACTS = ("ocp_version", "run_id", "ci_engine", "test_path", "presets", "urls", "lts_schema_version")
@@ -108,8 +108,8 @@ def _told_apart(metadata: Document) -> tuple[dict[str, Any], dict[str, Any]]:
     return {name: value for name, value in settings.items() if name not in facts}, facts
 
 
-def _kpis(given: Document, where: str) -> tuple[tuple[ForeignKpi, ...], dict[str, str], tuple[Finding, ...]]:
-    made: dict[str, ForeignKpi] = {}
+def _kpis(given: Document, where: str) -> tuple[tuple[KpiValue, ...], dict[str, str], tuple[Finding, ...]]:
+    made: dict[str, KpiValue] = {}
     missing: dict[str, str] = {}
     texts = 0
     for name, kpi in given.items():
@@ -122,10 +122,10 @@ def _kpis(given: Document, where: str) -> tuple[tuple[ForeignKpi, ...], dict[str
     return tuple(made.values()), missing, tuple(_findings(where, missing, texts))
 
 
-def _kpi(name: str, kpi: Document, number: float, count: int | None) -> ForeignKpi:
+def _kpi(name: str, kpi: Document, number: float, count: int | None) -> KpiValue:
     scale = scale_of(kpi.get("unit"))
     text = text_or_none(kpi.get("help")) or name
-    return ForeignKpi(
+    return KpiValue(
         name=name,
         help=text if count is None else f"{text} (the median of its values)",
         unit=scale.unit,

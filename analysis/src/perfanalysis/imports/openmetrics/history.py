@@ -16,7 +16,7 @@ from prometheus_client.samples import Sample
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.files.documents import parse_time
 from perfanalysis.files.findings import Finding
-from perfanalysis.imports.entries import ForeignKpi, ForeignRun
+from perfanalysis.imports.entries import ForeignRun
 from perfanalysis.imports.options import SCALED, UNKNOWN, KpiOverrides, Scale
 from perfanalysis.units import BASE, TABLE, unit_of
 from perfanalysis.workloads.kinds import every_kind
@@ -183,7 +183,7 @@ def _kpi(
     reading: Reading,
     known: Mapping[str, tuple[str, str, Direction]],
     path: Path,
-) -> ForeignKpi:
+) -> KpiValue:
     first, values = numbers[0], [number.value for number in numbers]
     if len(values) > 1 and reading.statistic is None:
         raise UsageError(
@@ -193,18 +193,18 @@ def _kpi(
     value = STATISTICS[reading.statistic or "last"](values)
     if name in known:
         ours, unit, direction = known[name]
-        return ForeignKpi(ours, first.help, unit, reading.overrides.direction(ours, direction), value)
+        return KpiValue(ours, first.help, unit, reading.overrides.direction(ours, direction), value)
     kpi = re.sub(r"[^a-z0-9]+", "_", name.removeprefix(OURS).lower()).strip("_")
     kpi = f"m_{kpi}" if kpi[:1].isdigit() else kpi
     scale = reading.overrides.scale(kpi, first.scale)
-    return ForeignKpi(kpi, first.help, scale.unit, reading.overrides.direction(kpi), value * scale.factor)
+    return KpiValue(kpi, first.help, scale.unit, reading.overrides.direction(kpi), value * scale.factor)
 
 
 def _declared() -> Mapping[str, tuple[str, str, Direction]]:
     """Name of the metric → name, unit and direction of each KPI of ours."""
     kpis = [kpi for kind in every_kind().values() for kpi in kind.kpis]
     return {
-        metric_name(KpiValue(kpi.name, kpi.help, kpi.unit, kpi.direction, None, None, None, None, None, None)): (
+        metric_name(KpiValue(kpi.name, kpi.help, kpi.unit, kpi.direction, None)): (
             kpi.name,
             kpi.unit,
             kpi.direction,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 from perfanalysis.errors import DataQualityError
-from perfanalysis.imports.entries import ForeignKpi, ForeignRun
+from perfanalysis.imports.entries import ForeignRun
 from perfanalysis.imports.options import KpiOverrides
 from perfanalysis.imports.orion.config import OrionTest
 from perfanalysis.imports.orion.metrics import kpi_name
 from perfanalysis.imports.orion.runs import OrionOutput, OrionRun
-from perfanalysis.workloads.kpis import Direction
+from perfanalysis.workloads.kpis import Direction, KpiValue
 
 TOOL = "orion"
 DIRECTIONS: dict[str, Direction] = {"lower": "lower", "higher": "higher", "either": "neither"}
@@ -51,11 +51,11 @@ def _names(columns: tuple[str, ...], file: str) -> dict[str, str]:
     return names
 
 
-def _kpi(column: str, name: str, number: float, config: OrionTest | None, overrides: KpiOverrides) -> ForeignKpi:
+def _kpi(column: str, name: str, number: float, config: OrionTest | None, overrides: KpiOverrides) -> KpiValue:
     metric = None if config is None else config.by_column(column)
     scale = overrides.scale(name)
     direction: Direction = "neither" if metric is None else DIRECTIONS[metric.better]
-    return ForeignKpi(
+    return KpiValue(
         name=name,
         help=f"orion's column {column}",
         unit=scale.unit,

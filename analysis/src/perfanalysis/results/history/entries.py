@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeGuard, cast, get_args
+from typing import Any
 
 from perfanalysis.files.discovery import Marks, marks_of
 from perfanalysis.files.documents import Document, listing, mapping, number_or, parse_time, text_or_none
-from perfanalysis.workloads.kpis import Direction, series_name
-
-
-@dataclass(frozen=True, slots=True)
-class KpiPoint:
-    """A KPI of one recording; only what has a number is in a history."""
-
-    name: str
-    """With its own labels, where it has some: `waiting{tenant="a"}`."""
-    help: str
-    unit: str
-    direction: Direction
-    number: float
+from perfanalysis.workloads.kpis import KpiValue, kpi_of_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +27,8 @@ class Entry:
     recording: str
     keys: Mapping[str, Any]
     facts: Mapping[str, Any]
-    kpis: Mapping[str, KpiPoint]
+    kpis: Mapping[str, KpiValue]
+    """By what tells them apart: `waiting{tenant="a"}` of one that has labels of its own."""
 
     def value(self, name: str) -> Any:
         """A key or a fact by its name; None when there is neither."""
@@ -63,25 +51,13 @@ def entries_of(document: Document) -> tuple[Entry, ...]:
             recording=str(recording.get("recording")),
             keys=mapping(recording.get("keys")),
             facts=facts,
-            kpis={point.name: point for point in _points(recording)},
+            kpis={kpi.series: kpi for kpi in kpis_of_document(recording)},
         )
         for recording in map(mapping, listing(document.get("recordings")))
     )
 
 
-def _is_number(value: object) -> TypeGuard[float]:
-    """Whether it is one that a double holds; JSON has integers of any length."""
-    return not isinstance(value, bool) and isinstance(value, int | float) and abs(value) <= sys.float_info.max
-
-
-def _points(recording: Document) -> list[KpiPoint]:
-    points = []
-    for kpi in map(mapping, listing(recording.get("kpis"))):
-        value, direction = kpi.get("value"), kpi.get("direction")
-        if not _is_number(value) or direction not in get_args(Direction):
-            continue
-        labels = {str(key): str(text) for key, text in mapping(kpi.get("labels")).items()}
-        name = series_name(str(kpi.get("name")), labels)
-        told, unit = str(kpi.get("help", "")), str(kpi.get("unit", ""))
-        points.append(KpiPoint(name, told, unit, cast(Direction, direction), float(value)))
-    return points
+def kpis_of_document(recording: Document) -> tuple[KpiValue, ...]:
+    """The KPIs of a recording in such a document; only what has a number is in a history."""
+    found = (kpi_of_document(kpi) for kpi in map(mapping, listing(recording.get("kpis"))))
+    return tuple(kpi for kpi in found if kpi is not None)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
-from perfanalysis.files.findings import Severity
+from perfanalysis.files.findings import Finding
 from perfanalysis.workloads.kpis import Direction
 
 SCHEMA: Literal["psap.perf/payload/1"] = "psap.perf/payload/1"
@@ -59,15 +59,6 @@ class Distribution:
     of: Annotated[str, About("what each value is of, in the plural")]
     count: Annotated[int, About("values", {"minimum": 0})]
     statistics: tuple[Statistic, ...]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One sentence about missing, torn or contradictory data."""
-
-    severity: Annotated[Severity, About("error: numbers may not be complete; warning: a part is missing")]
-    where: Annotated[str, About("a path relative to the run, or a table's name")]
-    text: str
 
 
 @dataclass(frozen=True)

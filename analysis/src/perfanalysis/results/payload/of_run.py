@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
 from perfanalysis.files.documents import listing, mapping, text_or_none
-from perfanalysis.files.findings import Finding as Found
 from perfanalysis.results.payload.model import (
     SCHEMA,
     Distribution,
-    Finding,
     KpiResult,
     Metadata,
     Payload,
@@ -50,7 +48,7 @@ def _metadata(result: RunAnalysis) -> Metadata:
         emulated=result.marks.emulated,
         analysis=version("psap-perf"),
         facts=_facts(result),
-        findings=_findings(finding for finding in result.findings if finding not in of_recordings),
+        findings=tuple(finding for finding in result.findings if finding not in of_recordings),
     )
 
 
@@ -105,7 +103,7 @@ def _result(analysis: Analysis, result: RunAnalysis) -> Result:
         labels=labels_of(analysis),
         keys=plain(settings_of(analysis, result.run)),
         distributions=tuple(_distribution(sample) for sample in analysis.samples),
-        findings=_findings(analysis.findings),
+        findings=analysis.findings,
     )
 
 
@@ -119,10 +117,6 @@ def _distribution(sample: Sample) -> Distribution:
     found = estimates(sample.values)
     statistics = (Statistic(each.statistic, each.value, each.reason, each.low, each.high) for each in found)
     return Distribution(sample.name, sample.label, sample.unit, sample.of, found[0].count, tuple(statistics))
-
-
-def _findings(findings: Iterable[Found]) -> tuple[Finding, ...]:
-    return tuple(Finding(each.severity, each.where, each.text) for each in findings)
 
 
 def _kpis(analysis: Analysis) -> Iterator[KpiResult]:

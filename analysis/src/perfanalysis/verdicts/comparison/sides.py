@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any
 
 from perfanalysis.drawing.wording import value_text
 from perfanalysis.errors import UsageError
 from perfanalysis.files.discovery import Marks, marks_of
-from perfanalysis.files.documents import Document, finite_number, listing, mapping, text_or_none
+from perfanalysis.files.documents import Document, listing, mapping, text_or_none
 from perfanalysis.files.scratch import scratch_folder
 from perfanalysis.results.history.document import history_document
+from perfanalysis.results.history.entries import kpis_of_document
 from perfanalysis.results.history.folder import load
 from perfanalysis.verdicts.thresholds.measured import values_of_step
 from perfanalysis.workloads.kpis import Direction, KpiValue
@@ -161,28 +162,7 @@ def _of_history(recording: Document) -> Recording:
         labels={"recording": name, **labels},
         kind=str(recording.get("kind")),
         keys=mapping(recording.get("keys")),
-        kpis=tuple(value for kpi in map(mapping, listing(recording.get("kpis"))) for value in _kpi_value(kpi)),
-    )
-
-
-def _kpi_value(kpi: Document) -> tuple[KpiValue, ...]:
-    number, direction, count = kpi.get("value"), kpi.get("direction"), kpi.get("count")
-    if direction not in get_args(Direction) or finite_number(number) is None:
-        return ()
-    return (
-        KpiValue(
-            str(kpi.get("name")),
-            str(kpi.get("help")),
-            str(kpi.get("unit")),
-            cast(Direction, direction),
-            None,
-            finite_number(number),
-            text_or_none(kpi.get("reason")),
-            finite_number(kpi.get("low")),
-            finite_number(kpi.get("high")),
-            count if isinstance(count, int) else None,
-            {str(name): str(text) for name, text in mapping(kpi.get("labels")).items()},
-        ),
+        kpis=kpis_of_document(recording),
     )
 
 

@@ -44,7 +44,7 @@ def regression_document(regression: Regression) -> Document:
 
 def _kpi(verdict: KpiVerdict) -> Document:
     return {
-        "name": verdict.kpi.name,
+        "name": verdict.kpi.series,
         "unit": verdict.kpi.unit,
         "direction": verdict.direction,
         "value": verdict.kpi.number,
@@ -114,7 +114,7 @@ def suites_of(regression: Regression) -> tuple[Suite, ...]:
         Suite(
             recording.entry.recording,
             f"{recording.entry.flow or 'run'}.{recording.entry.recording}",
-            tuple(Case(kpi.kpi.name, *_outcome(kpi)) for kpi in recording.kpis),
+            tuple(Case(kpi.kpi.series, *_outcome(kpi)) for kpi in recording.kpis),
         )
         for recording in regression.recordings
     )
@@ -133,7 +133,7 @@ def markdown_text(regression: Regression) -> str:
     changed = [(word, each, kpi) for word in CHANGED for each, kpi in regression.of(word)]
     if changed:
         rows = (
-            tuple(map(Cell, (word, each.entry.recording, kpi.kpi.name, sentence(kpi)))) for word, each, kpi in changed
+            tuple(map(Cell, (word, each.entry.recording, kpi.kpi.series, sentence(kpi)))) for word, each, kpi in changed
         )
         lines += [*table_lines(CHANGES, rows, lambda cell: plain(cell.text)), ""]
     lines += [f"* {plain(note)}" for note in regression.notes]

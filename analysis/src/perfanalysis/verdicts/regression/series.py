@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from perfanalysis.drawing.wording import counted, value_text
 from perfanalysis.errors import UsageError
-from perfanalysis.results.history.entries import Entry, KpiPoint
+from perfanalysis.results.history.entries import Entry
 from perfanalysis.results.versions import version_key
 from perfanalysis.verdicts.comparison.pairs import Rule, differing
+from perfanalysis.workloads.kpis import KpiValue
 
 MOST_TOLD = 4
 """Names of keys that differ; of further ones the number is said."""
@@ -56,13 +56,14 @@ class Selection:
 class Series:
     """A KPI of one kind of recording over the runs, oldest first; the last is the one that is judged."""
 
-    kpi: KpiPoint
+    kpi: KpiValue
     entries: tuple[Entry, ...]
 
     @property
     def values(self) -> tuple[float, ...]:
         """The numbers, in the same order."""
-        return tuple(entry.kpis[self.kpi.name].number for entry in self.entries)
+        name = self.kpi.series
+        return tuple(entry.kpis[name].known for entry in self.entries)
 
 
 def check_names(selection: Selection, entries: Sequence[Entry]) -> None:
@@ -118,15 +119,14 @@ def left_out(current: Entry, history: Sequence[Entry], selection: Selection) -> 
 def all_series(current: Entry, earlier: Sequence[Entry]) -> tuple[Series, ...]:
     """A series for each KPI that *current* has, of the entries that have it in the same unit."""
     return tuple(
-        Series(kpi, (*(entry for entry in earlier if _has(entry, kpi)), current))
-        for kpi in current.kpis.values()
-        if math.isfinite(kpi.number)
+        Series(kpi, (*(entry for entry in earlier if _has(entry, name, kpi.unit)), current))
+        for name, kpi in current.kpis.items()
     )
 
 
-def _has(entry: Entry, kpi: KpiPoint) -> bool:
-    there = entry.kpis.get(kpi.name)
-    return there is not None and there.unit == kpi.unit and math.isfinite(there.number)
+def _has(entry: Entry, name: str, unit: str) -> bool:
+    there = entry.kpis.get(name)
+    return there is not None and there.unit == unit
 
 
 Place = tuple[tuple[tuple[tuple[int, int, str], ...], ...], float, str]

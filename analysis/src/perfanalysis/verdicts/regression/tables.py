@@ -35,7 +35,7 @@ def kpi_table(recording: RecordingVerdict) -> Table:
 
 def _row(kpi: KpiVerdict) -> tuple[Cell, ...]:
     unit, better = kpi.kpi.unit, {"neither": DASH, "either": "neither way"}.get(kpi.direction, str(kpi.direction))
-    head = (Cell(kpi.kpi.name, kpi.kpi.help), Cell(kpi.word, kpi.reason))
+    head = (Cell(kpi.kpi.series, kpi.kpi.help), Cell(kpi.word, kpi.reason))
     if kpi.change is None:
         why = kpi.reason or "no change"
         nothing = tuple(Cell("", reason=why) for _ in range(3))
@@ -43,7 +43,7 @@ def _row(kpi: KpiVerdict) -> tuple[Cell, ...]:
         return (
             *head,
             Cell("", reason=why),
-            Cell(quantity(kpi.kpi.number, unit), older, sort=kpi.kpi.number),
+            Cell(quantity(kpi.kpi.known, unit), older, sort=kpi.kpi.known),
             *nothing,
             Cell("", reason=why),
             Cell("", reason=why),
@@ -91,7 +91,7 @@ def suspects_table(recording: RecordingVerdict) -> Table | None:
             continue
         for name, (before, after) in changed_with(kpi).items():
             told = rows.setdefault((kpi.change.first.run, name), (_cut(before), _cut(after), []))
-            told[2].append(kpi.kpi.name)
+            told[2].append(kpi.kpi.series)
     if not rows:
         return None
     fields = (

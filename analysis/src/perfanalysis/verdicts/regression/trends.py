@@ -51,14 +51,14 @@ def _figure(regression: Regression, kpi: KpiVerdict, recording: RecordingVerdict
     )
     chart = trend_chart(regression, kpi, height=LARGE)
     return Figure(
-        f"{place}_{kpi.kpi.name}", f"{kpi.kpi.name}: {kpi.word}", caption, ((chart,),), phrases_of((recording,))
+        f"{place}_{kpi.kpi.series}", f"{kpi.kpi.series}: {kpi.word}", caption, ((chart,),), phrases_of((recording,))
     )
 
 
 def trend_chart(regression: Regression, kpi: KpiVerdict, height: int) -> Chart:
     """A KPI over the runs in their order; without a series only its own value."""
     entries = () if kpi.series is None else kpi.series.entries
-    numbers = np.array([kpi.kpi.number] if kpi.series is None else kpi.series.values, dtype=float)
+    numbers = np.array([kpi.kpi.known] if kpi.series is None else kpi.series.values, dtype=float)
     factor, unit = shown_scale(kpi.kpi.unit, numbers)
     values = factor * numbers
     levels = tuple(_scaled(level, factor) for level in kpi.levels)
@@ -73,7 +73,7 @@ def trend_chart(regression: Regression, kpi: KpiVerdict, height: int) -> Chart:
     name, labels = axis_labels(entries, selection.sorted_by, tuple(sorted(selection.compared)))
     low, high = _ends(values, levels)
     return Chart(
-        kpi.kpi.help if height >= LARGE else kpi.kpi.name,
+        kpi.kpi.help if height >= LARGE else kpi.kpi.series,
         Axis(name, categories=labels or (regression.run,)),
         Axis("", unit, low=low, high=high),
         layers,

@@ -12,7 +12,7 @@ import numpy as np
 
 from perfanalysis.drawing.wording import counted
 from perfanalysis.errors import AnalysisError, DataQualityError, HistoryError, ThresholdError
-from perfanalysis.results.history.entries import Entry, KpiPoint
+from perfanalysis.results.history.entries import Entry
 from perfanalysis.verdicts.regression.acknowledged import Acknowledged
 from perfanalysis.verdicts.regression.change_points import ALPHA, Effect, change_points, effect, scaled
 from perfanalysis.verdicts.regression.levels import Level, levels_of
@@ -20,6 +20,7 @@ from perfanalysis.verdicts.regression.methods import FEWEST, Method
 from perfanalysis.verdicts.regression.outliers import by_rank, by_score, percentile_rank, z_score
 from perfanalysis.verdicts.regression.series import Selection, Series, alike, all_series, check_names, left_out
 from perfanalysis.verdicts.regression.watched import EVERYTHING, Better, Watch, unseen, watch_of
+from perfanalysis.workloads.kpis import KpiValue
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,7 +66,7 @@ class Change:
 class KpiVerdict:
     """What became of one KPI; `change` is None when there is none, `reason` says why it has no verdict."""
 
-    kpi: KpiPoint
+    kpi: KpiValue
     count: int
     """Values before the judged one."""
     word: Word
@@ -117,7 +118,7 @@ class RecordingVerdict:
         if kpi.watch.confirmed_by is None or kpi.change is None:
             return True
         places = {entry.run: place for place, entry in enumerate((*self.earlier, self.entry))}
-        other = next((each for each in self.kpis if each.kpi.name == kpi.watch.confirmed_by), None)
+        other = next((each for each in self.kpis if each.kpi.series == kpi.watch.confirmed_by), None)
         changed = () if other is None else other.changed_with
         return any(abs(places[run] - places[kpi.change.first.run]) <= kpi.watch.within for run in changed)
 
@@ -153,7 +154,7 @@ class Regression:
             return DataQualityError(f"the data is not complete: {'; '.join(self.data_errors)}")
         worse = self.of("worse")
         if worse:
-            told = ", ".join(f"{each.entry.recording}: {kpi.kpi.name}" for each, kpi in worse)
+            told = ", ".join(f"{each.entry.recording}: {kpi.kpi.series}" for each, kpi in worse)
             return ThresholdError(f"{counted(len(worse), 'KPI')} worse than before: {told}")
         judged = sum(number for word, number in self.counts().items() if word != "too little history")
         return None if judged else HistoryError(f"no KPI of {self.run} has enough history to be judged by")
@@ -185,7 +186,7 @@ def regress(
 
 
 def _recording(entry: Entry, earlier: Sequence[Entry], options: Options) -> RecordingVerdict:
-    watched = ((series, watch_of(options.watched, series.kpi.name, entry)) for series in all_series(entry, earlier))
+    watched = ((series, watch_of(options.watched, series.kpi.series, entry)) for series in all_series(entry, earlier))
     kpis = tuple(replace(_look(series, options), watch=watch) for series, watch in watched if watch is not None)
     return RecordingVerdict(entry, tuple(earlier), kpis)
 
@@ -278,11 +279,11 @@ def _with_word(
         return replace(
             kpi, reason=f"{kpi.watch.confirmed_by} did not change within {counted(kpi.watch.within, 'run')} of it"
         )
-    accepted = acknowledged.find(kpi.kpi.name, kpi.change.first)
+    accepted = acknowledged.find(kpi.kpi.series, kpi.change.first)
     return replace(kpi, word=word) if accepted is None else replace(kpi, word="acknowledged", reason=accepted.sentence)
 
 
-def word_of(kpi: KpiPoint, change: Change, margin: float, watch: Watch = EVERYTHING) -> Word:
+def word_of(kpi: KpiValue, change: Change, margin: float, watch: Watch = EVERYTHING) -> Word:
     """What a change means: sure enough over all KPIs, no smaller than the margin, and in which direction."""
     moved = change.effect.after - change.effect.before
     least = margin if watch.margin is None else watch.margin
