@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, configured
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from perflab.control_plane.certificates import Authority, Pair
@@ -106,8 +106,9 @@ def test_a_server_of_another_authority_is_not_trusted(tmp_path: Path, scratch: P
     with _api_server(authority) as url:
         trust = {"certificate-authority-data": _inline(other.pair.certificate)}
         cluster = Cluster(_access(tmp_path, {"server": url, **trust}, authority.issue_client("user", "somebody")))
+        # of two authorities of one name, which the identifiers of their keys tell apart
         with pytest.raises(
-            ClusterError, match=r"cannot reach the cluster at https://.*: certificate signature failure"
+            ClusterError, match=r"cannot reach the cluster at https://.*: self-signed certificate in certificate chain"
         ):
             cluster.serves("v1", "Node")
         cluster.close()
@@ -127,3 +128,16 @@ def test_without_a_place_for_a_moment_the_place_is_named(tmp_path: Path, monkeyp
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     with pytest.raises(ClusterError, match=r"need a place for a moment: .*; set TMPDIR"), configured(Access()):
         pass
+
+
+def test_two_clusters_named_at_once_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("K8S_AUTH_HOST", "https://one.test")
+    with pytest.raises(UsageError, match=r"other and K8S_AUTH_HOST .* name a cluster each"):
+        Access.from_variables({"perf_kubeconfig": "other"})
+
+
+def test_k8s_auth_host_comes_before_kubeconfig_as_for_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("K8S_AUTH_KUBECONFIG", raising=False)
+    monkeypatch.setenv("K8S_AUTH_HOST", "https://one.test")
+    monkeypatch.setenv("KUBECONFIG", "other")
+    assert Access.from_variables({"perf_kubeconfig": ""}).module_options() == {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -148,6 +149,7 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
 
     def _outcome(self, task_vars: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
         self._refuse_remote_host(task_vars)
+        self._take_environment()
         _validated, arguments = self.validate_argument_spec(argument_spec=dict(self.ARGUMENTS))
         with self._context(arguments, task_vars, redactor) as context:
             if context.check_mode and not self.RUNS_IN_CHECK_MODE:
@@ -161,6 +163,20 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
         if done.warnings:
             outcome["warnings"] = list(done.warnings)
         return outcome
+
+    def _take_environment(self) -> None:
+        """A task's ``environment`` is this process's, which is the task's own; a cluster is named in one way only.
+
+        :raises UsageError: when it names a cluster.
+        """
+        for given in self._task.environment or ():
+            for name, value in (self._templar.template(given) or {}).items():
+                if name == "KUBECONFIG" or name.startswith("K8S_AUTH_"):
+                    raise UsageError(
+                        f"{self._task.action} does not take {name} from a task's environment; "
+                        "say which cluster it is with the host's variable perf_kubeconfig"
+                    )
+                os.environ[name] = str(value)
 
     def _refuse_remote_host(self, task_vars: Mapping[str, Any]) -> None:
         if not self.USES_CONNECTION and self._connection.transport != "local":
@@ -183,7 +199,7 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
             diff_mode=bool(self._task.diff),
             host=str(task_vars.get("inventory_hostname", "localhost")),
             role=self._task._role.get_name(include_role_fqcn=False) if self._task._role else None,
-            variables=_HostVariables(task_vars, self._templar.template),
+            variables=HostVariables(task_vars, self._templar.template),
             run_directory=run,
             interrupted=interrupted,
             finalizing=finalizing,
@@ -201,7 +217,7 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
                 context._cluster.close()
 
 
-class _HostVariables(Mapping[str, Any]):
+class HostVariables(Mapping[str, Any]):
     """A host's variables, each templated when it is asked for."""
 
     def __init__(self, variables: Mapping[str, Any], template: Callable[[Any], Any]) -> None:

@@ -17,7 +17,7 @@ import kubernetes.config
 import urllib3
 import urllib3.util.ssl_
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, short
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError, short
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +30,28 @@ class Access:
 
     @classmethod
     def from_variables(cls, variables: Mapping[str, Any]) -> Access:
-        """From a host's ``perf_kubeconfig``, ``perf_kube_context`` and ``perf_kube_proxy``, else the environment."""
+        """From a host's ``perf_kubeconfig``, ``perf_kube_context`` and ``perf_kube_proxy``, else the environment.
+
+        :raises UsageError: when a kubeconfig and ``K8S_AUTH_HOST`` name a cluster each: kubernetes.core's modules would
+            take the second whatever they are told.
+        """
         environment = os.environ
+        host = environment.get("K8S_AUTH_HOST")
+        kubeconfig = _text(variables.get("perf_kubeconfig")) or environment.get("K8S_AUTH_KUBECONFIG")
+        if kubeconfig and host:
+            raise UsageError(
+                f"the kubeconfig {kubeconfig} and K8S_AUTH_HOST ({host}) name a cluster each: unset one of them"
+            )
         return cls(
-            kubeconfig=_text(variables.get("perf_kubeconfig"))
-            or environment.get("K8S_AUTH_KUBECONFIG")
-            or environment.get("KUBECONFIG"),
+            kubeconfig=kubeconfig or (None if host else environment.get("KUBECONFIG")) or None,
             context=_text(variables.get("perf_kube_context")) or environment.get("K8S_AUTH_CONTEXT"),
             proxy=_text(variables.get("perf_kube_proxy")) or environment.get("K8S_AUTH_PROXY"),
         )
+
+    def module_options(self) -> dict[str, str]:
+        """The same as options of kubernetes.core's modules; what they find out as we do is left to them."""
+        options = {"kubeconfig": self.kubeconfig, "context": self.context, "proxy": self.proxy}
+        return {name: value for name, value in options.items() if value}
 
 
 @contextlib.contextmanager
@@ -105,7 +118,7 @@ def _load_configuration(access: Access, folder: str) -> Any:
                 "0",
             )
             configuration.ssl_ca_cert = os.environ.get("K8S_AUTH_SSL_CA_CERT")
-        elif access.kubeconfig is None and os.environ.get("KUBERNETES_SERVICE_HOST"):
+        elif access.kubeconfig is None and access.context is None and os.environ.get("KUBERNETES_SERVICE_HOST"):
             kubernetes.config.load_incluster_config(client_configuration=configuration)
         else:
             path = Path(access.kubeconfig).expanduser() if access.kubeconfig else None

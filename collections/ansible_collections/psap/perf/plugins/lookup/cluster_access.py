@@ -1,0 +1,61 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: cluster_access
+short_description: Options of kubernetes.core's modules for the cluster of a host
+version_added: 0.1.0
+description:
+  - One dictionary with the options C(kubeconfig), C(context) and C(proxy), as far as the host or the environment names
+    them. It is resolved as the verbs of this collection resolve it, so that both reach the same cluster.
+  - The host's variables C(perf_kubeconfig), C(perf_kube_context) and C(perf_kube_proxy) come first, then
+    E(K8S_AUTH_KUBECONFIG), E(K8S_AUTH_CONTEXT) and E(K8S_AUTH_PROXY), then E(KUBECONFIG). An empty text names nothing.
+author: The psap.perf developers
+options:
+  _terms:
+    description: There are none.
+    type: list
+    elements: str
+"""
+
+EXAMPLES = r"""
+- name: Take a node out of service
+  kubernetes.core.k8s_drain:
+    name: worker-0
+  module_defaults:
+    group/kubernetes.core.k8s: "{{ lookup('psap.perf.cluster_access') }}"
+"""
+
+RETURN = r"""
+_raw:
+  description: The dictionary.
+  type: list
+  elements: dict
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.errors import AnsibleError
+from ansible.plugins.lookup import LookupBase
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import HostVariables
+
+
+class LookupModule(LookupBase):  # type: ignore[misc]  # ansible-core has no types
+    """How a host's cluster is reached."""
+
+    def run(
+        self,
+        terms: list[str],  # noqa: ARG002 - there are none
+        variables: Mapping[str, Any] | None = None,
+        **_options: Any,
+    ) -> list[dict[str, str]]:
+        """One dictionary."""
+        try:
+            return [Access.from_variables(HostVariables(variables or {}, self._templar.template)).module_options()]
+        except PerfError as error:
+            raise AnsibleError(str(error)) from error
