@@ -18,8 +18,8 @@ from pathlib import Path
 
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
+from perflab.emulators.framework.initial_objects import InitialObjects
 from perflab.emulators.framework.resources import DEPLOYMENTS, NAMESPACES, ROUTES, SERVICES, STATEFUL_SETS
-from perflab.emulators.framework.start import Start
 from perflab.emulators.openshift.monitoring.user_workload import UserWorkloadMonitoring
 
 STEPS: Mapping[str, str] = {
@@ -30,5 +30,5 @@ STEPS: Mapping[str, str] = {
 def controllers(cluster: Cluster) -> list[Controller]:
     """Those of what is there from the start, and of the monitoring of users' workloads."""
     kinds = (NAMESPACES, DEPLOYMENTS, SERVICES, STATEFUL_SETS, ROUTES)
-    start = Start(cluster, Path(__file__).with_name("start.yaml"), kinds)
+    start = InitialObjects(cluster, Path(__file__).with_name("initial_objects.yaml"), kinds)
     return [start.controller, UserWorkloadMonitoring(cluster).controller]

@@ -22,8 +22,8 @@ from types import MappingProxyType
 
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
+from perflab.emulators.framework.initial_objects import InitialObjects
 from perflab.emulators.framework.resources import CATALOG_SOURCES, DEPLOYMENTS, NAMESPACES, OPERATOR_GROUPS
-from perflab.emulators.framework.start import Start
 from perflab.emulators.openshift.olm.catalogs import Catalogs
 from perflab.emulators.openshift.olm.copies import Copies
 from perflab.emulators.openshift.olm.groups import Groups
@@ -44,9 +44,9 @@ STEPS: Mapping[str, str] = MappingProxyType(
 def controllers(cluster: Cluster) -> list[Controller]:
     """One for each kind, and one for what is there from the start."""
     groups = Groups(cluster)
-    beginning = Path(__file__).with_name("start.yaml")
+    beginning = Path(__file__).with_name("initial_objects.yaml")
     return [
-        Start(cluster, beginning, (NAMESPACES, OPERATOR_GROUPS, CATALOG_SOURCES, DEPLOYMENTS)).controller,
+        InitialObjects(cluster, beginning, (NAMESPACES, OPERATOR_GROUPS, CATALOG_SOURCES, DEPLOYMENTS)).controller,
         groups.controller,
         Catalogs(cluster).controller,
         Subscriptions(cluster).controller,

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
+from perflab.emulators.framework.initial_objects import InitialObjects
 from perflab.emulators.framework.resources import (
     CLUSTER_VERSIONS,
     DEPLOYMENTS,
@@ -28,7 +29,6 @@ from perflab.emulators.framework.resources import (
     PROJECT_CONFIGURATIONS,
     SECURITY_CONTEXT_CONSTRAINTS,
 )
-from perflab.emulators.framework.start import Start
 from perflab.emulators.openshift.platform.operators import Operators
 from perflab.emulators.openshift.platform.projects import Projects
 from perflab.emulators.openshift.platform.requests import Requests
@@ -53,6 +53,7 @@ STEPS: Mapping[str, str] = {
 
 def controllers(cluster: Cluster) -> list[Controller]:
     """Those of what is there from the start, of operators, projects, requests for them, and routes."""
-    start = Start(cluster, Path(__file__).with_name("start.yaml"), (NAMESPACES, DEPLOYMENTS, *_CONFIGURATION))
+    file = Path(__file__).with_name("initial_objects.yaml")
+    initial = InitialObjects(cluster, file, (NAMESPACES, DEPLOYMENTS, *_CONFIGURATION))
     parts = (Operators(cluster), Projects(cluster), Requests(cluster), Routes(cluster))
-    return [start.controller, *(part.controller for part in parts)]
+    return [initial.controller, *(part.controller for part in parts)]

@@ -1,4 +1,4 @@
-"""What a cluster has of a product from the start: the objects of a file of the emulator's package."""
+"""The objects that a cluster has of a product from the start: a file of the emulator's package."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from perflab.emulators.framework.resources import Resource
 from perflab.emulators.framework.store import Key
 
 
-class Start:
-    """Makes them once, in the order of the file, when the emulator begins; what a user removes later stays away."""
+class InitialObjects:
+    """Creates them once, in the order of the file, when the emulator starts; what a user deletes stays deleted."""
 
     def __init__(self, cluster: Cluster, path: Path, resources: Iterable[Resource]) -> None:
         """*path* is a file of YAML documents, each of one of *resources*."""
         self._cluster = cluster
         self._path = path
         self._resources = {(each.api_version, each.kind): each for each in resources}
-        self.controller = Controller("start", self._make)
+        self.controller = Controller("initial objects", self._create)
         self.controller.enqueue(("", path.name))
 
-    async def _make(self, _key: Key) -> float | None:
+    async def _create(self, _key: Key) -> float | None:
         for document in read_documents(self._path):
             metadata = document["metadata"]
             metadata["annotations"] = {**metadata.get("annotations", {}), **self._cluster.mark()}
