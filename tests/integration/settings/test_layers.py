@@ -152,6 +152,19 @@ def test_a_role_default_is_below_everything(project: Any) -> None:
     ]
 
 
+def test_an_argument_has_the_value_of_its_setting_and_of_the_cell_where_there_is_one(project: Any) -> None:
+    declared = (project.root / "playbooks/tiny/settings.yml").read_text()
+    size = "  tiny_size: {argument: repo_probe_size, dimension: true}\n"
+    project.write("playbooks/tiny/settings.yml", declared.replace("options:\n", f"options:\n{size}"))
+    probe = "    - name: Probe\n      ansible.builtin.include_role:\n        name: psap.perf.repo_probe\n"
+    cell = "      vars:\n        perf_cell: {index: 0, values: {tiny_size: 9}}\n"
+    project.write("playbooks/tiny.yml", f"- name: Show\n  hosts: localhost\n  tasks:\n{probe}{probe}{cell}")
+
+    assert [one["size"] for one in project.run("-e", "tiny_size=5").results] == [5, 9]
+    project.write("group_vars/all/size.yml", "repo_probe_size: 6\n")
+    assert [one["size"] for one in project.run().results] == [6, 6]
+
+
 @pytest.mark.parametrize(
     ("files", "arguments", "tree", "origin"),
     [

@@ -5,8 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+<<<<<<< HEAD
 from ansible_collections.psap.perf.plugins.module_utils.settings.check import check_project
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+=======
+from ansible_collections.psap.perf.plugins.module_utils.settings_check import check_project
+from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings_static import explain
+>>>>>>> 8e54bf1 (A setting says which argument it is, and has its type, default and description; 100 bindings of group_vars were renames)
 
 ROLE = "collections/ansible_collections/psap/perf/roles/repo_probe"
 FILES = {
@@ -34,6 +40,22 @@ def test_a_sound_project_has_no_findings(tmp_path: Path) -> None:
     assert findings(tmp_path) == []
 
 
+def test_a_setting_is_what_the_argument_is_that_it_names(tmp_path: Path) -> None:
+    declared = "options:\n  tune_size: {argument: repo_probe_size, default: 7, dimension: true}\n"
+    assert findings(tmp_path, {"playbooks/tune/settings.yml": declared, "presets/big.yml": "preset_big: {}\n"}) == []
+
+    project = Project(tmp_path)
+    size = project.setting("tune_size")
+
+    assert size is not None
+    assert (size.type, size.default, size.help, size.arguments) == ("int", 7, "Size.", ("repo_probe_size",))
+    said = explain(project, "tune", None, (), (), "repo_probe_size").layers
+    assert [(one.kind, one.origin, one.wins) for one in said] == [
+        ("default", f"default ({ROLE}/meta/argument_specs.yml)", False),
+        ("group_vars", "playbooks/tune/settings.yml:2", True),
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
@@ -46,6 +68,28 @@ def test_a_sound_project_has_no_findings(tmp_path: Path) -> None:
             "playbooks/tune/settings.yml",
             "options:\n  tune_gpus: {type: int, default: one, description: x}\n",
             "playbooks/tune/settings.yml:2: tune_gpus must be an int, but is the text 'one'",
+        ),
+        (
+            "playbooks/tune/settings.yml",
+            "options:\n  tune_gpus: {argument: repo_probe_depth}\n",
+            "playbooks/tune/settings.yml:2: tune_gpus is to be the argument repo_probe_depth, which no command has",
+        ),
+        (
+            "playbooks/tune/settings.yml",
+            "options:\n  tune_gpus: {argument: repo_probe_size}\n  tune_size: {argument: 'repo_*_size'}\n",
+            "playbooks/tune/settings.yml:3: repo_probe_size is bound to tune_gpus already; leave one of them out",
+        ),
+        (
+            "playbooks/tune/settings.yml",
+            "options:\n  tune_gpus: {argument: 'repo_probe_*'}\n",
+            "playbooks/tune/settings.yml:2: tune_gpus is repo_probe_size and repo_probe_limit, whose default differs; "
+            "declare its own",
+        ),
+        (
+            "playbooks/tune/settings.yml",
+            "options:\n  tune_gpus: {argument: repo_probe_size}\n",
+            "presets/big.yml:3: repo_probe_size is an argument that playbooks/tune/settings.yml:2 binds; set the "
+            "setting it is bound to, or give the argument itself with -e repo_probe_size=…",
         ),
         (
             "playbooks/tune/settings.yml",

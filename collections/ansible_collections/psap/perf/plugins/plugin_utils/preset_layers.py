@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
     SITE,
     Layer,
     Settled,
+    bindings,
     default_where,
     layer,
     settle,
@@ -71,7 +73,7 @@ class PresetLayers:
         self._converted = False
 
     def for_everyone(self, group: Any, path: str) -> dict[str, Any]:
-        """The defaults that neither group_vars nor the inventory's group ``all`` override."""
+        """The defaults, and the bindings, that neither group_vars nor the inventory's group ``all`` override."""
         self._everyone = group
         if not self._is_beside_playbook(path):
             if path not in self._inventory_paths:
@@ -81,7 +83,8 @@ class PresetLayers:
             *group.get_vars(),
             *(one.variable for one in self._files(BASE, path, group).assignments),
         }
-        return {one.variable: one.value for one in self._defaults.assignments if one.variable not in overridden}
+        declared = (one for source in self._declared for one in source.assignments)
+        return {one.variable: one.value for one in declared if one.variable not in overridden}
 
     def for_host(self, host: Any, path: str) -> dict[str, Any]:
         """What presets and a replay give to *host*, and the dictionaries of which some layer sets only a leaf.
@@ -105,7 +108,7 @@ class PresetLayers:
 
         What plays and includes set is above these and unknown here.
         """
-        lower = [self._defaults, *self._inventory_layers(self.hosts[host])]
+        lower = [*self._declared, *self._inventory_layers(self.hosts[host])]
         presets = self._announced.layer(extra_vars(self._loader), settle(lower, frozenset(("perf_presets",))))
         return [*lower, *self._replay(host), presets, self._extra_layer()]
 
@@ -213,21 +216,22 @@ class PresetLayers:
         return of_key
 
     @functools.cached_property
-    def _defaults(self) -> Layer:
-        specs = [self.project.flow(name) for name in self.project.flows]
-        specs += [] if self.project.shared is None else [self.project.shared]
-        return layer(
-            DEFAULT,
-            [
-                Entry(
-                    option.name,
-                    tagged_at(option.default, spec.path, option.where.line),
-                    default_where(option.where.label),
-                )
-                for spec in specs
-                for option in spec.settings
-            ],
-        )
+    def _declared(self) -> tuple[Layer, Layer]:
+        """The defaults of settings, and the arguments that settings are."""
+        settings = self.project.every_setting
+        defaults = [
+            Entry(option.name, self._declared_at(option.default, option), default_where(option.where.label))
+            for option in settings
+        ]
+        bound = [
+            replace(entry, value=self._declared_at(entry.value, option))
+            for option in settings
+            for entry in bindings([option])
+        ]
+        return layer(DEFAULT, defaults), layer(BASE, bound)
+
+    def _declared_at(self, value: Any, option: Option) -> Any:
+        return tagged_at(value, self.project.root / option.where.label, option.where.line)
 
     @functools.cache  # noqa: B019 - see _files
     def _is_beside_playbook(self, path: str) -> bool:

@@ -38,25 +38,21 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """One job, by the arguments of its command; *phase* tells passes of a cell apart and is usually empty."""
+    """One job, by those arguments of its command that no setting is.
+
+    *phase* tells passes of a cell apart and is usually empty.
+    """
 
     name: str
     phase: str
     model_name: str
     dataset_name: str
-    dataset_replication: float
     dataset_transform: str
     dataset_response_template: str
     container_image: str
     gpu: int
-    pod_count: int
-    cpu: int
-    memory: int
-    shared_memory: int
     hyper_parameters: Mapping[str, Any]
-    use_primary_nic: bool
     use_secondary_nic: Sequence[str]
-    use_host_network: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +164,6 @@ class _Planning:
             self._fetch(source, dataset, "/dataset")
             transform = source.transform_for(workload)
             template = source.response_template or values[f"{_PREFIX}default_response_template"]
-        same = ("dataset_replication", "gpu", "pod_count", "cpu", "memory", "shared_memory", "use_primary_nic",
-                "use_host_network")  # fmt: skip
         return Training(
             name=name,
             phase="",
@@ -179,8 +173,8 @@ class _Planning:
             dataset_response_template=template if workload == "fms" else "",
             container_image=values[f"{_PREFIX}images"][workload],
             hyper_parameters=without_nulls(values[f"{_PREFIX}hyper_parameters"]),
+            gpu=values[f"{_PREFIX}gpu"],
             use_secondary_nic=_networks(values),
-            **{key: values[_PREFIX + key] for key in same},
         )
 
     def _fetch(self, source: Source, name: str, folder: str) -> None:

@@ -16,7 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.findings import
     wrong_together,
     wrong_value,
 )
-from ansible_collections.psap.perf.plugins.module_utils.settings.layers import settle
+from ansible_collections.psap.perf.plugins.module_utils.settings.layers import bindings, settle
 from ansible_collections.psap.perf.plugins.module_utils.settings.presets import (
     Assignment,
     Preset,
@@ -96,7 +96,7 @@ def _check_layer(project: Project, files: Iterable[Path]) -> Iterator[Finding]:
 
 
 def _check_presets(project: Project) -> Iterator[Finding]:
-    bindings = dict(_bindings(project))
+    bound = dict(_bindings(project))
     presets: dict[str, Preset] = {}
     for name, path in project.presets.items():
         try:
@@ -105,7 +105,7 @@ def _check_presets(project: Project) -> Iterator[Finding]:
             yield _as_finding(error)
     broken = set(project.presets) - set(presets)
     for name, preset in presets.items():
-        yield from _check_entries(project, preset, bindings)
+        yield from _check_entries(project, preset, bound)
         try:
             assignments = Resolver(presets.get, presets).resolve([(name, preset.where)])
         except PresetError as error:
@@ -118,7 +118,7 @@ def _check_presets(project: Project) -> Iterator[Finding]:
             yield from _check_flow(project, flow, None, (name,))
 
 
-def _check_entries(project: Project, preset: Preset, bindings: dict[str, Where]) -> Iterator[Finding]:
+def _check_entries(project: Project, preset: Preset, bound: dict[str, Where]) -> Iterator[Finding]:
     for entry in preset.entries:
         variable = entry.key.partition(".")[0]
         if variable == "extends":
@@ -126,8 +126,8 @@ def _check_entries(project: Project, preset: Preset, bindings: dict[str, Where])
         finding = unknown_name(project, entry.key, str(entry.where), must_be_ours=True)
         if finding is not None:
             yield finding
-        if variable in bindings:
-            yield bound_argument(variable, str(entry.where), str(bindings[variable]))
+        if variable in bound:
+            yield bound_argument(variable, str(entry.where), str(bound[variable]))
 
 
 def _check_leaves(project: Project, assignments: Iterable[Assignment]) -> Iterator[Finding]:
@@ -173,7 +173,9 @@ def _check_flow(
 
 
 def _bindings(project: Project) -> Iterator[tuple[str, Where]]:
-    """The arguments that vars files, sites, plays and includes set, and where."""
+    """The arguments that settings are, and that vars files, sites, plays and includes set, and where."""
+    for bound in bindings(project.every_setting):
+        yield bound.key, bound.where
     for folder in _vars_folders(project):
         for path in (path for entity in vars_files_below(folder) for path in entity):
             for entry in _entries_or_nothing(project, path):

@@ -78,6 +78,13 @@ def _check_twice(flows: list[FlowSpec]) -> Iterator[Finding]:
             if option.name in first:
                 yield Finding(str(option.where), f"{option.name} is declared in {first[option.name].where} already")
             first.setdefault(option.name, option)
+            for argument in option.arguments:
+                if argument in first:
+                    yield Finding(
+                        str(option.where),
+                        f"{argument} is bound to {first[argument].name} already; leave one of them out",
+                    )
+                first.setdefault(argument, option)
 
 
 def _check_command(project: Project, command: CommandSpec) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ Ansible's plugin and the driver fill the same layers, each in its way; here they
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.presets import 
     PresetError,
     split_key,
 )
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
 
 DEFAULT = "default"
 BASE = "group_vars"
@@ -54,6 +55,13 @@ class Settled:
 def layer(kind: str, entries: Iterable[Entry]) -> Layer:
     """A layer of entries whose keys may have dots."""
     return Layer(kind, tuple(split_key(entry.key, entry.value, entry.where) for entry in entries))
+
+
+def bindings(settings: Iterable[Option]) -> Iterator[Entry]:
+    """The arguments that *settings* are, each with the template that gives it the setting's value."""
+    for setting in settings:
+        for argument in setting.arguments:
+            yield Entry(argument, setting.binding, setting.where)
 
 
 def default_where(label: str) -> Where:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
@@ -53,7 +54,7 @@ class Project:
     def shared(self) -> FlowSpec | None:
         """The settings that all flows share."""
         path = self.root / "playbooks" / "shared" / "settings.yml"
-        return read_flow(path, self.root) if path.is_file() else None
+        return read_flow(path, self.root, self._arguments_like) if path.is_file() else None
 
     @functools.cached_property
     def sections(self) -> tuple[str, ...]:
@@ -94,6 +95,12 @@ class Project:
         """What can be set for *flow*: its own settings, then the shared ones."""
         return self.flow(flow).settings + (() if self.shared is None else self.shared.settings)
 
+    @functools.cached_property
+    def every_setting(self) -> tuple[Option, ...]:
+        """The settings of all flows, then the shared ones."""
+        own = [option for flow in self.flows for option in self._flow(flow).settings]
+        return (*own, *(() if self.shared is None else self.shared.settings))
+
     def setting(self, name: str) -> Option | None:
         """The setting called *name*, of whichever flow or section."""
         specs = [self._flow(flow) for flow in self.flows if name.startswith(flow + "_")]
@@ -121,10 +128,9 @@ class Project:
     @functools.cached_property
     def names(self) -> tuple[str, ...]:
         """Every declared setting and argument; reads all files."""
-        settings = [option.name for flow in self.flows for option in self._flow(flow).settings]
-        shared = [] if self.shared is None else [option.name for option in self.shared.settings]
+        settings = [option.name for option in self.every_setting]
         arguments = [option.name for role in self.roles for option in self._command(role).arguments]
-        return tuple(sorted({*settings, *shared, *arguments}))
+        return tuple(sorted({*settings, *arguments}))
 
     @functools.cached_property
     def renamed(self) -> dict[str, str]:
@@ -140,7 +146,13 @@ class Project:
 
     @functools.cache  # noqa: B019 - a project lives as long as its process
     def _flow(self, name: str) -> FlowSpec:
-        return read_flow(self.root / "playbooks" / name / "settings.yml", self.root)
+        return read_flow(self.root / "playbooks" / name / "settings.yml", self.root, self._arguments_like)
+
+    def _arguments_like(self, pattern: str) -> tuple[Option, ...]:
+        literal = pattern.partition("*")[0]
+        roles = [role for role in self.roles if role.startswith(literal) or literal.startswith(f"{role}_")]
+        arguments = (argument for role in roles for argument in self._command(role).arguments)
+        return tuple(argument for argument in arguments if fnmatchcase(argument.name, pattern))
 
     @functools.cache  # noqa: B019 - a project lives as long as its process
     def _command(self, role: str) -> CommandSpec:

@@ -6,7 +6,7 @@ Both are read here without Ansible, so that the command line, the documentation 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,10 @@ EVERY_LEAF = "*"
 """As the dimension of a dictionary: each of its leaves may be a list of values."""
 _OPTION_KEYS = frozenset(
     ("type", "description", "default", "required", "choices", "elements", "options", "dimension", "compare",
-     "no_log", "version_added")
+     "no_log", "version_added", "argument")
 )  # fmt: skip
+# What a setting has from the argument that it is, unless it says otherwise itself
+_INHERITED = ("type", "default", "elements")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Option:
 
     ``dimension`` holds the dotted leaves that a matrix may vary: ``("",)`` for the value itself, which then may also be
     a list of values, ``("*",)`` for all leaves of a dictionary, ``()`` for none. ``section`` is the role, the flow, or
-    the shared section that declares it.
+    the shared section that declares it. ``arguments`` are the names of those that a setting is: they are bound to it.
     """
 
     name: str
@@ -46,6 +48,15 @@ class Option:
     compare: str | None
     section: str
     where: Where
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def binding(self) -> str:
+        """The template that the arguments of a setting have for a value; a dimension has one value in a cell."""
+        name = self.name
+        if not self.dimension:
+            return f"{{{{ {name} }}}}"
+        return f"{{{{ perf_cell['values'].{name} | default({name}) if perf_cell is defined else {name} }}}}"
 
     @property
     def help(self) -> str:
@@ -125,9 +136,14 @@ def read_command(role_directory: Path, root: Path) -> CommandSpec:
     )
 
 
-def read_flow(path: Path, root: Path) -> FlowSpec:
+Find = Callable[[str], tuple[Option, ...]]
+"""From a pattern, the name of an argument that may have stars, to the arguments that it means."""
+
+
+def read_flow(path: Path, root: Path, find: Find = lambda _pattern: ()) -> FlowSpec:
     """The settings of the flow that ``<flow>/settings.yml`` declares; ``shared`` is read the same way.
 
+    :param find: the arguments that a setting may say it is.
     :raises UsageError: as :func:`read_command`.
     """
     file = read_yaml_file(path, root)
@@ -139,7 +155,7 @@ def read_flow(path: Path, root: Path) -> FlowSpec:
         name=name,
         short_description=_text(file.data.get("short_description")),
         description=_texts(file.data.get("description")),
-        settings=_options(file, file.data.get("options"), name, ("options",)),
+        settings=_options(file, file.data.get("options"), name, ("options",), find),
         rules=_rules(file),
         path=path,
     )
@@ -160,21 +176,27 @@ def _rules(file: YamlFile) -> tuple[Rule, ...]:
     return tuple(rules)
 
 
-def _options(file: YamlFile, declared: Any, declared_by: str, path: tuple[str, ...]) -> tuple[Option, ...]:
+def _options(
+    file: YamlFile, declared: Any, declared_by: str, path: tuple[str, ...], find: Find | None = None
+) -> tuple[Option, ...]:
     if declared is None:
         return ()
     if not isinstance(declared, dict):
         raise UsageError(f"{file.where(*path)}: options must be a mapping of names to their declarations")
-    return tuple(_option(file, name, body, declared_by, (*path, name)) for name, body in declared.items())
+    return tuple(_option(file, name, body, declared_by, (*path, name), find) for name, body in declared.items())
 
 
-def _option(file: YamlFile, name: str, body: Any, declared_by: str, path: tuple[str, ...]) -> Option:
+def _option(file: YamlFile, name: str, body: Any, declared_by: str, path: tuple[str, ...], find: Find | None) -> Option:
     where = file.where(*path)
     if not isinstance(body, dict):
         raise UsageError(f"{where}: {name} must be declared by a mapping with at least type and description")
     for key in body:
-        if key not in _OPTION_KEYS:
+        if key not in _OPTION_KEYS or (key == "argument" and find is None):
             raise UsageError(f"{file.where(*path, key)}: {name} has the unknown key {key}")
+    same = () if find is None else _arguments(name, body, find, where)
+    if same:
+        inherited = {key: value for key in _INHERITED if (value := getattr(same[0], key)) is not None}
+        body = {**inherited, "description": list(same[0].description), "choices": same[0].choices, **body}
     kind = body.get("type", "str")
     if kind not in TYPES or body.get("elements", "str") not in TYPES:
         raise UsageError(f"{where}: {name} has a type that is none of {', '.join(TYPES)}")
@@ -188,13 +210,34 @@ def _option(file: YamlFile, name: str, body: Any, declared_by: str, path: tuple[
         required=bool(body.get("required", False)),
         choices=tuple(body.get("choices") or ()),
         elements=body.get("elements"),
-        options=_options(file, body.get("options"), declared_by, (*path, "options")),
+        options=_options(file, body.get("options"), declared_by, (*path, "options"))
+        or (same[0].options if same else ()),
         dimension=_dimension(body.get("dimension", False), kind, f"{where}: dimension of {name}"),
-        secret=bool(body.get("no_log", False)),
+        secret=bool(body.get("no_log", same[0].secret if same else False)),
         compare=body.get("compare"),
         section=section_of(name, declared_by),
         where=where,
+        arguments=tuple(argument.name for argument in same),
     )
+
+
+def _arguments(name: str, body: Mapping[str, Any], find: Find, where: Where) -> tuple[Option, ...]:
+    """The arguments that a setting is; they have one type, and one default unless the setting has its own."""
+    patterns = body.get("argument", [])
+    found: list[Option] = []
+    for pattern in patterns if isinstance(patterns, list) else [patterns]:
+        meant = find(str(pattern))
+        if not meant:
+            raise UsageError(f"{where}: {name} is to be the argument {pattern}, which no command has")
+        found += meant
+    for key in _INHERITED:
+        for other in () if key in body else found[1:]:
+            # one that must be given has no default to differ
+            if getattr(other, key) != getattr(found[0], key) and not (key == "default" and other.required):
+                raise UsageError(
+                    f"{where}: {name} is {found[0].name} and {other.name}, whose {key} differs; declare its own"
+                )
+    return tuple(found)
 
 
 def _dimension(declared: Any, kind: str, what: str) -> tuple[str, ...]:

@@ -14,12 +14,14 @@ from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_y
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, YamlFile, read_yaml_file
 from ansible_collections.psap.perf.plugins.module_utils.settings.findings import unknown_name
 from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
+    BASE,
     DEFAULT,
     EXTRA,
     PRESET,
     REPLAY,
     Layer,
     LayerValue,
+    bindings,
     default_where,
     history,
     layer,
@@ -107,7 +109,9 @@ def all_layers(
 
     :raises UsageError: unknown flow, site, preset or override; a loop; a text that is no value of its option.
     """
-    layers = [layer(DEFAULT, _defaults(project, flow)), *site_layers(project, site, host)]
+    bound = layer(BASE, bindings(project.every_setting))
+    layers = [layer(DEFAULT, _defaults(project, flow)), *([bound] if bound.assignments else [])]
+    layers += site_layers(project, site, host)
     given_again: list[Override] = []
     if replay is not None:
         entries, arguments = replayed(replay, project, host)
