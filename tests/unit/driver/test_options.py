@@ -84,7 +84,7 @@ def test_show_args_says_where_each_argument_comes_from(perfdrv: Callable[..., Re
     result = perfdrv("toolbox", "demo", "tidy", "--show-args")
     assert result.exit_code == 0
     assert "note" in result.output
-    assert "group_vars/all/demo.yml:2" in result.output
+    assert "playbooks/demo/settings.yml:5" in result.output
     given = perfdrv("toolbox", "demo", "tidy", "--note", "now", "--show-args").output
     assert given.splitlines()[1].split() == ["note", "now", "command", "line"]
 
