@@ -5,14 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-<<<<<<< HEAD
 from ansible_collections.psap.perf.plugins.module_utils.settings.check import check_project
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
-=======
-from ansible_collections.psap.perf.plugins.module_utils.settings_check import check_project
-from ansible_collections.psap.perf.plugins.module_utils.settings_project import Project
-from ansible_collections.psap.perf.plugins.module_utils.settings_static import explain
->>>>>>> 8e54bf1 (A setting says which argument it is, and has its type, default and description; 100 bindings of group_vars were renames)
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import explain
 
 ROLE = "collections/ansible_collections/psap/perf/roles/repo_probe"
 FILES = {
