@@ -1,7 +1,8 @@
-"""Run the tests of what changed: `python -m tests.changed COMMIT [--show]`, which `make test-changed` calls.
+"""Run the tests of what changed: `python -m tests.changed [COMMIT] [--show]`, which `make test-changed` calls.
 
-What changed are the files that differ from the commit, and those that git does not know yet. The table below says what
-tests a file; a file that nothing is said of is tested by all unit tests.
+Without a commit it is where the branch left main, on main itself the commit before. What changed are the files that
+differ from it, and those that git does not know yet. The table below says what tests a file; all unit tests test a file
+that nothing is said of.
 """
 
 from __future__ import annotations
@@ -81,9 +82,17 @@ def changed_since(commit: str) -> list[str]:
     return [*differing, *_git("ls-files", "--others", "--exclude-standard")]
 
 
+def _before() -> str:
+    if "main" not in _git("branch", "--format=%(refname:short)"):
+        return "HEAD~1"
+    (base,), (head,) = _git("merge-base", "HEAD", "main"), _git("rev-parse", "HEAD")
+    return "HEAD~1" if base == head else base
+
+
 def _git(*words: str) -> list[str]:
     program = shutil.which("git") or "git"
-    return subprocess.run([program, *words], cwd=PROJECT, check=True, capture_output=True, text=True).stdout.split("\n")
+    done = subprocess.run([program, *words], cwd=PROJECT, check=True, capture_output=True, text=True)
+    return done.stdout.splitlines()
 
 
 def _commands(picked: Picked) -> list[list[str]]:
@@ -102,8 +111,9 @@ def _commands(picked: Picked) -> list[list[str]]:
 
 def main() -> int:
     """Say what is picked, and run it; 1 when anything failed."""
-    since = sys.argv[1] if len(sys.argv) > 1 else "HEAD~1"
-    picked = pick(path for path in changed_since(since) if path)
+    given = [word for word in sys.argv[1:] if word != "--show"]
+    since = given[0] if given else _before()
+    picked = pick(changed_since(since))
     print(f"Changed since {since}; to run: lint, types, {', '.join(picked.labelled()) or 'no tests'}", flush=True)
     if "--show" in sys.argv:
         return 0

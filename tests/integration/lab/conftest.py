@@ -45,6 +45,12 @@ def cluster(lab: Lab) -> Cluster:
 
 
 @pytest.fixture(scope="package")
+def queues_lab(labs: Labs) -> Lab:
+    """A lab of 2 nodes of 8 GPUs with all that queues workloads, that tests share and leave running and empty."""
+    return labs.up("queues", "--nodes", "2", "--emulate", "kueue", "--emulate", "runai")
+
+
+@pytest.fixture(scope="package")
 def openshift_lab(labs: Labs) -> Lab:
     """A lab of the profile openshift, of 2 nodes, that tests share and leave running."""
     return labs.up("openshift", "--profile", "openshift", "--nodes", "2")

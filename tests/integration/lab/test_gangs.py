@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from perflab.processes.state import Lab
 
-from .labs import Cluster, Labs, wait_for
+from .labs import Cluster, wait_for
 from .workloads import job, pytorch_job
 
 NAMESPACE = "default"
@@ -18,11 +17,8 @@ GPUS = 8
 
 
 @pytest.fixture(scope="module")
-def gangs(labs: Labs) -> Iterator[Cluster]:
-    """A lab of 2 nodes of 8 GPUs."""
-    lab: Lab = labs.up("gangs", "--nodes", "2")
-    yield Cluster.of(lab)
-    assert labs.run("down", "--name", "gangs").returncode == 0
+def gangs(queues_lab: Lab) -> Cluster:
+    return Cluster.of(queues_lab)
 
 
 def create_group(cluster: Cluster, name: str, members: int, **spec: Any) -> None:
@@ -131,3 +127,6 @@ def test_pods_of_a_pytorch_job_join_a_group_by_their_label(gangs: Cluster) -> No
     selector = f"{POD_GROUP_LABEL}=trains-whole"
     pods = gangs.core.list_namespaced_pod(NAMESPACE, label_selector=selector).items
     assert [item.spec.node_name for item in pods] == [None, None, None]
+    gangs.custom.delete_namespaced_custom_object("kubeflow.org", "v1", NAMESPACE, "pytorchjobs", "trains-whole")
+    gangs.custom.delete_namespaced_custom_object(*GROUPS, "trains-whole")
+    wait_for("no pod of it", lambda: not gangs.core.list_namespaced_pod(NAMESPACE, label_selector=selector).items)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -19,17 +18,15 @@ GPUS = 4
 
 
 @pytest.fixture(scope="module")
-def kueue(labs: Labs) -> Iterator[Cluster]:
-    """A lab of 2 nodes of 8 GPUs, and the queue `local` with a quota of 4 GPUs."""
-    lab = labs.up("kueue", "--nodes", "2", "--emulate", "kueue")
-    cluster = Cluster.of(lab)
+def kueue(queues_lab: Lab) -> Cluster:
+    """The queue `local` with a quota of 4 GPUs."""
+    cluster = Cluster.of(queues_lab)
     create(cluster, "resourceflavors", "ResourceFlavor", "plain", {"nodeLabels": {"kubernetes.io/arch": "amd64"}})
     make_queue(cluster, "local")
     for name, value in (("low", 1), ("high", 100)):
         body = {"apiVersion": f"{GROUP}/{VERSION}", "kind": "WorkloadPriorityClass", "metadata": {"name": name}}
         cluster.custom.create_cluster_custom_object(GROUP, VERSION, "workloadpriorityclasses", {**body, "value": value})
-    yield cluster
-    assert labs.run("down", "--name", "kueue").returncode == 0
+    return cluster
 
 
 def create(cluster: Cluster, plural: str, kind: str, name: str, spec: dict[str, Any]) -> None:
@@ -209,15 +206,16 @@ def test_a_job_without_a_queue_is_left_alone(kueue: Cluster) -> None:
     assert workload_of(kueue, "free") == {}
 
 
-def test_queues_go_on_after_the_api_server_and_the_emulator_were_killed(labs: Labs, kueue: Cluster) -> None:
+def test_queues_go_on_after_the_api_server_and_the_emulator_were_killed(
+    labs: Labs, queues_lab: Lab, kueue: Cluster
+) -> None:
     submit(kueue, "holds", 3, "1h")
     submit(kueue, "queues", 3, "1s")
     wait_for("one waits", lambda: conditions(kueue, "queues").get("QuotaReserved") == ("False", "Pending"))
-    assert labs.run("restart", "--name", "kueue", "kube-apiserver").returncode == 0
-    assert labs.run("restart", "--name", "kueue", "emulators").returncode == 0
+    assert labs.run("restart", "--name", queues_lab.name, "kube-apiserver").returncode == 0
+    assert labs.run("restart", "--name", queues_lab.name, "emulators").returncode == 0
     assert conditions(kueue, "queues")["QuotaReserved"] == ("False", "Pending")
     delete(kueue, "holds")
     wait_for("the other is finished", lambda: is_true(kueue, "queues", "Finished"))
-    lab: Lab = labs.get("kueue")
-    assert lab.dead_components() == []
+    assert labs.get(queues_lab.name).dead_components() == []
     delete(kueue, "queues")

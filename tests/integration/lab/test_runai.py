@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -25,13 +24,11 @@ PLURALS = {
 
 
 @pytest.fixture(scope="module")
-def runai(labs: Labs) -> Iterator[Cluster]:
-    """A lab of 2 nodes of 8 GPUs and a project."""
-    lab = labs.up("runai", "--nodes", "2", "--emulate", "runai")
-    cluster = Cluster.of(lab)
+def runai(queues_lab: Lab) -> Cluster:
+    """A lab with a project."""
+    cluster = Cluster.of(queues_lab)
     cluster.core.create_namespace({"metadata": {"name": NAMESPACE}})
-    yield cluster
-    assert labs.run("down", "--name", "runai").returncode == 0
+    return cluster
 
 
 def submit(cluster: Cluster, kind: str, name: str, annotations: dict[str, str] | None = None, **fields: Any) -> None:
@@ -220,24 +217,27 @@ def test_a_refused_pod_is_told_of(runai: Cluster) -> None:
     delete(runai, "TrainingWorkload", "refused")
 
 
-def test_work_goes_on_after_the_api_server_and_the_emulator_were_killed(labs: Labs, runai: Cluster) -> None:
+def test_work_goes_on_after_the_api_server_and_the_emulator_were_killed(
+    labs: Labs, queues_lab: Lab, runai: Cluster
+) -> None:
     submit(runai, "TrainingWorkload", "survives", {"duration": "3s"})
     wait_for("it runs", lambda: phase(runai, "TrainingWorkload", "survives") == "Running")
-    assert labs.run("restart", "--name", "runai", "kube-apiserver").returncode == 0
-    assert labs.run("restart", "--name", "runai", "emulators").returncode == 0
+    assert labs.run("restart", "--name", queues_lab.name, "kube-apiserver").returncode == 0
+    assert labs.run("restart", "--name", queues_lab.name, "emulators").returncode == 0
     submit(runai, "TrainingWorkload", "comes-later", {"duration": "1s"})
     for name in ("survives", "comes-later"):
         wait_for(f"{name} is complete", partial(is_complete, runai, name))
         delete(runai, "TrainingWorkload", name)
 
 
-def test_the_lab_says_what_is_emulated(labs: Labs, runai: Cluster) -> None:
-    lab: Lab = labs.get("runai")
-    assert lab.document()["emulated"] == ["volumes", "trainers", "runai"]
-    assert runai.core.read_namespaced_config_map("perflab", "kube-system").data["emulated"] == "volumes,trainers,runai"
-    assert "runai: running, 2 nodes of 8 GPUs, emulates runai, since" in labs.run("status").stdout
-    assert labs.run("up", "--name", "runai").returncode == 0
-    assert labs.run("up", "--name", "runai", "--emulate", "runai").returncode == 0
-    refused = labs.run("up", "--name", "runai", "--emulate", "kueue")
+def test_the_lab_says_what_is_emulated(labs: Labs, queues_lab: Lab, runai: Cluster) -> None:
+    name = queues_lab.name
+    assert labs.get(name).document()["emulated"] == ["volumes", "trainers", "runai", "kueue"]
+    config_map = runai.core.read_namespaced_config_map("perflab", "kube-system")
+    assert config_map.data["emulated"] == "volumes,trainers,runai,kueue"
+    assert f"{name}: running, 2 nodes of 8 GPUs, emulates runai, kueue, since" in labs.run("status").stdout
+    assert labs.run("up", "--name", name).returncode == 0
+    assert labs.run("up", "--name", name, "--emulate", "kueue", "--emulate", "runai").returncode == 0
+    refused = labs.run("up", "--name", name, "--emulate", "kueue")
     assert refused.returncode == 2
-    assert "is up with emulate = runai, not kueue" in refused.stderr
+    assert "is running with emulate = runai, kueue, not kueue" in refused.stderr
