@@ -22,7 +22,7 @@ from perfanalysis.files.discovery import Place
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
 from perfanalysis.files.tables import specs_of
-from perfanalysis.workloads.kinds import with_workloads, workload_type
+from perfanalysis.workloads.kinds import shipped
 from perfanalysis.workloads.parsing import parse_run
 from perfanalysis.workloads.scale_test.declaration import WORKLOAD
 from perfanalysis.workloads.scale_test.tables import ScaleTestTables
@@ -251,16 +251,14 @@ class Matrix:
 
     def parsed(self) -> list[str]:
         """The recordings that had to be parsed this time."""
-        with with_workloads([self.kind]):
-            recordings, _ = parse_run(self.directory, self.output)
+        recordings, _ = parse_run(self.directory, self.output, shipped().with_folders([self.kind]))
         return [recording.place.relative for recording in recordings if recording.parsed]
 
     def tables(self, output: Path) -> list[list[object]]:
         """What the second recording holds, as it is loaded."""
         place = Place(self.directory / SECOND, SECOND, "downloads.json", None)
-        with with_workloads([self.kind]):
-            kind = workload_type(place.marker)
-            tables, _ = load_tables(kind, Source(place), tables_folder(output, place))
+        kind = shipped().with_folders([self.kind]).of(place.marker)
+        tables, _ = load_tables(kind, Source(place), tables_folder(output, place))
         return [getattr(tables, name).astype("object").to_numpy().tolist() for name in specs_of(kind.tables)]
 
 

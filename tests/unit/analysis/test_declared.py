@@ -21,8 +21,8 @@ from perfanalysis.verdicts.thresholds.measured import declared_measures, measure
 from perfanalysis.workloads.declared.loading import declaration, load_workload
 from perfanalysis.workloads.declared.model import WorkloadDeclared
 from perfanalysis.workloads.declared.schema import schema_text
-from perfanalysis.workloads.kinds import SHIPPED, every_kind, known, with_workloads
-from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
+from perfanalysis.workloads.kinds import SHIPPED, shipped
+from perfanalysis.workloads.run_analysis import AnalysisOptions, RunAnalysis, analyse_run
 from perfanalysis.workloads.workload_type import Analysis
 
 from tests.data.downloads import DOWNLOADS, START, write_downloads
@@ -45,8 +45,7 @@ def recorded(tmp_path: Path) -> Path:
 
 
 def analysed(recorded: Path, kind: Path) -> RunAnalysis:
-    with with_workloads([kind]):
-        return analyse_run(recorded, recorded / "report")
+    return analyse_run(recorded, recorded / "report", AnalysisOptions(shipped().with_folders([kind])))
 
 
 def only(recorded: Path, kind: Path) -> Analysis:
@@ -82,8 +81,7 @@ def test_what_a_kpi_is_a_statistic_of_is_declared_and_not_told_by_its_name(recor
     analysis = only(recorded, folder)
     (sampled,) = sampled_of(analysis)
     assert (sampled.name, sampled.help, sampled.direction) == ("transfer", "Transfer", "lower")
-    with with_workloads((folder,)):
-        measures = declared_measures()
+    measures = declared_measures(shipped().with_folders((folder,)))
     assert {"transfer_p90", "transfer_mean", "usual_wait", "wait_p99", "clients_p50"} <= measures.keys()
     assert not {"usual_wait_p90", "wait_p90", "clients_p90", "clients_max"} & measures.keys()
     took = [row["end"] - row["start"] for row in rows_of(recorded) if row["status"] == "ok"]
@@ -94,8 +92,8 @@ def test_what_a_kpi_is_a_statistic_of_is_declared_and_not_told_by_its_name(recor
 def test_a_statistic_without_values_is_not_judged_by_another(recorded: Path) -> None:
     shutil.rmtree(recorded / "000__download" / "artifacts" / "clients")
     analysis = only(recorded, DOWNLOADS)
-    with with_workloads((DOWNLOADS,)):
-        measured = measure_of(analysis, {})(declared_measures()["transfer_p90"])
+    known = declared_measures(shipped().with_folders((DOWNLOADS,)))
+    measured = measure_of(analysis, {})(known["transfer_p90"])
     assert (measured.number, measured.reason) == (None, "no row has transfers.took_s")
 
 
@@ -165,9 +163,8 @@ def test_the_option_can_come_from_the_environment(recorded: Path, monkeypatch: p
 
 
 def test_a_given_kind_is_known_within_its_command_only() -> None:
-    with with_workloads([DOWNLOADS]):
-        assert "downloads.json" in known().markers
-    assert "downloads.json" not in known().markers
+    assert "downloads.json" in shipped().with_folders([DOWNLOADS]).markers
+    assert "downloads.json" not in shipped().markers
 
 
 def test_two_kinds_in_one_directory_are_two_recordings(recorded: Path, kind: Path) -> None:
@@ -178,8 +175,7 @@ def test_two_kinds_in_one_directory_are_two_recordings(recorded: Path, kind: Pat
         path = kind / file
         path.write_text(path.read_text().replace(old, new, 1))
     (recorded / "000__download" / "artifacts" / "other.json").write_text("{}")
-    with with_workloads([DOWNLOADS, kind]):
-        result = analyse_run(recorded, recorded / "report")
+    result = analyse_run(recorded, recorded / "report", AnalysisOptions(shipped().with_folders([DOWNLOADS, kind])))
     assert [analysis.place.name for analysis in result.analyses] == ["000__download.downloads", "000__download.other"]
     assert len({str(labelled.labels) for labelled in result.labelled_kpis()}) == 2
 
@@ -307,8 +303,8 @@ def test_a_folder_without_a_parser_or_declaration_is_told(kind: Path, tmp_path: 
 
 
 def test_two_folders_with_one_marker_are_refused(kind: Path) -> None:
-    with pytest.raises(UsageError, match=r"has the marker downloads\.json too"), with_workloads([DOWNLOADS, kind]):
-        pass
+    with pytest.raises(UsageError, match=r"has the marker downloads\.json too"):
+        shipped().with_folders([DOWNLOADS, kind])
 
 
 def test_a_parser_that_fails_loses_its_recording_alone(recorded: Path, kind: Path) -> None:
@@ -396,7 +392,7 @@ def test_every_shipped_kind_loads_and_is_small(folder: Path) -> None:
 
 
 def test_every_kind_is_in_the_registry() -> None:
-    assert len(every_kind()) == 2 + len(list(SHIPPED.glob("*/workload.yml")))
+    assert len(shipped().all) == 2 + len(list(SHIPPED.glob("*/workload.yml")))
 
 
 def test_the_schema_is_that_of_the_types() -> None:

@@ -17,6 +17,7 @@ from perfanalysis.verdicts.thresholds.measured import declared_measures
 from perfanalysis.verdicts.thresholds.threshold import parse_threshold, parse_thresholds, parse_words
 from perfanalysis.verdicts.thresholds.verdict import judge
 from perfanalysis.verdicts.thresholds.write import judge_run
+from perfanalysis.workloads.kinds import shipped
 from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.synthetic_runs import Shape, write_run
@@ -24,7 +25,7 @@ from tests.data.synthetic_runs import Shape, write_run
 pytestmark = pytest.mark.usefixtures("quick_plots")
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[3] / "docs" / "schema" / "verdict-1.json").read_text())
-KNOWN = declared_measures()
+KNOWN = declared_measures(shipped())
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from perfanalysis.files.findings import print_findings
 from perfanalysis.reports.catalogue import listed
 from perfanalysis.reports.content import content_of
 from perfanalysis.reports.writing import Wanted, make_report
+from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import OUTPUT, PERCENTILES, RUN, WORKLOADS
-from perfanalysis.workloads.run_analysis import analyse_run, report_directory
+from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run, report_directory
 from perfanalysis.workloads.selection import Selection
 
 
@@ -31,6 +32,7 @@ from perfanalysis.workloads.selection import Selection
 def report_command(
     run: Path,
     output: Path | None,
+    kinds: Kinds,
     first: int | None,
     last: int | None,
     layout: Path | None,
@@ -43,22 +45,22 @@ def report_command(
     report is written all the same. With --first or --last everything in the report, each number too, is of those
     workloads only; it is written to RUN/report/first-N, and every plot says so.
     """
-    selection = Selection(first, last) if first or last else None
+    options = AnalysisOptions(kinds, Selection(first, last) if first or last else None)
     if list_plots:
-        _list(run, output, selection)
+        _list(run, output, options)
         return
-    paths = make_report(run, output, selection, Wanted(layout, svg))
+    paths = make_report(run, output, options, Wanted(layout, svg))
     print_findings(paths.findings)
     for page, _twin in paths.pages:
         click.echo(f"Report: {page}")
     _refuse_bad_data(tuple(finding.text for finding in paths.findings if finding.severity == "error"))
 
 
-def _list(run: Path, output: Path | None, selection: Selection | None) -> None:
-    target = report_directory(run, output)
+def _list(run: Path, output: Path | None, options: AnalysisOptions) -> None:
+    target = report_directory(run, output, options.kinds)
     rows = [
         ("SECTION", "NAME", "WHAT", "TITLE"),
-        *listed(content_of(analyse_run(run, target, selection), target)),
+        *listed(content_of(analyse_run(run, target, options), target)),
     ]
     widths = [max(len(row[place]) for row in rows) for place in range(3)]
     for row in rows:

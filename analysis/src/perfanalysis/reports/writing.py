@@ -22,9 +22,8 @@ from perfanalysis.reports.layout import Page, default_layout, read_layout
 from perfanalysis.reports.markdown import render_markdown
 from perfanalysis.reports.page import Sheet, head_of, render_page
 from perfanalysis.results.output import write_kpis, write_tables
-from perfanalysis.workloads.kinds import known, workload_type
-from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run, report_directory
-from perfanalysis.workloads.selection import Selection
+from perfanalysis.workloads.kinds import Kinds
+from perfanalysis.workloads.run_analysis import AnalysisOptions, RunAnalysis, analyse_run, report_directory
 from perfanalysis.workloads.workload_type import Analysis
 
 
@@ -53,7 +52,7 @@ class Wanted:
 def make_report(
     run_directory: Path | str,
     output: Path | str | None = None,
-    selection: Selection | None = None,
+    options: AnalysisOptions | None = None,
     wanted: Wanted | None = None,
 ) -> ReportPaths:
     """Analyse a run directory and write its report: index.html, report.md, plots, KPIs and tables.
@@ -64,9 +63,11 @@ def make_report(
     be made, or when the layout is wrong.
     """
     directory = Path(run_directory)
-    folder = report_directory(directory, None if output is None else Path(output))
+    options = options or AnalysisOptions()
+    folder = report_directory(directory, None if output is None else Path(output), options.kinds)
+    selection = options.selection
     target = folder if selection is None or output is not None else folder / selection.folder
-    return write_report(analyse_run(directory, folder, selection), target, wanted)
+    return write_report(analyse_run(directory, folder, options), target, wanted)
 
 
 def write_report(result: RunAnalysis, target: Path, wanted: Wanted | None = None) -> ReportPaths:
@@ -124,16 +125,16 @@ def _part(result: RunAnalysis, groups: tuple[Group, ...], page: Page) -> RunAnal
         result,
         run=run,
         analyses=analyses,
-        make_figures=lambda: tuple(_figures_across(analyses)),
+        make_figures=lambda: tuple(_figures_across(analyses, result.options.kinds)),
         make_sections=lambda: result.sections,
     )
 
 
-def _figures_across(analyses: tuple[Analysis, ...]) -> Iterator[Figure]:
+def _figures_across(analyses: tuple[Analysis, ...], kinds: Kinds) -> Iterator[Figure]:
     """What kinds of workloads draw of several recordings, of these alone."""
     markers = dict.fromkeys(one.place.marker for one in analyses)
-    for marker in (marker for marker in markers if marker in known().markers):
-        across = workload_type(marker).across
+    for marker in (marker for marker in markers if marker in kinds.markers):
+        across = kinds.of(marker).across
         if across is not None:
             yield from across(tuple(one for one in analyses if one.place.marker == marker)).make_figures()
 

@@ -13,8 +13,9 @@ from perfanalysis.results.payload.of_run import payload_of
 from perfanalysis.results.payload.reading import to_json
 from perfanalysis.results.payload.schema import payload_schema
 from perfanalysis.results.scrubbing import read_rules, scrub
+from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import OUTPUT, PERCENTILES, RUN, WORKLOADS
-from perfanalysis.workloads.run_analysis import analyse_run, report_directory
+from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run, report_directory
 
 SCHEMAS = ("payload",)
 """Documents whose schema is made from their types."""
@@ -25,15 +26,15 @@ SCHEMAS = ("payload",)
 @OUTPUT
 @WORKLOADS
 @click.option("--rules", type=click.Path(path_type=Path), metavar="FILE", help="More names to drop, texts to replace.")
-def payload_command(run: Path, output: Path | None, rules: Path | None) -> None:
+def payload_command(run: Path, output: Path | None, kinds: Kinds, rules: Path | None) -> None:
     """Write metadata, results and KPIs of RUN as one document (payload.json) and print it.
 
     Names of machines and people, addresses and secrets are taken out first: it is made to be given away.
     """
     wanted = read_rules(rules)
-    target = report_directory(run, output)
+    target = report_directory(run, output, kinds)
     path = target / "payload.json"
-    write_json(path, scrub(to_json(payload_of(analyse_run(run, target))), wanted))
+    write_json(path, scrub(to_json(payload_of(analyse_run(run, target, AnalysisOptions(kinds)))), wanted))
     click.echo(path.read_text(encoding="utf-8"), nl=False)
 
 
@@ -51,10 +52,10 @@ def schema_command(document: str) -> None:
 @WORKLOADS
 @PERCENTILES
 @click.option("--format", "form", type=click.Choice(["json", "openmetrics"]), default="json", show_default=True)
-def kpi_command(run: Path, output: Path | None, form: str) -> None:
+def kpi_command(run: Path, output: Path | None, kinds: Kinds, form: str) -> None:
     """Write the KPIs of RUN (kpis.json and kpis.prom) and print them."""
-    target = report_directory(run, output)
-    document, metrics = write_kpis(analyse_run(run, target), target)
+    target = report_directory(run, output, kinds)
+    document, metrics = write_kpis(analyse_run(run, target, AnalysisOptions(kinds)), target)
     click.echo((document if form == "json" else metrics).read_text(), nl=False)
 
 
@@ -62,9 +63,9 @@ def kpi_command(run: Path, output: Path | None, form: str) -> None:
 @RUN
 @OUTPUT
 @WORKLOADS
-def tables_command(run: Path, output: Path | None) -> None:
+def tables_command(run: Path, output: Path | None, kinds: Kinds) -> None:
     """Write the tables of RUN as Parquet files and name them."""
-    target = report_directory(run, output)
-    folder = write_tables(analyse_run(run, target), target)
+    target = report_directory(run, output, kinds)
+    folder = write_tables(analyse_run(run, target, AnalysisOptions(kinds)), target)
     for path in sorted(folder.rglob("*.parquet")):
         click.echo(path)

@@ -8,6 +8,7 @@ import click
 
 from perfanalysis.errors import refuse_bad_data
 from perfanalysis.files.findings import print_findings
+from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import OUTPUT, RUN, WORKLOADS
 from perfanalysis.workloads.parsing import parse_run
 from perfanalysis.workloads.run_analysis import report_directory
@@ -18,13 +19,13 @@ from perfanalysis.workloads.run_analysis import report_directory
 @OUTPUT
 @WORKLOADS
 @click.option("--dry-run", is_flag=True, help="Only list what would be read, and why; nothing is written.")
-def parse_command(run: Path, output: Path | None, dry_run: bool) -> None:
+def parse_command(run: Path, output: Path | None, kinds: Kinds, dry_run: bool) -> None:
     """Parse the recordings of RUN to tables, those whose files changed since; a line for each recording.
 
     Exit code 5 when a part of the data cannot be read; the rest is parsed all the same.
     """
-    target = (output or run / "report") if dry_run else report_directory(run, output)
-    recordings, findings = parse_run(run, target, dry=dry_run)
+    target = (output or run / "report") if dry_run else report_directory(run, output, kinds)
+    recordings, findings = parse_run(run, target, kinds, dry=dry_run)
     for recording in recordings:
         click.echo(recording.sentence)
         for line in recording.files if dry_run else ():

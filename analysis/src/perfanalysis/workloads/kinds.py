@@ -8,9 +8,7 @@ are asked for.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +43,11 @@ class Kinds:
         if marker not in self._loaded:
             self._loaded[marker] = self._loaders[marker]()
         return self._loaded[marker]
+
+    @property
+    def all(self) -> dict[str, WorkloadType[Any]]:
+        """The declarations of all kinds, by their markers."""
+        return {marker: self.of(marker) for marker in self.markers}
 
     def with_folders(self, folders: Iterable[Path]) -> Kinds:
         """These and the kinds of folders, which are loaded at once; one with a known marker takes that one's place.
@@ -83,32 +86,3 @@ def shipped() -> Kinds:
             raise UsageError(f"{declared.at}: another kind has the marker {declared.marker}")
         loaders[declared.marker] = partial(load_workload, path.parent)
     return Kinds(loaders)
-
-
-_known: ContextVar[Kinds | None] = ContextVar("known kinds", default=None)
-
-
-def known() -> Kinds:
-    """The kinds that runs are searched for."""
-    return _known.get() or shipped()
-
-
-@contextmanager
-def with_workloads(folders: Iterable[Path]) -> Iterator[Kinds]:
-    """Within it, the kinds of these folders are known too; raises as `Kinds.with_folders`."""
-    kinds = known().with_folders(folders)
-    token = _known.set(kinds)
-    try:
-        yield kinds
-    finally:
-        _known.reset(token)
-
-
-def workload_type(marker: str) -> WorkloadType[Any]:
-    """The declaration behind a marker file."""
-    return known().of(marker)
-
-
-def every_kind() -> dict[str, WorkloadType[Any]]:
-    """The declarations of all kinds, by their markers."""
-    return {marker: workload_type(marker) for marker in known().markers}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from perfanalysis.workloads.kinds import with_workloads
+from perfanalysis.workloads.kinds import Kinds, shipped
 from perfanalysis.workloads.percentiles import METHODS, taken_by
 
 RUN = click.argument("run", type=click.Path(path_type=Path))
@@ -15,9 +15,8 @@ OUTPUT = click.option(
 )
 
 
-def _known_too(context: click.Context, _: click.Parameter, folders: tuple[Path, ...]) -> None:
-    if folders:
-        context.with_resource(with_workloads(folders))
+def _kinds(_context: click.Context, _parameter: click.Parameter, folders: tuple[Path, ...]) -> Kinds:
+    return shipped().with_folders(folders)
 
 
 def _percentiles_by(context: click.Context, _: click.Parameter, method: str) -> None:
@@ -36,11 +35,11 @@ PERCENTILES = click.option(
 )
 WORKLOADS = click.option(
     "--workload",
+    "kinds",
     type=click.Path(path_type=Path),
     multiple=True,
     metavar="FOLDER",
     envvar="PERFANALYSIS_WORKLOADS",
-    expose_value=False,
-    callback=_known_too,
+    callback=_kinds,
     help="A folder with workload.yml and parser.py: a kind of workload of your own. Repeatable.",
 )

@@ -10,7 +10,7 @@ from perfanalysis.errors import DataQualityError
 from perfanalysis.files.cache import MISSING, UNREADABLE, Cache, Input, State, tables_folder
 from perfanalysis.files.discovery import Place, discover
 from perfanalysis.files.findings import Finding
-from perfanalysis.workloads.kinds import known, workload_type
+from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.prometheus.ranges import RANGES
 
 
@@ -48,16 +48,16 @@ def is_there(one: Input) -> bool:
 
 
 def parse_run(
-    run_directory: Path, output: Path, *, dry: bool = False
+    run_directory: Path, output: Path, kinds: Kinds, *, dry: bool = False
 ) -> tuple[tuple[Recording, ...], tuple[Finding, ...]]:
     """Every recording of a run, each parsed unless its tables below `output`/tables are of the same contents.
 
     With `dry` nothing is parsed or written. Raises UsageError when it is no run directory.
     """
-    run = discover(run_directory, known().markers)
+    run = discover(run_directory, kinds.markers)
     findings = run.findings
     made = []
-    sources = [(place, workload_type(place.marker)) for place in run.places]
+    sources = [(place, kinds.of(place.marker)) for place in run.places]
     for place, source in (*sources, *((place, RANGES) for place in run.monitoring)):
         cache = Cache(source, place, tables_folder(output, place))
         state = cache.state()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from perfanalysis.files.cache import load_tables, tables_folder
 from perfanalysis.files.discovery import Marks, Place, Run, check_run_directory, discover, marks_together
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
-from perfanalysis.workloads.kinds import known, workload_type
+from perfanalysis.workloads.kinds import Kinds, shipped
 from perfanalysis.workloads.kpis import Labelled
 from perfanalysis.workloads.labels import labels_of
 from perfanalysis.workloads.prometheus.beside import load_ranges, place_metrics
@@ -22,6 +22,14 @@ from perfanalysis.workloads.prometheus.kpis import metric_analyses
 from perfanalysis.workloads.prometheus.ranges import Ranges
 from perfanalysis.workloads.selection import Selection
 from perfanalysis.workloads.workload_type import Analysis
+
+
+@dataclass(frozen=True)
+class AnalysisOptions:
+    """How a run is analysed: by which kinds of workloads, and whether only some workloads are looked at."""
+
+    kinds: Kinds = field(default_factory=shipped)
+    selection: Selection | None = None
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,7 @@ class RunAnalysis:
     findings: tuple[Finding, ...]
     make_figures: Callable[[], tuple[Figure, ...]] = tuple
     make_sections: Callable[[], tuple[Section, ...]] = tuple
+    options: AnalysisOptions = field(default_factory=AnalysisOptions)
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
@@ -60,12 +69,12 @@ class RunAnalysis:
         return tuple(Labelled(labels_of(analysis), analysis.kpis) for analysis in self.analyses)
 
 
-def report_directory(run_directory: Path, output: Path | None) -> Path:
+def report_directory(run_directory: Path, output: Path | None, kinds: Kinds | None = None) -> Path:
     """Where a report goes: as asked, else `report` in the run; the folder is made.
 
     Raises UsageError when it is no run directory, or when the folder cannot be made.
     """
-    check_run_directory(run_directory, known().markers)
+    check_run_directory(run_directory, (kinds or shipped()).markers)
     target = output if output is not None else run_directory / "report"
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -74,18 +83,19 @@ def report_directory(run_directory: Path, output: Path | None) -> Path:
     return target
 
 
-def analyse_run(run_directory: Path, output: Path, selection: Selection | None = None) -> RunAnalysis:
+def analyse_run(run_directory: Path, output: Path, options: AnalysisOptions | None = None) -> RunAnalysis:
     """Analyse a run; parsed tables are kept below `output`/tables. Raises UsageError when it is no run directory.
 
-    With a selection, only those workloads of each recording are looked at.
+    With a selection in `options`, only those workloads of each recording are looked at.
     """
-    run = discover(run_directory, known().markers)
+    options = options or AnalysisOptions()
+    run = discover(run_directory, options.kinds.markers)
     analyses: list[Analysis] = []
     ranges, findings = load_ranges(run, output)
     findings = run.findings + findings
     for place in run.places:
         try:
-            analysis, more = _analyse_place(place, output, selection, ranges)
+            analysis, more = _analyse_place(place, output, options, ranges)
         except DataQualityError as error:
             findings += (Finding("error", place.relative, str(error)),)
             continue
@@ -94,20 +104,20 @@ def analyse_run(run_directory: Path, output: Path, selection: Selection | None =
     # an import of metrics alone never was a test
     if not run.places and not (ranges and "imported" in run.document):
         findings += (Finding("warning", ".", "no recording was found: the run ended before a test began"),)
-    together, make_figures = _together(tuple(analyses))
+    together, make_figures = _together(tuple(analyses), options.kinds)
     with_metrics, make_sections = place_metrics(together, ranges, run.marks)
     if not run.places and "imported" in run.document:
         metrics = metric_analyses(ranges)
         with_metrics += metrics
         findings += tuple(finding for one in metrics for finding in one.findings)
-    return RunAnalysis(run, with_metrics, tuple(dict.fromkeys(findings)), make_figures, make_sections)
+    return RunAnalysis(run, with_metrics, tuple(dict.fromkeys(findings)), make_figures, make_sections, options)
 
 
 def _analyse_place(
-    place: Place, output: Path, selection: Selection | None, ranges: tuple[Ranges, ...]
+    place: Place, output: Path, options: AnalysisOptions, ranges: tuple[Ranges, ...]
 ) -> tuple[Analysis, tuple[Finding, ...]]:
     """One recording. Raises DataQualityError when its parser failed."""
-    workload = workload_type(place.marker)
+    workload, selection = options.kinds.of(place.marker), options.selection
     tables, findings = load_tables(workload, Source(place), tables_folder(output, place))
     if selection is not None:
         if workload.select is not None:
@@ -139,13 +149,13 @@ def _marked_section(section: Section, marks: tuple[str, ...]) -> Section:
 
 
 def _together(
-    analyses: tuple[Analysis, ...],
+    analyses: tuple[Analysis, ...], kinds: Kinds
 ) -> tuple[tuple[Analysis, ...], Callable[[], tuple[Figure, ...]]]:
     """The recordings, each with what those of its kind tell only together, in the same order, and what draws that."""
     makers: list[Callable[[], tuple[Figure, ...]]] = []
     found = {(analysis.place.marker, analysis.place.relative): analysis for analysis in analyses}
     for marker in dict.fromkeys(analysis.place.marker for analysis in analyses):
-        across = workload_type(marker).across
+        across = kinds.of(marker).across
         if across is not None:
             made = across(tuple(analysis for analysis in analyses if analysis.place.marker == marker))
             found |= {(marker, analysis.place.relative): analysis for analysis in made.analyses}

@@ -19,7 +19,7 @@ from perfanalysis.files.findings import Finding
 from perfanalysis.imports.entries import ForeignRun
 from perfanalysis.imports.options import SCALED, UNKNOWN, KpiOverrides, Scale
 from perfanalysis.units import BASE, TABLE, unit_of
-from perfanalysis.workloads.kinds import every_kind
+from perfanalysis.workloads.kinds import shipped
 from perfanalysis.workloads.kpis import Direction, KpiValue, metric_name
 
 TOOL = "openmetrics"
@@ -202,7 +202,7 @@ def _kpi(
 
 def _declared() -> Mapping[str, tuple[str, str, Direction]]:
     """Name of the metric → name, unit and direction of each KPI of ours."""
-    kpis = [kpi for kind in every_kind().values() for kpi in kind.kpis]
+    kpis = [kpi for kind in shipped().all.values() for kpi in kind.kpis]
     return {
         metric_name(KpiValue(kpi.name, kpi.help, kpi.unit, kpi.direction, None)): (
             kpi.name,

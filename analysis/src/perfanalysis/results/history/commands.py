@@ -14,8 +14,9 @@ from perfanalysis.files.scratch import scratch_folder
 from perfanalysis.results.history.document import history_document
 from perfanalysis.results.history.folder import add, documents_of, merge
 from perfanalysis.results.scrubbing import read_rules, scrub
+from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import WORKLOADS
-from perfanalysis.workloads.run_analysis import analyse_run
+from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run
 
 FOLDER = click.argument("folder", type=click.Path(path_type=Path))
 
@@ -24,14 +25,14 @@ FOLDER = click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--into", "folder", required=True, type=click.Path(path_type=Path), help="The history's folder.")
 @WORKLOADS
-def add_command(runs: tuple[Path, ...], folder: Path) -> None:
+def add_command(runs: tuple[Path, ...], folder: Path, kinds: Kinds) -> None:
     """Add the KPIs of each of RUNS, with the settings that decide what they may be compared with.
 
     A run that is there already is not added again.
     """
     for run in runs:
         with scratch_folder() as tables:
-            result = analyse_run(run, tables)
+            result = analyse_run(run, tables, AnalysisOptions(kinds))
             document = history_document(result)
         print_findings(finding for finding in result.findings if finding.severity == "error")
         if not document["recordings"]:

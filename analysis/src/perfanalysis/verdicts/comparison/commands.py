@@ -14,8 +14,9 @@ from perfanalysis.verdicts.comparison.comparison import compare
 from perfanalysis.verdicts.comparison.sides import sides_of
 from perfanalysis.verdicts.comparison.terminal import console_for_output, print_comparison
 from perfanalysis.verdicts.comparison.write import write_comparison
+from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import PERCENTILES, WORKLOADS
-from perfanalysis.workloads.run_analysis import analyse_run, report_directory
+from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run, report_directory
 
 if TYPE_CHECKING:
     from perfanalysis.verdicts.comparison.sides import Side
@@ -75,6 +76,7 @@ def compare_command(
     force: bool,
     fail_on_worse: bool,
     output: Path | None,
+    kinds: Kinds,
 ) -> None:
     """Compare RUNS with the first of them, or the cells of one: what is better, worse or the same, and how surely.
 
@@ -82,8 +84,8 @@ def compare_command(
     equal. comparison.json, .md, .html and plots are written. Exit code 2: settings differ. 5: the data of one is not
     complete; all is written all the same, and with --fail-on-worse this comes before 4.
     """
-    limit, target = share(margin), target_of(runs[-1], output)
-    sides = _sides(runs, histories, by, baseline, cells=cells)
+    limit, target = share(margin), target_of(runs[-1], output, kinds)
+    sides = _sides(runs, histories, by, baseline, AnalysisOptions(kinds), cells=cells)
     comparison = compare(sides, force=force, margin=limit, ignored=frozenset(ignored))
     written = write_comparison(comparison, target, svg=svg)
     if as_json:
@@ -96,25 +98,31 @@ def compare_command(
         raise error
 
 
-def target_of(last: str, output: Path | None) -> Path:
+def target_of(last: str, output: Path | None, kinds: Kinds) -> Path:
     """Where to write: as asked, else into the report of a run directory. Raises UsageError for what is none."""
     if Path(last).is_dir():
-        return report_directory(Path(last), output)
+        return report_directory(Path(last), output, kinds)
     if output is None:
         raise UsageError(f"{last} is no directory; if it is a run of a history, say with --output where to write")
     return output
 
 
 def _sides(
-    runs: tuple[str, ...], histories: tuple[Path, ...], by: str | None, baseline: str | None, *, cells: bool
+    runs: tuple[str, ...],
+    histories: tuple[Path, ...],
+    by: str | None,
+    baseline: str | None,
+    options: AnalysisOptions,
+    *,
+    cells: bool,
 ) -> tuple[Side, ...]:
     if not (by or cells):
         if len(runs) < 2:
             raise UsageError("give two or more runs, or --by SETTING or --cells to compare the cells of one")
         if baseline is not None:
             raise UsageError("--baseline belongs to --by and --cells; of several runs the first is the baseline")
-        return sides_of(runs, histories)
+        return sides_of(runs, histories, options)
     if len(runs) > 1 or (by and cells):
         raise UsageError("--by or --cells, and one run: its cells are compared")
     with scratch_folder() as folder:
-        return sides_of_cells(analyse_run(Path(runs[0]), folder), by, baseline)
+        return sides_of_cells(analyse_run(Path(runs[0]), folder, options), by, baseline)

@@ -19,7 +19,7 @@ from perfanalysis.verdicts.thresholds.measured import values_of_step
 from perfanalysis.workloads.kpis import Direction, KpiValue
 from perfanalysis.workloads.labels import key_settings, labels_of, recording_label, settings_of
 from perfanalysis.workloads.percentiles import method_in_use
-from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
+from perfanalysis.workloads.run_analysis import AnalysisOptions, RunAnalysis, analyse_run
 
 if TYPE_CHECKING:
     import numpy as np
@@ -166,14 +166,14 @@ def _of_history(recording: Document) -> Recording:
     )
 
 
-def sides_of(words: Sequence[str], histories: Sequence[Path]) -> tuple[Side, ...]:
+def sides_of(words: Sequence[str], histories: Sequence[Path], options: AnalysisOptions) -> tuple[Side, ...]:
     """A side for each word: a run directory, or else the id (or its beginning) of a run in one of the histories.
 
     Raises UsageError for a word that is neither, and for a beginning that several runs share.
     """
     loaded = [load(folder) for folder in histories]
     documents = [document for history in loaded for document in history.documents]
-    found = tuple(_side_of_word(word, documents) for word in words)
+    found = tuple(_side_of_word(word, documents, options) for word in words)
     notes = tuple(f"{finding.where}: {finding.text}" for each in loaded for finding in each.findings)
     return (_with_notes(found[0], notes), *found[1:]) if notes else found
 
@@ -182,9 +182,9 @@ def _with_notes(side: Side, notes: tuple[str, ...]) -> Side:
     return replace(side, notes=side.notes + notes)
 
 
-def _side_of_word(word: str, documents: Sequence[Document]) -> Side:
+def _side_of_word(word: str, documents: Sequence[Document], options: AnalysisOptions) -> Side:
     if Path(word).is_dir():
-        return side_of_run(_analysed(Path(word)))
+        return side_of_run(_analysed(Path(word), options))
     names = dict.fromkeys(str(document["run"]) for document in documents)
     exact = [name for name in names if name == word] or [name for name in names if name.startswith(word)]
     if not exact:
@@ -197,6 +197,6 @@ def _side_of_word(word: str, documents: Sequence[Document]) -> Side:
     return side_of_document(next(document for document in documents if document["run"] == exact[0]))
 
 
-def _analysed(run: Path) -> RunAnalysis:
+def _analysed(run: Path, options: AnalysisOptions) -> RunAnalysis:
     with scratch_folder() as folder:
-        return analyse_run(run, folder)
+        return analyse_run(run, folder, options)

@@ -22,6 +22,7 @@ from perfanalysis.verdicts.regression.series import Selection
 from perfanalysis.verdicts.regression.verdict import Options
 from perfanalysis.verdicts.regression.watched import read_watched
 from perfanalysis.verdicts.regression.write import regress_run
+from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import WORKLOADS
 
 
@@ -95,6 +96,7 @@ def regress_command(
     as_json: bool,
     svg: bool,
     output: Path | None,
+    kinds: Kinds,
 ) -> None:
     """Judge RUN by the runs of a history: is any KPI worse than before, since when, by how much, how surely?
 
@@ -112,7 +114,7 @@ def regress_command(
         frozenset(compared), frozenset(ignored), sorted_by, frozenset(same), tuple(map(pair, skipped))
     )
     options = Options(method, share(margin), recent, selection, watched, orion.notes)
-    written = regress_run(run, folder, options, accepted, target_of(run, output), svg=svg)
+    written = regress_run(run, folder, options, accepted, target_of(run, output, kinds), kinds, svg=svg)
     print_findings(written.findings)
     click.echo((written.json if as_json else written.markdown).read_text(), nl=False)
     if not as_json:

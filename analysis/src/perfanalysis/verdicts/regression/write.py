@@ -20,7 +20,8 @@ from perfanalysis.verdicts.regression.document import markdown_text, regression_
 from perfanalysis.verdicts.regression.page import write_trends
 from perfanalysis.verdicts.regression.verdict import Options, Regression, regress
 from perfanalysis.verdicts.verdict_file import VERDICT_FILE, write_verdict
-from perfanalysis.workloads.run_analysis import analyse_run
+from perfanalysis.workloads.kinds import Kinds
+from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run
 
 STEM = "regression"
 
@@ -38,14 +39,21 @@ class Written:
 
 
 def regress_run(
-    run: Path | str, folder: Path, options: Options, acknowledged: Acknowledged, output: Path, *, svg: bool = False
+    run: Path | str,
+    folder: Path,
+    options: Options,
+    acknowledged: Acknowledged,
+    output: Path,
+    kinds: Kinds,
+    *,
+    svg: bool = False,
 ) -> Written:
     """Judge a run directory, or a run of the history by its id, by the history in *folder*, which is not changed.
 
     Raises UsageError when there is no such run or no such history.
     """
     history = load(folder)
-    document, errors = _document(run, history, folder)
+    document, errors = _document(run, history, folder, kinds)
     current = entries_of(document)
     if not current:
         raise UsageError(f"{run} holds no recording: there is nothing to judge")
@@ -54,11 +62,11 @@ def regress_run(
     return _write(complete, document, history.findings, output, svg=svg)
 
 
-def _document(run: Path | str, history: History, folder: Path) -> tuple[Document, tuple[str, ...]]:
+def _document(run: Path | str, history: History, folder: Path, kinds: Kinds) -> tuple[Document, tuple[str, ...]]:
     """What a history keeps of the run, and what makes its data incomplete."""
     if Path(run).is_dir():
         with scratch_folder() as tables:
-            result = analyse_run(Path(run), tables)
+            result = analyse_run(Path(run), tables, AnalysisOptions(kinds))
         return history_document(result), data_errors(result)
     return run_of_history(str(run), history.documents, folder), ()
 

@@ -9,6 +9,7 @@ import click
 from perfanalysis.verdicts.thresholds.measured import declared_measures
 from perfanalysis.verdicts.thresholds.threshold import parse_words
 from perfanalysis.verdicts.thresholds.write import check_thresholds, judge_run, thresholds_of_settings
+from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import WORKLOADS
 from perfanalysis.workloads.run_analysis import report_directory
 
@@ -31,7 +32,12 @@ from perfanalysis.workloads.run_analysis import report_directory
 @click.option("--allow-unjudged", is_flag=True, help="A measure with too few values is no failure.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default RUN/report.")
 def judge_command(
-    run: Path, words: tuple[str, ...], thresholds_from: str | None, allow_unjudged: bool, output: Path | None
+    run: Path,
+    kinds: Kinds,
+    words: tuple[str, ...],
+    thresholds_from: str | None,
+    allow_unjudged: bool,
+    output: Path | None,
 ) -> None:
     """Judge RUN by thresholds: verdict.json, junit.xml, and an exit code.
 
@@ -40,8 +46,8 @@ def judge_command(
     """
     given = thresholds_of_settings(run) if thresholds_from is not None else {}
     thresholds = {**given, **parse_words(words)}
-    check_thresholds(thresholds)
-    made = judge_run(run, thresholds, report_directory(run, output), unjudged_allowed=allow_unjudged)
+    check_thresholds(thresholds, kinds)
+    made = judge_run(run, thresholds, report_directory(run, output, kinds), kinds, unjudged_allowed=allow_unjudged)
     for outcome in ("met", "missed", "not judged"):
         for sentence in made.verdict.of(outcome):
             click.echo(f"{outcome}: {sentence}")
@@ -53,7 +59,7 @@ def judge_command(
 
 @click.command("measures")
 @WORKLOADS
-def measures_command() -> None:
+def measures_command(kinds: Kinds) -> None:
     """List what thresholds can be set on, with unit and the way that is better."""
-    for name, measure in sorted(declared_measures().items()):
+    for name, measure in sorted(declared_measures(kinds).items()):
         click.echo(f"{name:30} {measure.unit:12} {measure.direction:8} {measure.help}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from perfanalysis.files.documents import Document, read_document
-from perfanalysis.workloads.kinds import every_kind
+from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.kpis import Direction, KpiValue, StatisticOf
 from perfanalysis.workloads.percentiles import STATISTICS, estimates
 
@@ -63,9 +63,9 @@ class Measured:
     count: int | None = None
 
 
-def declared_measures() -> dict[str, Declared]:
+def declared_measures(kinds: Kinds) -> dict[str, Declared]:
     """Every measure by name."""
-    found = _of_kpis()
+    found = _of_kpis(kinds)
     counted = frozenset({ACCOUNTED})
     found |= {
         name: Declared(name, words, "workloads", direction, counted) for name, (words, direction) in COUNTS.items()
@@ -73,10 +73,10 @@ def declared_measures() -> dict[str, Declared]:
     return found | {one.name: one for one in _statistics_of(found.values())}
 
 
-def _of_kpis() -> dict[str, Declared]:
+def _of_kpis(kinds: Kinds) -> dict[str, Declared]:
     """The KPIs of every kind; two kinds that share a name must mean the same by it."""
     found: dict[str, Declared] = {}
-    for marker, kind in every_kind().items():
+    for marker, kind in kinds.all.items():
         for kpi in kind.kpis:
             made = Declared(kpi.name, kpi.help, kpi.unit, kpi.direction, frozenset({marker}), kpi.of)
             before = found.get(kpi.name, made)

@@ -15,7 +15,8 @@ from perfanalysis.verdicts.thresholds.measured import declared_measures
 from perfanalysis.verdicts.thresholds.threshold import Threshold, parse_thresholds
 from perfanalysis.verdicts.thresholds.verdict import Verdict, judge, verdict_document
 from perfanalysis.verdicts.verdict_file import VERDICT_FILE, write_verdict
-from perfanalysis.workloads.run_analysis import analyse_run
+from perfanalysis.workloads.kinds import Kinds, shipped
+from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run
 
 JUNIT_FILE = "junit.xml"
 SETTING_END = "_thresholds"
@@ -31,15 +32,16 @@ class VerdictPaths:
     junit: Path
 
 
-def check_thresholds(given: Mapping[str, object]) -> tuple[Threshold, ...]:
+def check_thresholds(given: Mapping[str, object], kinds: Kinds | None = None) -> tuple[Threshold, ...]:
     """The thresholds of a mapping, checked. Raises UsageError naming all that is wrong with them."""
-    return parse_thresholds(given, declared_measures())
+    return parse_thresholds(given, declared_measures(kinds or shipped()))
 
 
 def judge_run(
     run_directory: Path | str,
     thresholds: Mapping[str, object],
     output: Path | str,
+    kinds: Kinds | None = None,
     *,
     unjudged_allowed: bool = False,
 ) -> VerdictPaths:
@@ -48,12 +50,12 @@ def judge_run(
     Raises UsageError when a threshold is wrong or it is no run directory. A missed threshold raises nothing here: ask
     the verdict for its `error`.
     """
-    checked = check_thresholds(thresholds)
+    checked = check_thresholds(thresholds, kinds)
     if not checked:
         raise UsageError("there is no threshold to judge by; give one, such as time_to_ready_p99=5s")
     target = Path(output)
     with scratch_folder() as tables:
-        result = analyse_run(Path(run_directory), tables)
+        result = analyse_run(Path(run_directory), tables, AnalysisOptions(kinds or shipped()))
     verdict = judge(result, checked, unjudged_allowed=unjudged_allowed)
     document = write_verdict(target / VERDICT_FILE, verdict_document(verdict))
     write_text(target / JUNIT_FILE, junit_text(str(verdict.run["run"]), suites_of(verdict)))
