@@ -35,7 +35,7 @@ def analysed(folder: Path, log: str | None, **stated: Any) -> Analysis:
     if log is not None:
         shutil.copy(LOGS / log, folder / "logs" / "main.log")
     place = Place(folder, folder.name, "fine_tuning.json", None)
-    return analyse(parse(Source(place)), place)
+    return analyse(parse(Source(place)), place, "linear")
 
 
 def kpis(analysis: Analysis) -> dict[str, KpiValue]:

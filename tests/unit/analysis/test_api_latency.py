@@ -27,7 +27,7 @@ SENT = [
 
 
 def test_answers_by_status_with_retries_and_latencies() -> None:
-    table = answers_table(frame(SUBMISSIONS, SENT))
+    table = answers_table(frame(SUBMISSIONS, SENT), "linear")
     assert rows(table, "status", "outcome", "count", "retried", "attempts", "p50_s", "max_s") == [
         [201, "created", 2, 1, 4, (0.25 + 2.0) / 2, 2.0],
         # the median of one value is refused
@@ -39,7 +39,7 @@ def test_answers_by_status_with_retries_and_latencies() -> None:
 
 def test_each_submitting_process() -> None:
     sent = [submission(f"w{number}", number / 10, submitter=number % 2) for number in range(40)]
-    table = submitters_table(frame(SUBMISSIONS, sent))
+    table = submitters_table(frame(SUBMISSIONS, sent), "linear")
     assert rows(table, "submitter", "workloads") == [[0, 20], [1, 20]]
     assert table["first_s"].tolist() == [0.0, 0.1]
     assert table["last_s"].tolist() == pytest.approx([3.8, 3.9])
@@ -48,8 +48,8 @@ def test_each_submitting_process() -> None:
 
 
 def test_submissions_of_one_unnamed_process() -> None:
-    assert rows(submitters_table(frame(SUBMISSIONS, SENT)), "submitter", "workloads") == [[0, 5]]
-    assert len(submitters_table(frame(SUBMISSIONS, []))) == 0
+    assert rows(submitters_table(frame(SUBMISSIONS, SENT), "linear"), "submitter", "workloads") == [[0, 5]]
+    assert len(submitters_table(frame(SUBMISSIONS, []), "linear")) == 0
 
 
 def test_all_requests_as_the_recorder_counted_them() -> None:

@@ -25,7 +25,7 @@ def test_rounds_by_hand() -> None:
     seen += [*life("c", scheduled=6.5, completed=9.0), *life("d", scheduled=7.5)]
     recorded = tables(sent, seen, churn=[deleted("a", 1), deleted("b", 1, "failed"), deleted("c", 2)])
     workloads = workloads_table(recorded)
-    table = rounds_table(recorded, workloads, latencies_table(workloads))
+    table = rounds_table(recorded, workloads, latencies_table(workloads), "linear")
     columns = ["round", "submitted", "deleted", "failed_deletions", "completed"]
     assert table[columns].astype("object").to_numpy().tolist() == [[0, 2, 0, 0, 0], [1, 2, 1, 1, 1], [2, 0, 1, 0, 0]]
     assert table["time_to_scheduled_p50_s"].tolist()[:2] == [1.5, 1.0]
@@ -35,7 +35,7 @@ def test_rounds_by_hand() -> None:
 def test_without_churn_there_are_no_rounds() -> None:
     recorded = tables([submission("a", 1.0)], [])
     workloads = workloads_table(recorded)
-    assert len(rounds_table(recorded, workloads, latencies_table(workloads))) == 0
+    assert len(rounds_table(recorded, workloads, latencies_table(workloads), "linear")) == 0
 
 
 def node(name: str, word: str, seen: float) -> dict[str, Any]:

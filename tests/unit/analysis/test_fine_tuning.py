@@ -146,7 +146,7 @@ def test_a_document_that_is_torn_leaves_its_logs(tmp_path: Path) -> None:
     analysed(tmp_path, "fms_whole.log")
     (tmp_path / "fine_tuning.json").write_text('{"schema": "psap.perf/fine-')
     place = Place(tmp_path, "artifacts", "fine_tuning.json", None)
-    analysis = analyse(parse(Source(place)), place)
+    analysis = analyse(parse(Source(place)), place, "linear")
     assert numbers(analysis, "train_runtime", "tokens_per_second") == [121.5032, None]
     assert any("cannot be read" in finding.text for finding in analysis.findings)
 

@@ -226,7 +226,7 @@ def test_no_damage_stops_the_analysis(name: str, tmp_path: Path) -> None:
     place = Place(tmp_path, "artifacts", "fine_tuning.json", None)
     for _ in range(MUTANTS):
         (tmp_path / "log").write_bytes(mutated(content, chance))
-        analysis = analyse(parse(Source(place)), place)
+        analysis = analyse(parse(Source(place)), place, "linear")
         for name_of_frame, spec in analysis.specs.items():
             spec.conform(analysis.frames[name_of_frame])
         assert all(value.number is not None or value.reason for value in analysis.kpis)

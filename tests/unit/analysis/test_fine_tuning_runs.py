@@ -29,7 +29,7 @@ def together(folder: Path, *trainings: Training) -> list[dict[str, KpiValue]]:
     for number, training in enumerate(trainings):
         place = Place(folder / str(number), str(number), "fine_tuning.json", None)
         write_job(place.directory, training)
-        found.append(analyse(parse(Source(place)), place))
+        found.append(analyse(parse(Source(place)), place, "linear"))
     return [kpis(analysis) for analysis in across(tuple(found)).analyses]
 
 

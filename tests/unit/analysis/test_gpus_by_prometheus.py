@@ -37,7 +37,7 @@ def _kpis(folder: Path, *ranges: Ranges, **stated: Any) -> dict[str, KpiValue]:
     write_json(folder / "job" / "fine_tuning.json", facts)
     place = Place(folder / "job", "job", "fine_tuning.json", None)
     tables = monitored(parse_job(Source(place)), place, ranges)
-    return {value.name: value for value in analyse(tables, place).kpis}
+    return {value.name: value for value in analyse(tables, place, "linear").kpis}
 
 
 def _numbers(found: dict[str, KpiValue]) -> list[float | None]:

@@ -7,29 +7,25 @@ import pytest
 from numpy.typing import NDArray
 from perfanalysis.workloads.percentiles import (
     SHARES,
-    STATED,
     Method,
     bootstrap_draws,
     bootstrap_interval,
     estimates,
     interval_of,
-    method_in_use,
     percentile,
     smallest_interval_sample,
     smallest_sample,
-    stated,
-    taken_by,
 )
 
 
 def test_known_values() -> None:
-    found = {estimate.statistic: estimate.value for estimate in estimates(np.arange(101.0))}
+    found = {estimate.statistic: estimate.value for estimate in estimates(np.arange(101.0), "linear")}
     assert found == {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "max": 100.0}
 
 
 def test_linear_interpolation_between_order_statistics() -> None:
     # position (4 - 1) * 0.5 = 1.5: halfway between the second and third value
-    median = estimates(np.array([10.0, 40.0, 20.0, 30.0]))[0]
+    median = estimates(np.array([10.0, 40.0, 20.0, 30.0]), "linear")[0]
     assert median.value == 25.0
 
 
@@ -81,13 +77,8 @@ def test_estimates_by_kube_burners_method_are_refused_below_the_same_samples() -
     assert (found["p99"].value, found["p99"].reason) == (None, "needs 100 values, has 99")
 
 
-def test_what_names_no_method_takes_the_one_in_use() -> None:
+def test_the_methods_differ() -> None:
     sample = _spread(100)
-    assert estimates(sample) == estimates(sample, "linear")
-    with taken_by("kube-burner"):
-        assert estimates(sample) == estimates(sample, "kube-burner")
-        assert stated() == STATED["kube-burner"]
-    assert (method_in_use(), stated()) == ("linear", STATED["linear"])
     assert estimates(sample, "linear") != estimates(sample, "kube-burner")
 
 
@@ -97,7 +88,7 @@ def test_smallest_samples() -> None:
 
 
 def test_small_samples_are_refused_with_the_reason() -> None:
-    found = {estimate.statistic: estimate for estimate in estimates(np.arange(99.0))}
+    found = {estimate.statistic: estimate for estimate in estimates(np.arange(99.0), "linear")}
     assert found["p99"].value is None
     assert found["p99"].reason == "needs 100 values, has 99"
     assert found["p95"].value is not None
@@ -105,16 +96,16 @@ def test_small_samples_are_refused_with_the_reason() -> None:
 
 
 def test_intervals_are_refused_below_their_sample() -> None:
-    p99 = {estimate.statistic: estimate for estimate in estimates(np.arange(367.0))}["p99"]
+    p99 = {estimate.statistic: estimate for estimate in estimates(np.arange(367.0), "linear")}["p99"]
     assert p99.value is not None
     assert (p99.low, p99.high, p99.reason) == (None, None, "an interval needs 368 values, has 367")
 
 
 def test_missing_values_do_not_count() -> None:
-    found = estimates(np.array([np.nan, 1.0, np.nan, 3.0]))
+    found = estimates(np.array([np.nan, 1.0, np.nan, 3.0]), "linear")
     assert found[0].count == 2
     assert found[0].value == 2.0
-    assert [estimate.reason for estimate in estimates(np.array([np.nan]))] == ["no values"] * 5
+    assert [estimate.reason for estimate in estimates(np.array([np.nan]), "linear")] == ["no values"] * 5
 
 
 @pytest.mark.parametrize("method", ["linear", "kube-burner"])

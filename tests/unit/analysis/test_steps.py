@@ -123,7 +123,7 @@ def test_statistics_of_every_step_have_a_value_or_a_reason() -> None:
     sent = [submission(f"w{number}", float(number)) for number in range(30)]
     seen = [row for number in range(30) for row in life(f"w{number}", created=number + 0.25)]
     frame = latencies(tables(sent, seen))
-    table = percentiles_table(frame, step_estimates(frame))
+    table = percentiles_table(frame, step_estimates(frame, "linear"))
     # by default every step, so that tables of several recordings can be put together
     assert len(table) == len(STEPS) * 2 * 5
     assert (table["value"].notna() | table["reason"].notna()).all()

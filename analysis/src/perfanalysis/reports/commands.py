@@ -13,6 +13,7 @@ from perfanalysis.reports.content import content_of
 from perfanalysis.reports.writing import Wanted, make_report
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import OUTPUT, PERCENTILES, RUN, WORKLOADS
+from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run, report_directory
 from perfanalysis.workloads.selection import Selection
 
@@ -33,6 +34,7 @@ def report_command(
     run: Path,
     output: Path | None,
     kinds: Kinds,
+    method: Method,
     first: int | None,
     last: int | None,
     layout: Path | None,
@@ -45,7 +47,7 @@ def report_command(
     report is written all the same. With --first or --last everything in the report, each number too, is of those
     workloads only; it is written to RUN/report/first-N, and every plot says so.
     """
-    options = AnalysisOptions(kinds, Selection(first, last) if first or last else None)
+    options = AnalysisOptions(kinds, method, Selection(first, last) if first or last else None)
     if list_plots:
         _list(run, output, options)
         return

@@ -15,7 +15,7 @@ from perfanalysis.files.discovery import Command, Run
 from perfanalysis.files.documents import mapping
 from perfanalysis.workloads.kpis import KpiValue
 from perfanalysis.workloads.labels import recording_label, varying_settings
-from perfanalysis.workloads.percentiles import SHARES, stated
+from perfanalysis.workloads.percentiles import SHARES, STATED
 from perfanalysis.workloads.run_analysis import RunAnalysis
 from perfanalysis.workloads.workload_type import Analysis
 
@@ -158,7 +158,7 @@ def kpi_table(result: RunAnalysis) -> Table:
         for value in analysis.kpis
     )
     percentiles = any(value.of and value.of.statistic in SHARES for one in result.analyses for value in one.kpis)
-    return Table("KPIs", fields, rows, stated() if percentiles else "", search=True)
+    return Table("KPIs", fields, rows, STATED[result.options.method] if percentiles else "", search=True)
 
 
 def settings_table(run: Run) -> Table | None:

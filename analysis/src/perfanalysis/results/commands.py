@@ -15,6 +15,7 @@ from perfanalysis.results.payload.schema import payload_schema
 from perfanalysis.results.scrubbing import read_rules, scrub
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import OUTPUT, PERCENTILES, RUN, WORKLOADS
+from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run, report_directory
 
 SCHEMAS = ("payload",)
@@ -52,10 +53,10 @@ def schema_command(document: str) -> None:
 @WORKLOADS
 @PERCENTILES
 @click.option("--format", "form", type=click.Choice(["json", "openmetrics"]), default="json", show_default=True)
-def kpi_command(run: Path, output: Path | None, kinds: Kinds, form: str) -> None:
+def kpi_command(run: Path, output: Path | None, kinds: Kinds, method: Method, form: str) -> None:
     """Write the KPIs of RUN (kpis.json and kpis.prom) and print them."""
     target = report_directory(run, output, kinds)
-    document, metrics = write_kpis(analyse_run(run, target, AnalysisOptions(kinds)), target)
+    document, metrics = write_kpis(analyse_run(run, target, AnalysisOptions(kinds, method)), target)
     click.echo((document if form == "json" else metrics).read_text(), nl=False)
 
 

@@ -25,7 +25,7 @@ def write_kpis(result: RunAnalysis, target: Path) -> tuple[Path, Path]:
         "emulated": list(result.marks.emulated),
     }
     labelled = result.labelled_kpis()
-    document: Document = kpis_document(facts, labelled)
+    document: Document = kpis_document(facts, labelled, result.options.method)
     paths = target / "kpis.json", target / "kpis.prom"
     write_json(paths[0], document)
     # a number that was simulated says so wherever it goes

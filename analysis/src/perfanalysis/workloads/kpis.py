@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, get_args
 
 from perfanalysis.files.documents import Document, finite_number, mapping, text_or_none
 from perfanalysis.units import unit_of
-from perfanalysis.workloads.percentiles import method_in_use
+from perfanalysis.workloads.percentiles import Method
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
@@ -163,14 +163,14 @@ class Labelled:
     values: tuple[KpiValue, ...]
 
 
-def kpis_document(run: Mapping[str, Any], results: Iterable[Labelled]) -> dict[str, Any]:
+def kpis_document(run: Mapping[str, Any], results: Iterable[Labelled], method: Method = "linear") -> dict[str, Any]:
     """The document psap.perf/kpis/1; `run` gives run, flow, status, simulated and emulated."""
     kpis = [
         {**declared(value), "labels": {**result.labels, **value.labels}, **measured(value)}
         for result in results
         for value in result.values
     ]
-    return {"schema": "psap.perf/kpis/1", **run, "percentiles": method_in_use(), "kpis": kpis}
+    return {"schema": "psap.perf/kpis/1", **run, "percentiles": method, "kpis": kpis}
 
 
 def declared(value: KpiValue) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from perfanalysis.workloads.kinds import Kinds, shipped
-from perfanalysis.workloads.percentiles import METHODS, taken_by
+from perfanalysis.workloads.percentiles import METHODS
 
 RUN = click.argument("run", type=click.Path(path_type=Path))
 OUTPUT = click.option(
@@ -19,18 +19,12 @@ def _kinds(_context: click.Context, _parameter: click.Parameter, folders: tuple[
     return shipped().with_folders(folders)
 
 
-def _percentiles_by(context: click.Context, _: click.Parameter, method: str) -> None:
-    if method != "linear":
-        context.with_resource(taken_by(next(one for one in METHODS if one == method)))
-
-
 PERCENTILES = click.option(
     "--percentiles",
-    type=click.Choice(["linear", "kube-burner"]),
+    "method",
+    type=click.Choice(METHODS),
     default="linear",
     show_default=True,
-    expose_value=False,
-    callback=_percentiles_by,
     help="How percentiles are taken: as numpy's default, or as kube-burner's.",
 )
 WORKLOADS = click.option(

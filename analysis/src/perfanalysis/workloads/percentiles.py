@@ -2,7 +2,7 @@
 
 Percentile, by one of two methods: `linear` interpolates between order statistics (numpy's default, type 7 of Hyndman
 and Fan); `kube-burner` is what that tool reports, Percentile of montanaflynn/stats 0.7.1: of n values in order and
-i = share·n, the i-th where i is whole, else the mean of the two around it. A command is asked for one of them; whatever
+i = share·n, the i-th where i is whole, else the mean of the two around it. A command is given one of them; whatever
 it computes takes that one, and says which.
 Interval: the percentile bootstrap. A resample's r-th order statistic is the sample's value at rank ceil(n·U), with U
 distributed Beta(r, n + 1 - r); so the resamples need not be made, their percentile is drawn directly, which gives the
@@ -12,9 +12,7 @@ same distribution at a cost that does not grow with n.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, get_args
@@ -28,35 +26,15 @@ SHARES: dict[str, float] = {"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99}
 STATISTICS = (*SHARES, "max")
 Method = Literal["linear", "kube-burner"]
 METHODS: tuple[Method, ...] = get_args(Method)
-STATED: dict[Method, str] = {
+STATED: Mapping[Method, str] = {
     "linear": "Percentiles by linear interpolation between order statistics (type 7, as numpy's default).",
     "kube-burner": "Percentiles as kube-burner takes them: a value, or the mean of the two around the place.",
 }
-_in_use: ContextVar[Method] = ContextVar("method", default="linear")
+"""The sentence that stands with every table and plot of percentiles."""
 CONFIDENCE = 0.95
 DRAWS = 4000
 MOST_SIZES = 64
 """Sizes of samples, for each percentile, of which the draws' places are kept: 64 kB each."""
-
-
-@contextmanager
-def taken_by(method: Method) -> Iterator[None]:
-    """Every percentile for which no method is named is taken by this one."""
-    before = _in_use.set(method)
-    try:
-        yield
-    finally:
-        _in_use.reset(before)
-
-
-def method_in_use() -> Method:
-    """The method of percentiles for which none is named."""
-    return _in_use.get()
-
-
-def stated() -> str:
-    """The sentence that stands with every table and plot of percentiles."""
-    return STATED[method_in_use()]
 
 
 @dataclass(frozen=True)
@@ -108,10 +86,10 @@ def _place(count: int, share: float, method: Method) -> tuple[int, float]:
     return math.floor(index), 0.0 if index == math.floor(index) else 0.5
 
 
-def estimates(values: NDArray[np.float64], method: Method | None = None) -> tuple[Estimate, ...]:
-    """All statistics of the finite values, in the order of STATISTICS; by the method in use, unless one is named."""
+def estimates(values: NDArray[np.float64], method: Method) -> tuple[Estimate, ...]:
+    """All statistics of the finite values, in the order of STATISTICS."""
     ordered = np.sort(values[np.isfinite(values)])
-    return tuple(_estimate(ordered, statistic, method or method_in_use()) for statistic in STATISTICS)
+    return tuple(_estimate(ordered, statistic, method) for statistic in STATISTICS)
 
 
 def _estimate(ordered: NDArray[np.float64], statistic: str, method: Method) -> Estimate:

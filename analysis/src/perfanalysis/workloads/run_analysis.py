@@ -17,6 +17,7 @@ from perfanalysis.files.source import Source
 from perfanalysis.workloads.kinds import Kinds, shipped
 from perfanalysis.workloads.kpis import Labelled
 from perfanalysis.workloads.labels import labels_of
+from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.prometheus.beside import load_ranges, place_metrics
 from perfanalysis.workloads.prometheus.kpis import metric_analyses
 from perfanalysis.workloads.prometheus.ranges import Ranges
@@ -26,9 +27,11 @@ from perfanalysis.workloads.workload_type import Analysis
 
 @dataclass(frozen=True)
 class AnalysisOptions:
-    """How a run is analysed: by which kinds of workloads, and whether only some workloads are looked at."""
+    """How a run is analysed: by which kinds, percentiles by which method, all workloads or a selection."""
 
     kinds: Kinds = field(default_factory=shipped)
+    method: Method = "linear"
+    """Of percentiles."""
     selection: Selection | None = None
 
 
@@ -107,7 +110,7 @@ def analyse_run(run_directory: Path, output: Path, options: AnalysisOptions | No
     together, make_figures = _together(tuple(analyses), options.kinds)
     with_metrics, make_sections = place_metrics(together, ranges, run.marks)
     if not run.places and "imported" in run.document:
-        metrics = metric_analyses(ranges)
+        metrics = metric_analyses(ranges, options.method)
         with_metrics += metrics
         findings += tuple(finding for one in metrics for finding in one.findings)
     return RunAnalysis(run, with_metrics, tuple(dict.fromkeys(findings)), make_figures, make_sections, options)
@@ -128,7 +131,7 @@ def _analyse_place(
             findings += (Finding("warning", place.relative, text),)
     if workload.monitored is not None:
         tables = workload.monitored(tables, place, ranges)
-    analysis = workload.analyse(tables, place)
+    analysis = workload.analyse(tables, place, options.method)
     return analysis, (*findings, *analysis.findings)
 
 

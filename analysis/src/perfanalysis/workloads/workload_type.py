@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from perfanalysis.files.discovery import Marks, Place
     from perfanalysis.files.tables import TableSpec
     from perfanalysis.workloads.kpis import Kpi, KpiValue
+    from perfanalysis.workloads.percentiles import Method
     from perfanalysis.workloads.prometheus.ranges import Ranges
     from perfanalysis.workloads.selection import Selection
 
@@ -54,6 +55,8 @@ class Analysis:
     """What tells it from other recordings of a run beside the values of its cell: the model, for example."""
     period: tuple[float, float] | None = None
     """When its work began and ended, in seconds since the epoch; None where that is not known."""
+    method: Method = "linear"
+    """By which its percentiles are taken."""
 
     @property
     def phrases(self) -> tuple[str, ...]:
@@ -79,7 +82,7 @@ class Across:
 class WorkloadType(TableSource[TablesType]):
     """A kind of workload."""
 
-    analyse: Callable[[TablesType, Place], Analysis]
+    analyse: Callable[[TablesType, Place, Method], Analysis]
     select: Callable[[TablesType, Selection], tuple[TablesType, str]] | None = None
     """The tables of some workloads only, and a phrase that says which; None where a kind cannot be cut down."""
     monitored: Callable[[TablesType, Place, tuple[Ranges, ...]], TablesType] | None = None

@@ -19,7 +19,7 @@ from perfanalysis.results.payload.model import (
     Statistic,
 )
 from perfanalysis.workloads.labels import key_settings, labels_of, settings_of
-from perfanalysis.workloads.percentiles import estimates
+from perfanalysis.workloads.percentiles import Method, estimates
 from perfanalysis.workloads.run_analysis import RunAnalysis
 from perfanalysis.workloads.workload_type import Analysis, Sample
 
@@ -102,7 +102,7 @@ def _result(analysis: Analysis, result: RunAnalysis) -> Result:
         ended=_moment(ended),
         labels=labels_of(analysis),
         keys=plain(settings_of(analysis, result.run)),
-        distributions=tuple(_distribution(sample) for sample in analysis.samples),
+        distributions=tuple(_distribution(sample, analysis.method) for sample in analysis.samples),
         findings=analysis.findings,
     )
 
@@ -113,8 +113,8 @@ def _moment(seconds: float | None) -> str | None:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _distribution(sample: Sample) -> Distribution:
-    found = estimates(sample.values)
+def _distribution(sample: Sample, method: Method) -> Distribution:
+    found = estimates(sample.values, method)
     statistics = (Statistic(each.statistic, each.value, each.reason, each.low, each.high) for each in found)
     return Distribution(sample.name, sample.label, sample.unit, sample.of, found[0].count, tuple(statistics))
 

@@ -81,6 +81,7 @@ class Matrix:
         alike = [one for one in self.analyses if value_text(_values(one).get(key)) == value]
         name = f"{self.short(key)} {value}"
         return Side(
+            method=self.result.options.method,
             name=f"{self.result.run.id}: {name}",
             recordings=tuple(self._recording(one, (key,), others) for one in alike),
             facts={key: _values(alike[0]).get(key)},
@@ -93,6 +94,7 @@ class Matrix:
         cells = {one.place.cell.directory: one.place.cell for one in self.analyses if one.place.cell is not None}
         return tuple(
             Side(
+                method=self.result.options.method,
                 name=f"{self.result.run.id}: cell {cell.index}",
                 recordings=tuple(
                     self._recording(one, self.varying, ())

@@ -16,6 +16,7 @@ from perfanalysis.verdicts.comparison.terminal import console_for_output, print_
 from perfanalysis.verdicts.comparison.write import write_comparison
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import PERCENTILES, WORKLOADS
+from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run, report_directory
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def compare_command(
     fail_on_worse: bool,
     output: Path | None,
     kinds: Kinds,
+    method: Method,
 ) -> None:
     """Compare RUNS with the first of them, or the cells of one: what is better, worse or the same, and how surely.
 
@@ -85,7 +87,7 @@ def compare_command(
     complete; all is written all the same, and with --fail-on-worse this comes before 4.
     """
     limit, target = share(margin), target_of(runs[-1], output, kinds)
-    sides = _sides(runs, histories, by, baseline, AnalysisOptions(kinds), cells=cells)
+    sides = _sides(runs, histories, by, baseline, AnalysisOptions(kinds, method), cells=cells)
     comparison = compare(sides, force=force, margin=limit, ignored=frozenset(ignored))
     written = write_comparison(comparison, target, svg=svg)
     if as_json:

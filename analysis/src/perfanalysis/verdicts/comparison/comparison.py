@@ -19,6 +19,7 @@ from perfanalysis.verdicts.comparison.statistics import (
     difference_of_intervals,
 )
 from perfanalysis.workloads.kpis import Direction, KpiValue
+from perfanalysis.workloads.percentiles import Method
 
 STATISTICS = ("p50", "p99")
 MARGIN = 0.05
@@ -108,6 +109,11 @@ class Comparison:
     def pairs(self) -> tuple[PairComparison, ...]:
         """All pairs of recordings."""
         return tuple(pair for group in self.groups for pair in group.pairs)
+
+    @property
+    def method(self) -> Method:
+        """By which the percentiles of all sides are taken."""
+        return self.sides[0].method
 
     @property
     def marks(self) -> Marks:
@@ -201,7 +207,7 @@ def _compare_step(first: Sampled, second: Sampled, margin: float) -> StepCompari
         counts=(len(first.values), len(second.values)),
         delta=cliffs_delta(first.values, second.values),
         differences=tuple(
-            difference_of(first.values, second.values, statistic, first.direction, margin, first.unit)
+            difference_of(first.values, second.values, statistic, first.direction, margin, first.unit, first.method)
             for statistic in STATISTICS
         ),
     )

@@ -6,7 +6,6 @@ from perfanalysis.files.documents import Document
 from perfanalysis.verdicts.comparison.comparison import Comparison, KpiComparison, PairComparison, StepComparison
 from perfanalysis.verdicts.comparison.pairs import UNKNOWN
 from perfanalysis.verdicts.comparison.statistics import Difference
-from perfanalysis.workloads.percentiles import method_in_use
 
 
 def comparison_document(comparison: Comparison) -> Document:
@@ -16,7 +15,7 @@ def comparison_document(comparison: Comparison) -> Document:
         "runs": [side.name for side in comparison.sides],
         "headings": list(comparison.headings),
         "margin": comparison.margin,
-        "percentiles": method_in_use(),
+        "percentiles": comparison.method,
         "marks": [list(side.marks.phrases) for side in comparison.sides],
         "notes": [*comparison.data_errors, *comparison.notes],
         "data_errors": list(comparison.data_errors),

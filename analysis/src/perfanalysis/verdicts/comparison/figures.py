@@ -10,7 +10,7 @@ from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, cumulative, 
 from perfanalysis.drawing.coinciding import labels_with_overlaps
 from perfanalysis.verdicts.comparison.comparison import Comparison, Group, PairComparison
 from perfanalysis.verdicts.comparison.statistics import SECONDS, Difference
-from perfanalysis.workloads.percentiles import stated
+from perfanalysis.workloads.percentiles import STATED
 
 COLOURS = {"better": 11, "worse": 5}
 UNCERTAIN = 8
@@ -36,7 +36,7 @@ def change_figure(comparison: Comparison, group: Group, place: int) -> Figure | 
     caption = (
         f"Each dot is a value as {'a multiple of' if scale.multiples else 'its change from'} that of {baseline}, each "
         "line its 95 % interval; one that crosses the line of no change shows none. To the right is more, whether "
-        f"that is better or worse. {stated()}"
+        f"that is better or worse. {STATED[comparison.method]}"
     )
     return Figure(f"changes_{place}", f"Changes: {group.label}", caption, rows, comparison.marks.phrases)
 

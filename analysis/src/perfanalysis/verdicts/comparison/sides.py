@@ -18,7 +18,7 @@ from perfanalysis.results.history.folder import load
 from perfanalysis.verdicts.thresholds.measured import values_of_step
 from perfanalysis.workloads.kpis import Direction, KpiValue
 from perfanalysis.workloads.labels import key_settings, labels_of, recording_label, settings_of
-from perfanalysis.workloads.percentiles import method_in_use
+from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.run_analysis import AnalysisOptions, RunAnalysis, analyse_run
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ class Sampled:
     direction: Direction
     values: NDArray[np.float64]
     of: str = "workloads"
+    method: Method = "linear"
+    """By which percentiles of them are taken."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,8 @@ class Side:
     status: str = ""
     heading: str = ""
     """Its name in tables; empty: a letter."""
+    method: Method = "linear"
+    """By which its percentiles are taken."""
 
 
 def headings(sides: Sequence[Side]) -> tuple[str, ...]:
@@ -96,6 +100,7 @@ def side_of_run(result: RunAnalysis) -> Side:
         keyless=not key_settings(result.run),
         started=text_or_none(document.get("started")),
         status=result.run.status,
+        method=result.options.method,
     )
 
 
@@ -123,11 +128,13 @@ def sampled_of(analysis: Analysis) -> Iterable[Sampled]:
     stated = {kpi.of.measure: (kpi.of.help, kpi) for kpi in reversed(analysis.kpis) if kpi.of is not None}
     for name, (words, kpi) in reversed(stated.items()):
         of = samples[name].of if name in samples else "workloads"
-        yield Sampled(name, words, kpi.unit, kpi.direction, values_of_step(analysis, name), of)
+        values = values_of_step(analysis, name)
+        yield Sampled(name, words, kpi.unit, kpi.direction, values, of, analysis.method)
     for name, sample in samples.items():
         if name not in stated:
             unit = "seconds" if sample.unit in SECONDS else sample.unit
-            yield Sampled(name, sample.label, unit, "neither", values_of_step(analysis, name), sample.of)
+            values = values_of_step(analysis, name)
+            yield Sampled(name, sample.label, unit, "neither", values, sample.of, analysis.method)
 
 
 def _shown(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,7 +199,7 @@ def _side_of_word(word: str, documents: Sequence[Document], options: AnalysisOpt
         raise UsageError(f"{word} is no run directory {where}")
     if len(exact) > 1:
         raise UsageError(f"{word} is the beginning of {len(exact)} runs: {', '.join(exact)}")
-    if method_in_use() != "linear":
+    if options.method != "linear":
         raise UsageError(f"{exact[0]} is of a history, whose percentiles are linear ones; give its directory")
     return side_of_document(next(document for document in documents if document["run"] == exact[0]))
 

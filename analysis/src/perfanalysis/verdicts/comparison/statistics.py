@@ -17,9 +17,9 @@ from perfanalysis.drawing.blocks import quantity
 from perfanalysis.workloads.kpis import Direction
 from perfanalysis.workloads.percentiles import (
     SHARES,
+    Method,
     bootstrap_draws,
     interval_of,
-    method_in_use,
     percentile,
     smallest_interval_sample,
     smallest_sample,
@@ -61,6 +61,7 @@ def difference_of(
     direction: Direction,
     margin: float,
     unit: str = SECONDS,
+    method: Method = "linear",
 ) -> Difference:
     """Compare a percentile of two samples of finite values. `margin` is the share of A below which nothing matters."""
     share = SHARES[statistic]
@@ -69,7 +70,7 @@ def difference_of(
     if smaller < smallest_sample(share):
         reason = f"it needs {smallest_sample(share)} values of each, has {len(first)} and {len(second)}"
         return Difference(statistic, None, None, None, None, None, "too little data", reason)
-    samples, method = (np.sort(first), np.sort(second)), method_in_use()
+    samples = np.sort(first), np.sort(second)
     values = percentile(samples[0], share, method), percentile(samples[1], share, method)
     if smaller < needed:
         reason = f"an interval needs {needed} values of each, has {len(first)} and {len(second)}"

@@ -10,7 +10,7 @@ from perfanalysis.files.discovery import Marks
 from perfanalysis.verdicts.comparison.comparison import Comparison, Group, KpiComparison, PairComparison, StepComparison
 from perfanalysis.verdicts.comparison.pairs import differences_text
 from perfanalysis.verdicts.comparison.statistics import Difference, Word
-from perfanalysis.workloads.percentiles import stated
+from perfanalysis.workloads.percentiles import STATED
 
 WORDS: tuple[Word, ...] = ("better", "worse", "different", "same", "too little data")
 GRAVITY = ("worse", "different", "better")
@@ -63,7 +63,7 @@ def latency_table(comparison: Comparison, group: Group) -> Table | None:
         for difference in step.differences[place : place + 1]
     )
     fields = _fields(comparison, "measure", last)
-    note = " ".join(filter(None, (stated(), *map(differing_note, group.pairs))))
+    note = " ".join(filter(None, (STATED[comparison.method], *map(differing_note, group.pairs))))
     search = len(rows) > MOST_WITHOUT_SEARCH
     return Table(f"Distributions: {group.label}", fields, rows, note, search=search, sort=True) if rows else None
 
@@ -179,7 +179,7 @@ def overview_table(comparison: Comparison) -> Table | None:
     rows = tuple(sorted(rows, key=_gravest))
     note = (
         f"Below each value its change from {comparison.headings[0]}, and the verdict where there is one; what changed "
-        f"stands first. {stated()}"
+        f"stands first. {STATED[comparison.method]}"
     )
     return Table("At a glance", fields, rows, note, search=len(rows) > MOST_WITHOUT_SEARCH, sort=True)
 

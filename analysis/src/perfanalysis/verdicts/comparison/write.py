@@ -25,7 +25,7 @@ from perfanalysis.verdicts.comparison.tables import (
     sides_table,
     unmatched,
 )
-from perfanalysis.workloads.percentiles import stated
+from perfanalysis.workloads.percentiles import STATED
 
 DOCUMENT_FILE = "comparison.json"
 MARKDOWN_FILE = "comparison.md"
@@ -95,7 +95,7 @@ def _page(comparison: Comparison, shown: tuple[ShownGroup, ...], drawn: Iterable
         title=", ".join(side.name for side in comparison.sides[1:]),
         baseline=comparison.sides[0].name,
         counts=counts(comparison),
-        percentiles=stated(),
+        percentiles=STATED[comparison.method],
         margin=f"{100 * comparison.margin:g} %",
         marks=comparison.marks.phrases,
         data_errors=comparison.data_errors,

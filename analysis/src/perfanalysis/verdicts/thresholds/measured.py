@@ -15,7 +15,7 @@ import numpy as np
 from perfanalysis.files.documents import Document, read_document
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.kpis import Direction, KpiValue, StatisticOf
-from perfanalysis.workloads.percentiles import STATISTICS, estimates
+from perfanalysis.workloads.percentiles import STATISTICS, Method, estimates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,7 +102,11 @@ def measure_of(analysis: Analysis, accounting: Document) -> Callable[[Declared],
     def value_of(declared: Declared) -> Measured:
         if declared.of is not None:
             values = values_of_step(analysis, declared.of.measure)
-            return _statistic(values, declared.of.statistic) if len(values) else _absent(declared.of, analysis.kpis)
+            return (
+                _statistic(values, declared.of.statistic, analysis.method)
+                if len(values)
+                else _absent(declared.of, analysis.kpis)
+            )
         if declared.name in COUNTS and analysis.place.marker == ACCOUNTED:
             return _count(accounting, declared.name)
         return _kpi(kpis.get(declared.name))
@@ -135,10 +139,10 @@ def _absent(of: StatisticOf, kpis: Iterable[KpiValue]) -> Measured:
     return Measured(None, next((reason for reason in same if reason), f"this recording has no values of {of.measure}"))
 
 
-def _statistic(values: NDArray[np.float64], statistic: str) -> Measured:
+def _statistic(values: NDArray[np.float64], statistic: str, method: Method) -> Measured:
     if statistic == MEAN:
         return Measured(float(values.mean()), None, count=len(values)) if len(values) else Measured(None, "no values")
-    (found,) = (one for one in estimates(values) if one.statistic == statistic)
+    (found,) = (one for one in estimates(values, method) if one.statistic == statistic)
     return Measured(found.value, found.reason, found.low, found.high, found.count)
 
 

@@ -15,7 +15,7 @@ from perfanalysis.workloads.declared.columns import Columns
 from perfanalysis.workloads.declared.model import WorkloadDeclared
 from perfanalysis.workloads.declared.plots import figures
 from perfanalysis.workloads.kpis import Kpi, evaluate
-from perfanalysis.workloads.percentiles import STATISTICS, estimates, stated
+from perfanalysis.workloads.percentiles import STATED, STATISTICS, Method, estimates
 from perfanalysis.workloads.workload_type import Analysis, Sample
 
 MOST_ROWS = 200
@@ -32,9 +32,9 @@ class Analyser:
     declared: WorkloadDeclared
     kpis: tuple[Kpi[Any], ...]
 
-    def __call__(self, tables: Any, place: Place) -> Analysis:
+    def __call__(self, tables: Any, place: Place, method: Method) -> Analysis:
         """Everything known of one recording."""
-        columns = Columns(self.declared, tables)
+        columns = Columns(self.declared, tables, method)
         specs = specs_of(type(tables))
         samples = tuple(
             Sample(sample.name, sample.label, sample.unit, values[np.isfinite(values)], sample.things)
@@ -53,6 +53,7 @@ class Analyser:
             findings=(),
             facts=self._facts(columns),
             period=self._period(columns),
+            method=method,
         )
 
     def _facts(self, columns: Columns) -> dict[str, str]:
@@ -72,7 +73,7 @@ class Analyser:
     def _sections(self, columns: Columns, samples: tuple[Sample, ...]) -> tuple[Section, ...]:
         made = (
             Section("plots", "Plots", "", tuple(_drawn(columns))),
-            Section("percentiles", "Percentiles", "", (_percentiles(samples),) if samples else ()),
+            Section("percentiles", "Percentiles", "", (_percentiles(samples, columns.method),) if samples else ()),
             Section("tables", "Tables", "", tuple(_shown(columns, name) for name in self.declared.shown)),
         )
         return tuple(section for section in made if section.blocks)
@@ -100,12 +101,12 @@ def _drawn(columns: Columns) -> list[Any]:
     ]
 
 
-def _percentiles(samples: tuple[Sample, ...]) -> Table:
+def _percentiles(samples: tuple[Sample, ...], method: Method) -> Table:
     """A row a sample, with intervals and the reason of what is refused."""
     rows = []
     for sample in samples:
         cells = [Cell(sample.label), Cell(number(len(sample.values)), sort=len(sample.values))]
-        for found in estimates(sample.values):
+        for found in estimates(sample.values, method):
             if found.value is None:
                 cells.append(Cell("", reason=found.reason or "no values"))
                 continue
@@ -119,7 +120,7 @@ def _percentiles(samples: tuple[Sample, ...]) -> Table:
         Field("Count", "number"),
         *(Field(name.capitalize() if name == "max" else name.upper(), "number") for name in STATISTICS),
     )
-    note = f"{stated()} Small print: 95 % bootstrap interval."
+    note = f"{STATED[method]} Small print: 95 % bootstrap interval."
     return Table("Percentiles", fields, tuple(rows), note)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from perfanalysis.workloads.declared.checks import split
 from perfanalysis.workloads.declared.model import ColumnDeclared, Statistic, Where, WorkloadDeclared
 from perfanalysis.workloads.kpis import Value
-from perfanalysis.workloads.percentiles import SHARES, Estimate, estimates
+from perfanalysis.workloads.percentiles import SHARES, Estimate, Method, estimates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +26,8 @@ class Columns:
 
     declared: WorkloadDeclared
     tables: Any
+    method: Method = "linear"
+    """Of percentiles."""
     _estimates: dict[str, Mapping[str, Estimate]] = field(default_factory=dict, compare=False, repr=False)
     """All percentiles of a column by its reference and filter: five KPIs of one column share them."""
     _rows: dict[str, NDArray[np.bool_]] = field(default_factory=dict, compare=False, repr=False)
@@ -80,13 +82,15 @@ class Columns:
         if statistic in SHARES:
             value = self._percentile(reference, where, statistic)
         else:
-            value = statistic_of(self.numbers(reference, where), statistic)
+            value = statistic_of(self.numbers(reference, where), statistic, self.method)
         return value if value.number is not None or value.count else Value(None, f"no row has {reference}", count=0)
 
     def _percentile(self, reference: str, where: Where, statistic: Statistic) -> Value:
         name = f"{reference} {sorted(where.items())}"
         if name not in self._estimates:
-            self._estimates[name] = {one.statistic: one for one in estimates(self.numbers(reference, where))}
+            self._estimates[name] = {
+                one.statistic: one for one in estimates(self.numbers(reference, where), self.method)
+            }
         return value_of(self._estimates[name][statistic])
 
 
@@ -109,7 +113,7 @@ def numbers_of(frame: pd.DataFrame, reference: str) -> NDArray[np.float64]:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def statistic_of(values: NDArray[np.float64], statistic: Statistic) -> Value:
+def statistic_of(values: NDArray[np.float64], statistic: Statistic, method: Method) -> Value:
     """A statistic of numbers; percentiles with intervals, refused where the sample is too small."""
     finite = values[np.isfinite(values)]
     if statistic == "count":
@@ -119,7 +123,7 @@ def statistic_of(values: NDArray[np.float64], statistic: Statistic) -> Value:
     if not len(finite):
         return Value(None, "no values", count=0)
     if statistic in SHARES:
-        (found,) = (one for one in estimates(finite) if one.statistic == statistic)
+        (found,) = (one for one in estimates(finite, method) if one.statistic == statistic)
         return value_of(found)
     with np.errstate(over="ignore"):
         number = float(SIMPLE[statistic](finite))

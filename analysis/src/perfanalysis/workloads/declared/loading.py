@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +12,10 @@ from perfanalysis.workloads.declared.checks import Checks
 from perfanalysis.workloads.declared.kpis import kpi_of, statistic_of
 from perfanalysis.workloads.declared.model import WorkloadDeclared
 from perfanalysis.workloads.declared.parsing import PARSER, load_module, parse_function, tables_type
-from perfanalysis.workloads.kpis import Kpi
-from perfanalysis.workloads.workload_type import Analysis, WorkloadType
+from perfanalysis.workloads.workload_type import WorkloadType
 
 if TYPE_CHECKING:
-    from perfanalysis.files.discovery import Place
+    pass
 
 DECLARATION = "workload.yml"
 
@@ -45,15 +43,6 @@ def load_workload(folder: Path) -> WorkloadType[Any]:
         tables=tables_type(declared),
         parse=parse_function(declared, folder, module),
         code=hashlib.blake2b((folder / PARSER).read_bytes(), digest_size=20).hexdigest(),
-        analyse=_analyse(declared, kpis),
+        analyse=Analyser(declared, kpis),
         kpis=kpis,
     )
-
-
-def _analyse(declared: WorkloadDeclared, kpis: tuple[Kpi[Any], ...]) -> Callable[[Any, Place], Analysis]:
-    """What only an analysis needs is imported when it begins."""
-
-    def analyse(tables: Any, place: Place) -> Analysis:
-        return Analyser(declared, kpis)(tables, place)
-
-    return analyse

@@ -126,7 +126,7 @@ def _bars(columns: Columns, plot: PlotDeclared) -> Drawn:
         elif statistic == "distinct":
             heights.append(float(own[split(reference)[1]].nunique()))
         else:
-            number = statistic_of(numbers_of(own, reference), statistic).number
+            number = statistic_of(numbers_of(own, reference), statistic, columns.method).number
             heights.append(np.nan if number is None else number)
     layer = Layer("sidebars", columns.label(plot.by), np.array(heights), np.arange(len(shown), dtype=float), width=0.6)
     counted = statistic in ("count", "distinct")

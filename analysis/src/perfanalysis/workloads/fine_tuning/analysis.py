@@ -23,6 +23,7 @@ from perfanalysis.workloads.fine_tuning.summary import SUMMARY, summary_table, t
 from perfanalysis.workloads.fine_tuning.tables import FACTS, PROBLEMS, STEPS, FineTuningTables
 from perfanalysis.workloads.fine_tuning.throughput import THROUGHPUT
 from perfanalysis.workloads.kpis import evaluate
+from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.workload_type import Across, Analysis, Sample
 
 PLAIN = ("torn records", "begun anew", "no log", "empty log", "benchmark failed")
@@ -30,11 +31,11 @@ PLAIN = ("torn records", "begun anew", "no log", "empty log", "benchmark failed"
 SPECS = {spec.name: spec for spec in (SUMMARY, STEPS, FACTS, PROBLEMS, THROUGHPUT)}
 
 
-def analyse(tables: FineTuningTables, place: Place) -> Analysis:
+def analyse(tables: FineTuningTables, place: Place, method: Method) -> Analysis:
     """Measure a job and lay out its part of the report."""
     source = Source(place)
     document = source.document(MARKER, KIND)
-    measures = measure(tables, job_of(document))
+    measures = measure(tables, job_of(document), method)
     marks = marks_of(document)
     frames: dict[str, pd.DataFrame] = {
         SUMMARY.name: summary_table(measures),
@@ -56,6 +57,7 @@ def analyse(tables: FineTuningTables, place: Place) -> Analysis:
         findings=(*source.findings, *_findings(measures, place)),
         facts=told_apart(measures),
         period=measures.job.period,
+        method=method,
     )
 
 

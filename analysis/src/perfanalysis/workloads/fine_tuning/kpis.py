@@ -64,7 +64,7 @@ def _step_time(statistic: str) -> rates.Rate:
         finite = times[np.isfinite(times)]
         if not len(finite):
             return Value(None, measures.lacks("no time of its steps"))
-        (found,) = (one for one in estimates(finite) if one.statistic == statistic)
+        (found,) = (one for one in estimates(finite, measures.method) if one.statistic == statistic)
         return Value(found.value, found.reason, found.low, found.high, found.count)
 
     return function

@@ -10,6 +10,7 @@ import numpy as np
 from perfanalysis.workloads.fine_tuning.job import Job
 from perfanalysis.workloads.fine_tuning.tables import FineTuningTables
 from perfanalysis.workloads.fine_tuning.throughput import throughput_table
+from perfanalysis.workloads.percentiles import Method
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +35,8 @@ class Measures:
     throughput: pd.DataFrame
     problems: pd.DataFrame
     gpu_samples: pd.DataFrame
+    method: Method
+    """By which percentiles are taken."""
 
     def column(self, name: str) -> NDArray[np.float64]:
         """A column of the training steps, as it stands."""
@@ -63,7 +66,7 @@ def _because(job: Job) -> str:
     return f"; {job.why_not_whole}" if job.why_not_whole else ""
 
 
-def measure(tables: FineTuningTables, job: Job) -> Measures:
+def measure(tables: FineTuningTables, job: Job, method: Method) -> Measures:
     """Compute everything."""
     every: dict[str, list[float]] = {}
     for name, value in zip(tables.facts["name"], tables.facts["value"], strict=True):
@@ -79,4 +82,5 @@ def measure(tables: FineTuningTables, job: Job) -> Measures:
         throughput=throughput_table(tables.steps, job, facts),
         problems=tables.problems,
         gpu_samples=tables.gpu_samples,
+        method=method,
     )

@@ -19,7 +19,7 @@ from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
 from perfanalysis.units import unit_of
 from perfanalysis.workloads.kpis import Direction, KpiValue, StatisticOf
-from perfanalysis.workloads.percentiles import estimates
+from perfanalysis.workloads.percentiles import Method, estimates
 from perfanalysis.workloads.prometheus.ranges import KIND, MARKER, Ranges, labels_of
 from perfanalysis.workloads.prometheus.units import base_of
 from perfanalysis.workloads.workload_type import Analysis
@@ -45,12 +45,12 @@ class Query:
     direction: Direction
 
 
-def metric_analyses(windows: tuple[Ranges, ...]) -> tuple[Analysis, ...]:
+def metric_analyses(windows: tuple[Ranges, ...], method: Method) -> tuple[Analysis, ...]:
     """An analysis of nothing but KPIs for each window; its findings name every query that has none, and why."""
-    return tuple(_analysis(window) for window in windows)
+    return tuple(_analysis(window, method) for window in windows)
 
 
-def _analysis(window: Ranges) -> Analysis:
+def _analysis(window: Ranges, method: Method) -> Analysis:
     kpis: list[KpiValue] = []
     findings: list[Finding] = []
     told = {str(one.get("name")): one for one in map(mapping, _queries(window))}
@@ -64,7 +64,7 @@ def _analysis(window: Ranges) -> Analysis:
         if query is None or problem:
             findings.append(Finding("note", window.place.relative, f"no KPIs of {name}: {problem}"))
         else:
-            kpis += _kpis(query, of_query)
+            kpis += _kpis(query, of_query, method)
     return Analysis(
         place=window.place,
         title="Metrics",
@@ -75,6 +75,7 @@ def _analysis(window: Ranges) -> Analysis:
         samples=(),
         make_sections=tuple,
         findings=tuple(findings),
+        method=method,
     )
 
 
@@ -112,7 +113,7 @@ def _problem(name: str, query: Query | None, samples: pd.DataFrame) -> str:
     return f"it has {counted(series, 'series', 'series')}; ask for a sum or an average" if series > MOST_SERIES else ""
 
 
-def _kpis(query: Query, samples: pd.DataFrame) -> Iterator[KpiValue]:
+def _kpis(query: Query, samples: pd.DataFrame, method: Method) -> Iterator[KpiValue]:
     groups = list(samples.groupby(["metric", "labels"], observed=True, dropna=False, sort=True))
     labels = [_labels(*key) for key, _ in groups]
     # what all series share tells them neither apart nor from those of another run
@@ -120,7 +121,7 @@ def _kpis(query: Query, samples: pd.DataFrame) -> Iterator[KpiValue]:
     for one, (_, group) in zip(labels, groups, strict=True):
         values = query.factor * group["value"].to_numpy(dtype=float)
         own = {name: one[name] for name in varying if name in one}
-        for statistic, (number, reason) in _statistics(values).items():
+        for statistic, (number, reason) in _statistics(values, method).items():
             words = f"{STATISTICS[statistic]} of {query.query} over the window"
             yield KpiValue(
                 name=f"{query.stem}_{statistic}",
@@ -140,7 +141,7 @@ def _labels(metric: Any, labels: Any) -> dict[str, str]:
     return {**named, **{str(name): str(text) for name, text in labels_of(str(labels)).items()}}
 
 
-def _statistics(values: NDArray[np.float64]) -> dict[str, tuple[float | None, str | None]]:
-    found = {one.statistic: (one.value, one.reason if one.value is None else None) for one in estimates(values)}
+def _statistics(values: NDArray[np.float64], method: Method) -> dict[str, tuple[float | None, str | None]]:
+    found = {one.statistic: (one.value, one.reason if one.value is None else None) for one in estimates(values, method)}
     found["mean"] = (float(values.mean()), None)
     return {statistic: found[statistic] for statistic in STATISTICS}

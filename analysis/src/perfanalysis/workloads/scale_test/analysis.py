@@ -13,6 +13,7 @@ from perfanalysis.files.documents import Document, number_or
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
 from perfanalysis.workloads.kpis import KpiValue, evaluate
+from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.scale_test import (
     activity,
     api_latency,
@@ -68,12 +69,12 @@ SPECS = {
 COMPARED = ("time_to_scheduled", "time_to_running")
 
 
-def analyse(tables: ScaleTestTables, place: Place) -> Analysis:
+def analyse(tables: ScaleTestTables, place: Place, method: Method) -> Analysis:
     """Measure a recording and lay out its part of the report."""
     source = Source(place)
     recording = source.document("recording.json", "recording")
     stated = _accounting(source, recording)
-    measures = measure(tables, recording, stated)
+    measures = measure(tables, recording, stated, method)
     marks = marks_of(recording)
     phrases = (*marks.phrases, place.part) if place.part else marks.phrases
     frames: dict[str, pd.DataFrame] = {name: getattr(measures, name) for name in SPECS}
@@ -94,6 +95,7 @@ def analyse(tables: ScaleTestTables, place: Place) -> Analysis:
         make_sections=partial(_sections, measures, kpis, phrases),
         findings=findings,
         period=_period(recording),
+        method=method,
     )
 
 

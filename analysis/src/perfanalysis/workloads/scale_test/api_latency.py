@@ -9,7 +9,7 @@ import pandas as pd
 
 from perfanalysis.files.documents import Document, mapping, number_or
 from perfanalysis.files.tables import Column, TableSpec
-from perfanalysis.workloads.percentiles import estimates
+from perfanalysis.workloads.percentiles import Method, estimates
 from perfanalysis.workloads.scale_test.activity import sustained_rate
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ REQUESTS = TableSpec(
 )
 
 
-def answers_table(submissions: pd.DataFrame) -> pd.DataFrame:
+def answers_table(submissions: pd.DataFrame, method: Method) -> pd.DataFrame:
     """The table ANSWERS."""
     attempts = submissions["attempts"].fillna(1).astype("int64")
     took = (submissions["answered_s"] - submissions["sent_s"]).to_numpy(dtype=float)
@@ -66,17 +66,17 @@ def answers_table(submissions: pd.DataFrame) -> pd.DataFrame:
         tries = attempts.to_numpy()[places]
         counts = {"count": len(places), "retried": int((tries > 1).sum()), "attempts": int(tries.sum())}
         known = None if status < 0 else int(status)
-        rows.append({"status": known, "outcome": outcome, **counts, **_latencies(took[places])})
+        rows.append({"status": known, "outcome": outcome, **counts, **_latencies(took[places], method)})
     # answers of no status stand last
     rows.sort(key=lambda row: (row["status"] is None, row["status"] or 0))
     return ANSWERS.conform(pd.DataFrame(rows, columns=[column.name for column in ANSWERS.columns]))
 
 
-def _latencies(took: NDArray[np.float64]) -> dict[str, float | None]:
-    return {f"{one.statistic}_s": one.value for one in estimates(took) if one.statistic in GIVEN}
+def _latencies(took: NDArray[np.float64], method: Method) -> dict[str, float | None]:
+    return {f"{one.statistic}_s": one.value for one in estimates(took, method) if one.statistic in GIVEN}
 
 
-def submitters_table(submissions: pd.DataFrame) -> pd.DataFrame:
+def submitters_table(submissions: pd.DataFrame, method: Method) -> pd.DataFrame:
     """The table SUBMITTERS; submissions that name no process are those of process 0."""
     sent = submissions["sent_s"].to_numpy(dtype=float)
     took = submissions["answered_s"].to_numpy(dtype=float) - sent
@@ -89,7 +89,7 @@ def submitters_table(submissions: pd.DataFrame) -> pd.DataFrame:
             "first_s": float(np.nanmin(sent[places])) - began,
             "last_s": float(np.nanmax(sent[places])) - began,
             "rate": sustained_rate(sent[places])[0],
-            **_latencies(took[places]),
+            **_latencies(took[places], method),
         }
         for number, places in numbers.groupby(numbers).indices.items()
         if np.isfinite(sent[places]).any()

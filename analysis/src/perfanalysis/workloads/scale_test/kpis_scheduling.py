@@ -44,7 +44,7 @@ def _rescheduling(statistic: str) -> Callable[[Measures], Value]:
         if not len(measures.evictions):
             return Value(None, NO_EVICTION)
         waits = measures.evictions["rescheduling_s"].to_numpy(dtype=float)
-        (found,) = (one for one in estimates(waits) if one.statistic == statistic)
+        (found,) = (one for one in estimates(waits, measures.method) if one.statistic == statistic)
         return Value(found.value, found.reason, found.low, found.high, found.count)
 
     return function

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from perfanalysis.files.documents import Document, number_or
-from perfanalysis.workloads.percentiles import Estimate
+from perfanalysis.workloads.percentiles import Estimate, Method
 from perfanalysis.workloads.scale_test.activity import (
     CONCURRENCY,
     PHASES,
@@ -94,17 +94,19 @@ class Measures:
     """Resolution of the times at which objects were seen."""
     occupation: Occupation | None
     """Of the nodes over time; None when no node is known."""
+    method: Method
+    """By which percentiles are taken."""
 
     def estimates(self, step_name: str) -> dict[str, Estimate]:
         """Statistic → estimate of a step on the client's clock."""
         return self.statistics[step_name, "seen"]
 
 
-def measure(tables: ScaleTestTables, recording: Document, accounting: Document) -> Measures:
+def measure(tables: ScaleTestTables, recording: Document, accounting: Document, method: Method = "linear") -> Measures:
     """Compute everything; `recording` and `accounting` are the documents beside the tables, empty when missing."""
     workloads = workloads_table(tables)
     latencies = latencies_table(workloads)
-    statistics = step_estimates(latencies)
+    statistics = step_estimates(latencies, method)
     pods = pods_table(tables.transitions, workloads)
     activity = activity_of(workloads, pods, tables.nodes)
     seen = [tables.transitions["seen_s"].max(), tables.submissions["answered_s"].max()]
@@ -130,8 +132,8 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document) 
         throughput=throughput_table(workloads, window) if window else THROUGHPUT.empty(),
         concurrency=concurrency_table(activity, window) if window else CONCURRENCY.empty(),
         failures=failures_table(tables, workloads),
-        answers=answers_table(tables.submissions),
-        submitters=submitters_table(tables.submissions),
+        answers=answers_table(tables.submissions, method),
+        submitters=submitters_table(tables.submissions, method),
         requests=requests_table(recording),
         evictions=evictions,
         preemptions=preemptions_table(evictions, workloads),
@@ -141,7 +143,7 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document) 
         fairness=fairness_table(tenants),
         tenant_activity=activity_table(tenants, window) if window else TENANT_ACTIVITY.empty(),
         phases=phases_table(workloads, activity.running, ramp, window) if window else PHASES.empty(),
-        rounds=rounds_table(tables, workloads, latencies),
+        rounds=rounds_table(tables, workloads, latencies, method),
         node_changes=node_changes_table(tables, window),
         control_plane_measures=control_plane[0],
         control_plane_series=control_plane[1],
@@ -153,4 +155,5 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document) 
         recording=recording,
         arrival_s=arrival,
         occupation=occupation(pods, tables.nodes, window) if window else None,
+        method=method,
     )

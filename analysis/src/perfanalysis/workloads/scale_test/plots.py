@@ -9,7 +9,7 @@ import numpy as np
 from perfanalysis.drawing.blocks import duration, number
 from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, cumulative
 from perfanalysis.drawing.over_time import row_of
-from perfanalysis.workloads.percentiles import SHARES, estimates, stated
+from perfanalysis.workloads.percentiles import SHARES, STATED, estimates
 from perfanalysis.workloads.scale_test.activity import Window, first_times
 from perfanalysis.workloads.scale_test.fairness import jain
 from perfanalysis.workloads.scale_test.measures import Measures
@@ -52,7 +52,7 @@ def general_figure(measures: Measures, window: Window) -> Figure:
     rows = [*_between_row(measures, window), *(_step_row(measures, window, step, height=230) for step in totals)]
     caption = (
         "Every point is one workload, at the time it was sent; beside it the distribution of the same values. "
-        f"{stated()}"
+        f"{STATED[measures.method]}"
     )
     return Figure("general", "Latency over time", caption, tuple(rows))
 
@@ -63,7 +63,7 @@ def _between_row(measures: Measures, window: Window) -> tuple[tuple[Chart, ...],
     if not np.isfinite(values).any():
         return ()
     submitted = first_times(measures.workloads) - window.start
-    known = {one.statistic: one.value for one in estimates(values)}
+    known = {one.statistic: one.value for one in estimates(values, measures.method)}
     average = _average(values, known["p50"], known["p99"])
     title = f"Sent to intermediate object: intermediate object created \u2212 sent \u00b7 {average}"
     label = "Sent to intermediate object"
@@ -79,7 +79,7 @@ def detailed_figure(measures: Measures, window: Window) -> Figure:
         rows.append(row_of("Rescheduling", title, SUBMITTED, *again, colour=EVICTIONS_COLOUR, height=170))
     caption = (
         "One row for each step; workloads stand at their time of submission in every row. "
-        f"Steps end when all pods of a workload have come as far. {stated()}"
+        f"Steps end when all pods of a workload have come as far. {STATED[measures.method]}"
     )
     zero = ", ".join(step.label for step in at_once(measures))
     if zero:
@@ -122,7 +122,7 @@ def distribution_figure(measures: Measures) -> Figure:
     ranges = tuple(_percentile_layer(measures, steps, place, name) for place, name in enumerate(SHARES))
     caption = (
         "Above: the share of workloads that took no longer. Below: P50, P90, P95 and P99 of each step; a bar is "
-        f"the 95\u00a0% bootstrap interval, drawn where the sample carries one. {stated()}"
+        f"the 95\u00a0% bootstrap interval, drawn where the sample carries one. {STATED[measures.method]}"
     )
     rows = (
         (

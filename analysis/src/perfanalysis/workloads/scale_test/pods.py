@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from perfanalysis.files.tables import Column, TableSpec
-from perfanalysis.workloads.percentiles import estimates
+from perfanalysis.workloads.percentiles import Method, estimates
 from perfanalysis.workloads.scale_test.naming import workload_keys
 
 if TYPE_CHECKING:
@@ -127,7 +127,9 @@ def churned_by_test(tables: ScaleTestTables, workloads: pd.DataFrame) -> pd.Seri
     return pd.Series(~np.isnan(sent) & ~(ended <= sent), index=workloads.index)
 
 
-def rounds_table(tables: ScaleTestTables, workloads: pd.DataFrame, latencies: pd.DataFrame) -> pd.DataFrame:
+def rounds_table(
+    tables: ScaleTestTables, workloads: pd.DataFrame, latencies: pd.DataFrame, method: Method
+) -> pd.DataFrame:
     """The table ROUNDS; empty without churn."""
     if not len(tables.churn):
         return ROUNDS.empty()
@@ -143,6 +145,7 @@ def rounds_table(tables: ScaleTestTables, workloads: pd.DataFrame, latencies: pd
         row["completed"] = int((mine & workloads["completed_s"].notna().to_numpy()).sum())
         for step in STEPS:
             values = latencies[f"{step}_s"].to_numpy(dtype=float)[mine]
-            row |= {f"{step}_{one.statistic}_s": one.value for one in estimates(values) if one.statistic in GIVEN}
+            found = (one for one in estimates(values, method) if one.statistic in GIVEN)
+            row |= {f"{step}_{one.statistic}_s": one.value for one in found}
         rows.append(row)
     return ROUNDS.conform(pd.DataFrame(rows))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from perfanalysis.drawing.blocks import Cell, Field, Table, number, quantity
 from perfanalysis.workloads.kpis import KpiValue
-from perfanalysis.workloads.percentiles import stated
+from perfanalysis.workloads.percentiles import STATED, Method
 
 if TYPE_CHECKING:
     from perfanalysis.workloads.scale_test.measures import Measures
@@ -31,14 +31,15 @@ class TableColumn:
     help: str = ""
 
 
-def derived_table(title: str, frame: pd.DataFrame, columns: tuple[TableColumn, ...], note: str = "") -> Table:
+def derived_table(title: str, frame: pd.DataFrame, columns: tuple[TableColumn, ...], method: Method) -> Table:
     """The columns of a derived table, at most MOST_ROWS rows of it; a null says that there was too little for it."""
     fields = tuple(Field(one.heading, "text" if one.form == "text" else "number", help=one.help) for one in columns)
     rows = tuple(
         tuple(_cell(row[one.column], one.form) for one in columns) for row in frame.head(MOST_ROWS).to_dict("records")
     )
+    note = ""
     if any(one.form == "percentile" for one in columns):
-        note = f"{note} {stated()}".strip()
+        note = STATED[method]
     if len(frame) > MOST_ROWS:
         note = f"{note} The first {MOST_ROWS} of {len(frame)} rows; the Parquet file has all.".strip()
     return Table(title, fields, rows, note)

@@ -11,7 +11,7 @@ import pandas as pd
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Note, Section, Table, duration, number
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.workloads.kpis import KpiValue
-from perfanalysis.workloads.percentiles import STATISTICS, stated
+from perfanalysis.workloads.percentiles import STATED, STATISTICS
 from perfanalysis.workloads.scale_test import plots, plots_over_time, section_tables
 from perfanalysis.workloads.scale_test.activity import Window
 from perfanalysis.workloads.scale_test.measures import Measures
@@ -37,8 +37,8 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
             "percentiles",
             "Percentiles",
             "By the client's clock, from every workload that reached both ends of a step. "
-            f"{stated()} Below each value its 95\u00a0% bootstrap interval; where there is none, point at the words to "
-            "see why.",
+            f"{STATED[measures.method]} Below each value its 95\u00a0% bootstrap interval; where there is none, "
+            "point at the words to see why.",
             (percentile_table(measures), server_table(measures), anomaly_block(measures)),
         ),
         Section("distributions", "Distributions", "", figures(_distributions)),
@@ -47,7 +47,7 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
         Section("scheduling", "Scheduling", "", (formulas_table(kpis),)),
         Section("queues", "Queues", "", (*_if_any(measures, marks, queues_figure), *_queue_tables(measures))),
         Section("evictions", "Evictions", "", _evictions(measures, marks)),
-        Section("churn", "Churn", "", _tables(("Rounds of churn", measures.rounds, section_tables.ROUNDS))),
+        Section("churn", "Churn", "", _tables(measures, ("Rounds of churn", measures.rounds, section_tables.ROUNDS))),
         Section("concurrency", "Concurrency", "", figures(_concurrency)),
         Section("gpus", "GPU occupation", "", figures(plots.gpu_figure)),
         Section("nodes", "Nodes", "", (*figures(plots_over_time.occupation_figure), *_node_tables(measures))),
@@ -58,14 +58,15 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
     return tuple(section for section in found if section.blocks)
 
 
-def _tables(*given: tuple[str, pd.DataFrame, tuple[TableColumn, ...]]) -> tuple[Table, ...]:
+def _tables(measures: Measures, *given: tuple[str, pd.DataFrame, tuple[TableColumn, ...]]) -> tuple[Table, ...]:
     """Those of the derived tables that have rows."""
-    return tuple(derived_table(title, frame, columns) for title, frame, columns in given if len(frame))
+    return tuple(derived_table(title, frame, columns, measures.method) for title, frame, columns in given if len(frame))
 
 
 def _throughput_tables(measures: Measures) -> tuple[Table, ...]:
     submitters = measures.submitters if len(measures.submitters) > 1 else measures.submitters.head(0)
     return _tables(
+        measures,
         ("Ramp, steady part and drain", measures.phases, section_tables.PHASES),
         ("Submitting processes", submitters, section_tables.SUBMITTERS),
     )
@@ -75,6 +76,7 @@ def _queue_tables(measures: Measures) -> tuple[Table, ...]:
     several = measures.fairness if len(measures.fairness) > 1 else measures.fairness.head(0)
     inverted = measures.inversions[measures.inversions["pairs"] > 0]
     return _tables(
+        measures,
         ("What each queue held while it competed", several, section_tables.FAIRNESS),
         ("Starts out of the order of submission", inverted, section_tables.INVERSIONS),
     )
@@ -84,6 +86,7 @@ def _evictions(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure | Tab
     return (
         *_if_any(measures, marks, evictions_figure),
         *_tables(
+            measures,
             ("Preemption by priority", measures.preemptions_by_priority, section_tables.BY_PRIORITY),
             ("Preemption by queue", measures.preemptions_by_tenant, section_tables.BY_TENANT),
             ("Preemption by workload", measures.preemptions, section_tables.PREEMPTIONS),
@@ -92,7 +95,7 @@ def _evictions(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure | Tab
 
 
 def _node_tables(measures: Measures) -> tuple[Table, ...]:
-    return _tables(("Changes of nodes", measures.node_changes, section_tables.NODE_CHANGES))
+    return _tables(measures, ("Changes of nodes", measures.node_changes, section_tables.NODE_CHANGES))
 
 
 def _control_plane(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure | Table | Note, ...]:
@@ -102,7 +105,7 @@ def _control_plane(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure |
 
 
 def _answers(measures: Measures) -> tuple[Table | Note, ...]:
-    requests = _tables(("All requests, each try counted", measures.requests, section_tables.REQUESTS))
+    requests = _tables(measures, ("All requests, each try counted", measures.requests, section_tables.REQUESTS))
     return (answers_block(measures), *requests)
 
 
@@ -178,7 +181,7 @@ def server_table(measures: Measures) -> Table:
     )
     rows = tuple(_server_row(measures, step) for step in measures.steps if step.name != "answer")
     note = "The server stamps most conditions with whole seconds; a step shorter than the resolution cannot be told. "
-    note += stated()
+    note += STATED[measures.method]
     return Table("Client's clock beside the server's stamps", fields, rows, note)
 
 

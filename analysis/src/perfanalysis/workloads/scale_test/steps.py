@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from perfanalysis.files.tables import Column, TableSpec
-from perfanalysis.workloads.percentiles import Estimate, estimates
+from perfanalysis.workloads.percentiles import Estimate, Method, estimates
 from perfanalysis.workloads.scale_test.milestones import BY_NAME, SEEN_RESOLUTION_S, STAMPED_CAUSES, Milestone
 
 if TYPE_CHECKING:
@@ -203,10 +203,10 @@ def seen_resolution(step: Step, arrival: float) -> float:
     return sum(SEEN_RESOLUTION_S if BY_NAME[name].origin == "client" else arrival for name in (step.start, step.end))
 
 
-def step_estimates(latencies: pd.DataFrame) -> Estimates:
+def step_estimates(latencies: pd.DataFrame, method: Method) -> Estimates:
     """Statistics of every step on both clocks."""
     return {
-        (step.name, clock): {estimate.statistic: estimate for estimate in estimates(values_of(latencies, step, clock))}
+        (step.name, clock): {one.statistic: one for one in estimates(values_of(latencies, step, clock), method)}
         for step in STEPS
         for clock in CLOCKS
     }
