@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -35,8 +36,30 @@ def test_the_collection_builds(tmp_path: Path) -> None:
 
 
 def test_every_verb_is_documented_and_every_documented_verb_is_there() -> None:
-    actions = {path.stem for path in (COLLECTION / "plugins" / "action").glob("*.py")}
-    assert actions == {path.stem for path in (COLLECTION / "plugins" / "modules").glob("*.py")}
+    actions = _files(COLLECTION / "plugins" / "action")
+    assert actions == _files(COLLECTION / "plugins" / "modules")
+
+
+def _files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*.py")}
+
+
+def test_every_verb_that_yaml_names_is_there() -> None:
+    plugins = COLLECTION / "plugins"
+    known = {
+        ".".join(path.relative_to(folder).with_suffix("").parts)
+        for folder in (plugins / "action", plugins / "lookup", plugins / "callback", plugins / "vars")
+        for path in folder.rglob("*.py")
+    }
+    roles = {path.name for path in (COLLECTION / "roles").iterdir()}
+    named = {
+        (path, name)
+        for folder in (COLLECTION / "roles", PROJECT / "playbooks", PROJECT / "molecule", PROJECT / "group_vars")
+        for path in folder.rglob("*.yml")
+        for name in re.findall(r"^\s*(?:- )?psap\.perf\.([\w.]+):", path.read_text(), re.MULTILINE)
+    }
+    assert not {(path, name) for path, name in named if name not in known | roles}
+    assert len(named) > len(known)
 
 
 def test_packages_import_only_downwards() -> None:

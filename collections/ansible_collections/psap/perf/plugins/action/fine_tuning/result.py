@@ -1,0 +1,88 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_json
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.result import FILE, Observed, document
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
+from ansible_collections.psap.perf.plugins.module_utils.waiting.lost_nodes import lost_pods
+from ansible_collections.psap.perf.plugins.modules.fine_tuning.result import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+_PRODUCT_LABEL = "nvidia.com/gpu.product"
+_GPU = "nvidia.com/gpu"
+
+
+class ActionModule(PerfAction):
+    """Write down what became of a fine-tuning job."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+    RUNS_IN_CHECK_MODE = False
+
+    def describe(self, context: VerbContext) -> str:
+        """Say what would be written."""
+        return f"would write {FILE} of {context.args['kind']} {context.args['name']}"
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Look at the job and its pods as they are now."""
+        args = context.args
+        cluster = context.cluster()
+        job = _job(cluster, args)
+        if job is None:
+            return VerbResult(skipped=f"there is no {args['kind']} {args['name']}, so there is no result")
+        pods, main = _pods(cluster, args)
+        node = (main or {}).get("spec", {}).get("nodeName")
+        lab = cluster.lab() or {}
+        observed = Observed(
+            job=job,
+            main=main,
+            pods=pods,
+            gpu_product=_gpu_product(cluster, main, pods),
+            simulated=_words(lab.get("simulated", "")),
+            emulated=_words(lab.get("emulated", "")),
+            interrupted=(context.run_directory / STOP_FILE).exists(),
+            lost=lost_pods(cluster, pods, datetime.now(UTC)),
+        )
+        asked = {"job": args["name"], "namespace": args["namespace"], **plain(args["asked"])}
+        told = document(asked, observed)
+        write_json(context.directory / "artifacts" / FILE, told)
+        return VerbResult(values={"outcome": told["outcome"], "reason": told["reason"], "node": node})
+
+
+def _job(cluster: Cluster, args: Mapping[str, Any]) -> Manifest | None:
+    if not cluster.serves(args["api_version"], args["kind"]):
+        return None
+    return cluster.get(Query(args["api_version"], args["kind"], args["namespace"], args["name"]))
+
+
+def _pods(cluster: Cluster, args: Mapping[str, Any]) -> tuple[list[Manifest], Manifest | None]:
+    """All pods of the job, and the main one."""
+    pods, _version = cluster.list(Query("v1", "Pod", args["namespace"], label_selector=args["pod_selector"]))
+    chosen = f"{args['pod_selector']},{args['main_selector']}"
+    main, _version = cluster.list(Query("v1", "Pod", args["namespace"], label_selector=chosen))
+    return pods, main[0] if main else None
+
+
+def _gpu_product(cluster: Cluster, main: Manifest | None, pods: Sequence[Manifest]) -> str | None:
+    """What the node of the main pod has, or, when that has no GPU, the node of the first pod that has."""
+    with_gpus = (pod for pod in ([main] if main else []) + list(pods) if _has_gpus(pod))
+    node = next(with_gpus, {}).get("spec", {}).get("nodeName")
+    found = cluster.get(Query("v1", "Node", name=node)) if node else None
+    product = (found or {}).get("metadata", {}).get("labels", {}).get(_PRODUCT_LABEL)
+    return str(product) if product else None
+
+
+def _has_gpus(pod: Manifest) -> bool:
+    limits = ((each.get("resources") or {}).get("limits") or {} for each in pod["spec"]["containers"])
+    return any(_GPU in each for each in limits)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in text.split(",") if word]

@@ -1,0 +1,48 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.openshift.pull_secrets import (
+    added_registries,
+    credentials_in,
+    with_credentials,
+    without_credentials,
+)
+from ansible_collections.psap.perf.plugins.modules.openshift.pull_secret import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+_QUERY = Query("v1", "Secret", namespace="openshift-config", name="pull-secret")
+
+
+class ActionModule(PerfAction):
+    """Change the pull secret of an OpenShift."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Read the Secret, and merge what changes."""
+        cluster = context.cluster()
+        secret = cluster.get(_QUERY)
+        if context.args["state"] == "absent":
+            change = without_credentials(secret) if secret else None
+            registries = added_registries(secret) if secret else []
+        else:
+            change, registries = _added(context, secret)
+        if change is not None and not context.check_mode:
+            cluster.merge(_QUERY, change)
+        return VerbResult(change is not None, {"registries": registries})
+
+
+def _added(context: VerbContext, secret: Manifest | None) -> tuple[Manifest | None, list[str]]:
+    if not context.args["credentials"]:
+        raise UsageError("pull_secret: credentials is required for what is to be present")
+    wanted = credentials_in(context.secret(context.args["credentials"]))
+    if secret is None:
+        raise ClusterError(
+            f"there is no {_QUERY}, which every OpenShift has; put the credentials where this cluster looks for them"
+        )
+    return with_credentials(secret, wanted), sorted(wanted)

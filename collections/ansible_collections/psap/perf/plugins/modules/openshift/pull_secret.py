@@ -1,0 +1,41 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: pull_secret
+short_description: Put credentials of registries into OpenShift's pull secret, or take them away
+version_added: 0.1.0
+description:
+  - OpenShift hands the Secret C(pull-secret) of C(openshift-config) to every node. Credentials of other registries in
+    it stay as they are; what was added is noted on it, so that V(absent) takes away only that.
+  - In check mode it says whether it would change. No credentials are shown.
+author: The psap.perf developers
+options:
+  credentials:
+    description:
+      - A reference to a Docker configuration, as registries give it for download, such as V(file:pull-secret.json).
+        Required to be present.
+    type: str
+    default: ""
+  state:
+    description: Whether the credentials are to be there.
+    type: str
+    choices: [present, absent]
+    default: present
+"""
+
+EXAMPLES = r"""
+- name: Let the cluster pull the catalog
+  psap.perf.openshift.pull_secret:
+    credentials: "{{ rhoai_pull_secret }}"
+"""
+
+RETURN = r"""
+registries:
+  description: The registries whose credentials it is about.
+  type: list
+  elements: str
+  returned: success
+"""

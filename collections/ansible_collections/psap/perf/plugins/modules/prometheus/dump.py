@@ -1,0 +1,61 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: dump
+short_description: Keep the database of a Prometheus as an archive
+version_added: 0.1.0
+description:
+  - Writes a C(.tar.gz) that C(prometheus --storage.tsdb.path) opens once it is unpacked, and reads it to its end.
+  - With O(via=api) it is a snapshot, which is consistent; Prometheus must run on this machine. With O(via=exec) it is
+    the folder in the pod; its log is written while it is read, and Prometheus repairs its end.
+author: The psap.perf developers
+extends_documentation_fragment: [psap.perf.prometheus]
+options:
+  via:
+    description: The admin API, or tar in the pods.
+    type: str
+    choices: [exec, api]
+    required: true
+  prefix:
+    description: The archive's name without its ending, below C(artifacts/).
+    type: str
+    default: prometheus
+  namespace:
+    description: Where the pods are.
+    type: str
+    default: openshift-monitoring
+  label_selector:
+    description: Which pods, as kubectl's C(-l).
+    type: str
+    default: app.kubernetes.io/component=prometheus
+  container:
+    description: Which container of them.
+    type: str
+    default: prometheus
+  directory:
+    description: The folder of the database in it.
+    type: str
+    default: /prometheus
+  every_replica:
+    description: Keep that of every pod, C(<prefix>_<pod>.tar.gz) each, and not of the oldest only. Replicas scrape the
+      same targets, at other moments.
+    type: bool
+    default: false
+"""
+
+EXAMPLES = r"""
+- name: Keep the database
+  psap.perf.prometheus.dump:
+    via: api
+"""
+
+RETURN = r"""
+archives:
+  description: Of each archive its C(file), and how many C(files), C(size_bytes) and C(blocks) it has.
+  type: list
+  elements: dict
+  returned: success
+"""

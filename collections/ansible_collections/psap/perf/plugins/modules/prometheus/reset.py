@@ -1,0 +1,36 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: reset
+short_description: Empty the database of a Prometheus by its admin API
+version_added: 0.1.0
+description:
+  - Deletes all series and frees their space, then waits until every target was scraped again.
+author: The psap.perf developers
+extends_documentation_fragment: [psap.perf.prometheus]
+options:
+  timeout:
+    description: How long to wait for the scrapes, as seconds or like V(90s); when they do not come it is a warning.
+    type: str
+    default: 2m
+"""
+
+EXAMPLES = r"""
+- name: Delete all series
+  psap.perf.prometheus.reset:
+    timeout: 1m
+"""
+
+RETURN = r"""
+url:
+  description: The address of the Prometheus.
+  type: str
+  returned: success
+scraped:
+  description: Whether every target was scraped again.
+  type: bool
+  returned: success
+"""

@@ -1,0 +1,34 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: check_load
+short_description: Refuse settings of a scale test that no load can be made of
+version_added: 0.1.0
+description:
+  - For the first play of the flow scale_test, after C(psap.perf.settings). It reads the trace and looks for the
+    template, and asks no cluster.
+  - Says all that is wrong at once, and names the setting of each.
+author: The psap.perf developers
+options:
+  settings:
+    description: The flow's settings by name, as C(psap.perf.settings) returns them.
+    type: dict
+    required: true
+  cells:
+    description: The cells of the matrix, as M(psap.perf.settings) returns them; each of them is checked.
+    type: list
+    elements: dict
+    required: true
+"""
+
+EXAMPLES = r"""
+- name: Refuse a load that cannot be
+  psap.perf.scale_test.check_load:
+    settings: "{{ __scale_test_checked.settings }}"
+    cells: "{{ __scale_test_cells.cells }}"
+"""
+
+RETURN = r"""#"""
