@@ -47,7 +47,8 @@ def _phase(project: TemporaryProject, name: str, tasks: list[Task], **variables:
 
 def _lanes(*names: str) -> dict[str, Any]:
     include = {"name": "Lanes", "ansible.builtin.include_tasks": "shared/lanes.yml"}
-    return {"name": "Lanes", "tasks": [{**include, "vars": {"perf_lanes": list(names), "perf_lanes_group": "lanes"}}]}
+    stage = {"stage": "lanes", "regions": {"lanes": list(names)}}
+    return {"name": "Lanes", "tasks": [{**include, "vars": {"perf_stage": stage, "perf_checked": {}}}]}
 
 
 def test_nested_commands_groups_and_loops_write_where_they_belong(project: TemporaryProject) -> None:
