@@ -14,7 +14,7 @@ import numpy as np
 
 from perfanalysis.files.documents import Document, read_document
 from perfanalysis.workloads.kinds import Kinds
-from perfanalysis.workloads.kpis import Direction, KpiValue, StatisticOf
+from perfanalysis.workloads.kpis import Direction, KpiValue, StatisticOf, Value
 from perfanalysis.workloads.percentiles import STATISTICS, Method, estimates
 
 if TYPE_CHECKING:
@@ -52,17 +52,6 @@ class Declared:
     of: StatisticOf | None = None
 
 
-@dataclass(frozen=True)
-class Measured:
-    """A measure of one recording: a number, or None with the reason."""
-
-    number: float | None
-    reason: str | None
-    low: float | None = None
-    high: float | None = None
-    count: int | None = None
-
-
 def declared_measures(kinds: Kinds) -> dict[str, Declared]:
     """Every measure by name."""
     found = _of_kpis(kinds)
@@ -95,11 +84,11 @@ def _statistics_of(declared: Iterable[Declared]) -> Iterator[Declared]:
             yield replace(one, name=f"{measure}_{statistic}", help=f"{statistic} of {words}", of=of)
 
 
-def measure_of(analysis: Analysis, accounting: Document) -> Callable[[Declared], Measured]:
+def measure_of(analysis: Analysis, accounting: Document) -> Callable[[Declared], Value]:
     """A function that gives the value of each declared measure for one recording."""
     kpis = {value.name: value for value in analysis.kpis}
 
-    def value_of(declared: Declared) -> Measured:
+    def value_of(declared: Declared) -> Value:
         if declared.of is not None:
             values = values_of_step(analysis, declared.of.measure)
             return (
@@ -133,27 +122,27 @@ def values_of_step(analysis: Analysis, step: str) -> NDArray[np.float64]:
     return values[np.isfinite(values)]
 
 
-def _absent(of: StatisticOf, kpis: Iterable[KpiValue]) -> Measured:
+def _absent(of: StatisticOf, kpis: Iterable[KpiValue]) -> Value:
     """That a measure does not occur in a recording is what its KPIs say."""
     same = (kpi.reason for kpi in kpis if kpi.of is not None and kpi.of.measure == of.measure and kpi.number is None)
-    return Measured(None, next((reason for reason in same if reason), f"this recording has no values of {of.measure}"))
+    return Value(None, next((reason for reason in same if reason), f"this recording has no values of {of.measure}"))
 
 
-def _statistic(values: NDArray[np.float64], statistic: str, method: Method) -> Measured:
+def _statistic(values: NDArray[np.float64], statistic: str, method: Method) -> Value:
     if statistic == MEAN:
-        return Measured(float(values.mean()), None, count=len(values)) if len(values) else Measured(None, "no values")
+        return Value(float(values.mean()), None, count=len(values)) if len(values) else Value(None, "no values")
     (found,) = (one for one in estimates(values, method) if one.statistic == statistic)
-    return Measured(found.value, found.reason, found.low, found.high, found.count)
+    return Value(found.value, found.reason, found.low, found.high, found.count)
 
 
-def _count(accounting: Document, name: str) -> Measured:
+def _count(accounting: Document, name: str) -> Value:
     value = accounting.get(name)
     if isinstance(value, int) and not isinstance(value, bool):
-        return Measured(float(value), None)
-    return Measured(None, "the recorder has not stated it: it has not ended, or was killed")
+        return Value(float(value), None)
+    return Value(None, "the recorder has not stated it: it has not ended, or was killed")
 
 
-def _kpi(value: KpiValue | None) -> Measured:
+def _kpi(value: KpiValue | None) -> Value:
     if value is None:
-        return Measured(None, "not measured in this recording")
-    return Measured(value.number, value.reason, value.low, value.high, value.count)
+        return Value(None, "not measured in this recording")
+    return Value(value.number, value.reason, value.low, value.high, value.count)

@@ -13,8 +13,9 @@ from perfanalysis.drawing.wording import counted
 from perfanalysis.errors import AnalysisError, DataQualityError, HistoryError, ThresholdError
 from perfanalysis.files.discovery import Run
 from perfanalysis.files.documents import Document, listing, read_document, text_or_none
-from perfanalysis.verdicts.thresholds.measured import Measured, accounting_of, measure_of
+from perfanalysis.verdicts.thresholds.measured import accounting_of, measure_of
 from perfanalysis.verdicts.thresholds.threshold import Threshold
+from perfanalysis.workloads.kpis import Value
 from perfanalysis.workloads.labels import labels_of
 from perfanalysis.workloads.run_analysis import RunAnalysis
 from perfanalysis.workloads.workload_type import Analysis
@@ -30,7 +31,7 @@ class Judged:
     """A threshold and what was measured."""
 
     threshold: Threshold
-    measured: Measured
+    measured: Value
 
     @property
     def outcome(self) -> Outcome:
