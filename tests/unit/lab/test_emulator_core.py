@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
@@ -15,41 +15,11 @@ from perflab.emulators.framework.supervisor import Supervisor
 from perflab.emulators.framework.units import parse_duration
 from perflab.errors import ClusterError
 
-
-def pod(name: str, version: int, **more: Any) -> Document:
-    metadata = {"namespace": "n", "name": name, "uid": f"uid-{name}", "resourceVersion": str(version), **more}
-    return {"metadata": metadata}
+from .fake_api import FakeApi, pod
 
 
 def owned(name: str, version: int, owner: str) -> Document:
     return pod(name, version, ownerReferences=[{"uid": owner, "controller": True}])
-
-
-class FakeApi:
-    """Answers lists and watches from a script; the end of the script never ends."""
-
-    def __init__(self, lists: list[list[Document]], watches: list[list[Document] | Exception]) -> None:
-        self.lists = lists
-        self.watches = watches
-        self.asked: list[str] = []
-
-    async def get(self, path: str) -> Document:
-        self.asked.append(path)
-        return {"items": self.lists.pop(0), "metadata": {"resourceVersion": "100"}}
-
-    async def watch(self, path: str) -> AsyncIterator[Document]:
-        self.asked.append(path)
-        script = self.watches.pop(0) if self.watches else None
-        if script is None:
-            await asyncio.Event().wait()
-        if isinstance(script, Exception):
-            raise script
-        for event in script or []:
-            yield event
-
-    async def patch_present(self, path: str, body: Document) -> Document | None:
-        self.asked.append(path)
-        return {**pod("a", 7), **body}
 
 
 def event(kind: str, document: Document) -> Document:

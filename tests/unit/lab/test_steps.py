@@ -14,21 +14,10 @@ from perflab.emulators.framework.steps import Declared, Step, Steps, parse
 from perflab.emulators.framework.store import Store
 from perflab.errors import UsageError
 
+from .fake_api import FakeApi
+
 DECLARED = Declared({"install": "from the request to the install"}, {"speed": "how fast time goes"})
 OBJECT: Document = {"metadata": {"name": "one", "uid": "uid-one"}}
-
-
-class FakeApi:
-    """Answers each creation with the object, in a version of its own."""
-
-    def __init__(self) -> None:
-        self.version = 0
-
-    async def create(self, path: str, body: Document) -> Document:
-        del path
-        self.version += 1
-        more = {"uid": "steps", "resourceVersion": str(self.version)}
-        return {**body, "metadata": {**body["metadata"], **more}}
 
 
 def steps_of(**data: str) -> tuple[Steps, Store]:
