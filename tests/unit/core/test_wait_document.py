@@ -23,7 +23,7 @@ ARGUMENTS = {
     "name": None,
     "label_selector": "app=redis",
     "field_selector": None,
-    "until": ["ready"],
+    "conditions": ["ready"],
     "timeout": "5s",
     "count": None,
     "give_up_on": [],

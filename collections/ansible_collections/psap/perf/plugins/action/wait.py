@@ -63,13 +63,13 @@ def _goal(args: Any) -> Goal:
         label_selector=args["label_selector"],
         field_selector=args["field_selector"],
     )
-    absent = args["until"] == ["absent"]
+    absent = args["conditions"] == ["absent"]
     stable_s = seconds(args["stable_for"])
     lasting = f" for {stable_s:g} s" if stable_s else ""
     return Goal(
         query=query,
-        described=f"{query}: {' and '.join(args['until'])}{lasting}",
-        states=() if absent else _states(query.kind, args["until"], stable_s),
+        described=f"{query}: {' and '.join(args['conditions'])}{lasting}",
+        states=() if absent else _states(query.kind, args["conditions"], stable_s),
         timeout_s=seconds(args["timeout"]),
         count=args["count"],
         absent=absent,

@@ -20,7 +20,7 @@ options:
   field_selector:
     description: Which objects, as kubectl's C(--field-selector).
     type: str
-  until:
+  conditions:
     description:
       - States that each object must have reached, all of them.
       - V(ready), V(completed), V(finished), V(present), V(absent), with the meaning that fits the kind, or a JMESPath

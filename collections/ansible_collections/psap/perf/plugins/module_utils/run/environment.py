@@ -43,8 +43,9 @@ class RunEnvironment:
         directory = os.environ.get(RUN_DIRECTORY)
         if not directory:
             raise UsageError(
-                "there is no run directory: the callback psap.perf.run_directory is not enabled; "
-                "run from the project's folder, or point ANSIBLE_CONFIG at its ansible.cfg"
+                "there is no run directory: run from the project's folder, point ANSIBLE_CONFIG at its ansible.cfg, or "
+                "give your own, below [defaults], callbacks_enabled = psap.perf.run_directory and "
+                "vars_plugins_enabled = host_group_vars, psap.perf.presets"
             )
         cell = os.environ.get(CELL)
         return cls(

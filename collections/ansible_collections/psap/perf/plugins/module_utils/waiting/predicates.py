@@ -273,10 +273,10 @@ def predicate_for(kind: str, until: str) -> Predicate:
     try:
         expression = jmespath.compile(until)
     except jmespath.exceptions.JMESPathError as error:
-        raise UsageError(f"until: {until!r} is neither one of {', '.join(NAMED)} nor JMESPath: {error}") from error
+        raise UsageError(f"conditions: {until!r} is neither one of {', '.join(NAMED)} nor JMESPath: {error}") from error
     if until.isidentifier():
         raise UsageError(
-            f"until: there is no state {until!r} of {kind}; the states are {', '.join(NAMED)}, or JMESPath"
+            f"conditions: there is no state {until!r} of {kind}; the states are {', '.join(NAMED)}, or JMESPath"
         )
 
     def by_expression(obj: Object) -> Verdict:
