@@ -43,7 +43,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class ShownGroup:
+class PageGroup:
     """A group as the page shows it."""
 
     label: str
@@ -79,17 +79,17 @@ def write_figures(drawn: Iterable[Drawn], target: Path) -> tuple[Path, ...]:
     return tuple(paths)
 
 
-def _shown(group: Group, place: int, comparison: Comparison) -> ShownGroup:
+def _shown(group: Group, place: int, comparison: Comparison) -> PageGroup:
     blocks = (
         change_figure(comparison, group, place),
         latency_table(comparison, group),
         distribution_figure(comparison, group, place),
         kpi_table(comparison, group),
     )
-    return ShownGroup(group.label, tuple(block for block in blocks if block is not None))
+    return PageGroup(group.label, tuple(block for block in blocks if block is not None))
 
 
-def _page(comparison: Comparison, shown: tuple[ShownGroup, ...], drawn: Iterable[Drawn]) -> str:
+def _page(comparison: Comparison, shown: tuple[PageGroup, ...], drawn: Iterable[Drawn]) -> str:
     template = page_environment(drawn).get_template("comparison.html.j2")
     return template.render(
         title=", ".join(side.name for side in comparison.sides[1:]),

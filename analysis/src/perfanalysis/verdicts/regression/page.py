@@ -48,7 +48,7 @@ SHARED = (
 
 
 @dataclass(frozen=True)
-class ShownRecording:
+class PageRecording:
     """A recording as the page shows it."""
 
     label: str
@@ -119,7 +119,7 @@ def newest(entries: Sequence[Entry]) -> tuple[Entry, ...]:
 
 def _shown(
     regression: Regression, recording: RecordingVerdict, place: int, *, several_runs: bool = False
-) -> ShownRecording:
+) -> PageRecording:
     figures = trend_figures(regression, recording, place)
     changed = tuple(figure for figure in figures if not figure.name.startswith("unchanged"))
     rest = tuple(figure for figure in figures if figure.name.startswith("unchanged"))
@@ -128,7 +128,7 @@ def _shown(
     keys = told(dict(list(entry.keys.items())[:8])).strip(" ()")
     earlier = counted(len(recording.earlier), "earlier run")
     name = f"{entry.run}: {entry.recording}" if several_runs else entry.recording
-    return ShownRecording(
+    return PageRecording(
         label=name if len(name) < 80 else f"{name[:79]}\u2026",
         text=f"Against {earlier} with the same keys{f': {keys}' if keys else ''}.",
         blocks=(*changed, *((suspects,) if suspects is not None else ()), kpi_table(recording), *rest),
@@ -155,7 +155,7 @@ def _write(
     prefix: str,
     head: dict[str, Any],
     regression: Regression,
-    shown: Sequence[ShownRecording],
+    shown: Sequence[PageRecording],
     *,
     svg: bool,
 ) -> Path:
@@ -167,7 +167,7 @@ def _write(
 
 
 def _rendered(
-    head: dict[str, Any], regression: Regression, shown: Sequence[ShownRecording], drawn: Iterable[Drawn]
+    head: dict[str, Any], regression: Regression, shown: Sequence[PageRecording], drawn: Iterable[Drawn]
 ) -> str:
     options = regression.options
     method = f"{METHODS[options.method]} {SHARED}".format(

@@ -139,7 +139,7 @@ PARTS = ("s", "server_s", "resolution_s")
 
 
 @dataclass(frozen=True)
-class _Reached:
+class _Streams:
     """What reached milestones, by origin, and how many objects make one that all must reach."""
 
     streams: dict[Origin, Stream]
@@ -225,7 +225,7 @@ def _reached(
     index: pd.Index[Any],
     *,
     several: bool,
-) -> _Reached:
+) -> _Streams:
     transitions = tables.transitions
 
     def of(*parts: Rows) -> Stream:
@@ -249,7 +249,7 @@ def _reached(
     asked = base["pods"].to_numpy(dtype=float)
     needed = np.where(np.isfinite(asked) & (asked > 0), asked, pods.objects("created", len(base)))
     of_claims = claims.objects("created", len(base))
-    return _Reached(streams, {"all pods": needed, "scheduler": needed, "claims": of_claims})
+    return _Streams(streams, {"all pods": needed, "scheduler": needed, "claims": of_claims})
 
 
 def _bears_its_workloads_name(names: pd.Series[Any], workloads: pd.Series[Any]) -> NDArray[np.bool_]:
@@ -279,7 +279,7 @@ def _filled(
     return values
 
 
-def _times_of(milestone: Milestone, base: pd.DataFrame, reached: _Reached) -> Times:
+def _times_of(milestone: Milestone, base: pd.DataFrame, reached: _Streams) -> Times:
     count = len(base)
     if milestone.origin == "client":
         return base[milestone.transition].to_numpy(dtype=float), *nothing(count)[1:]
