@@ -15,7 +15,7 @@ from perfanalysis.results.history.entries import Entry
 from perfanalysis.results.history.folder import load
 from perfanalysis.workloads.run_analysis import analyse_run
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "foreign" / "openmetrics"
+DATA = Path(__file__).resolve().parents[3] / "data" / "foreign" / "openmetrics"
 EVERYTHING = (DATA / "serving.om").read_text().replace("# EOF\n", "") + (DATA / "dump.om").read_text()
 SIGNS = '{}",= #\n0aeN_-+.\\'
 

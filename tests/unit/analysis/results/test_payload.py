@@ -24,7 +24,7 @@ from tests.data.fine_tuning_runs import matrix, write_tuning_run
 from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import FOLDER, check
 
-RUN = Path(__file__).resolve().parents[2] / "data" / "runs" / "v1" / "scale_test-20261120T093000Z-5f3a1c"
+RUN = Path(__file__).resolve().parents[3] / "data" / "runs" / "v1" / "scale_test-20261120T093000Z-5f3a1c"
 
 
 def payload(folder: Path, run: Path) -> Payload:

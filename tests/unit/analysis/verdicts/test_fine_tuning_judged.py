@@ -14,7 +14,7 @@ from perfanalysis.workloads.kinds import shipped
 
 from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.synthetic_runs import Shape, write_recording
-from tests.unit.analysis.test_report import page_of
+from tests.unit.analysis.reports.test_report import page_of
 
 pytestmark = pytest.mark.usefixtures("quick_plots")
 

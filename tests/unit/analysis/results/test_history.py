@@ -19,7 +19,7 @@ from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import check
 from tests.unit.analysis.histories import document, kpi
 
-RUN = Path(__file__).resolve().parents[2] / "data" / "runs" / "v1" / "scale_test-20261120T093000Z-5f3a1c"
+RUN = Path(__file__).resolve().parents[3] / "data" / "runs" / "v1" / "scale_test-20261120T093000Z-5f3a1c"
 
 
 def history(folder: Path, *words: str) -> str:

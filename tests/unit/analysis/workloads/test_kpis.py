@@ -140,7 +140,7 @@ def test_names_are_declared_once() -> None:
 
 
 def test_every_step_kpi_and_table_is_documented() -> None:
-    text = (Path(__file__).resolve().parents[3] / "docs" / "analysis.md").read_text()
+    text = (Path(__file__).resolve().parents[4] / "docs" / "analysis.md").read_text()
     of_steps = {f"{step.name}_{statistic}" for step in STEPS for statistic in ("p50", "p99")}
     names = {step.name for step in STEPS} | ({kpi.name for kpi in KPIS} - of_steps) | set(SPECS)
     assert {name for name in names if f"`{name}`" not in text} == set()

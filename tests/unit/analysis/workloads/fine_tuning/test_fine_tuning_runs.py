@@ -18,7 +18,7 @@ from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.fine_tuning_runs import Training, matrix, write_job, write_tuning_run
 from tests.unit.analysis.fine_tuning_jobs import analysed, kpis
-from tests.unit.analysis.test_report import page_of
+from tests.unit.analysis.reports.test_report import page_of
 
 pytestmark = pytest.mark.usefixtures("quick_plots")
 

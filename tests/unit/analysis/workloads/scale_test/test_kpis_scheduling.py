@@ -10,8 +10,8 @@ from perfanalysis.workloads.scale_test.kpis import KPIS
 from perfanalysis.workloads.scale_test.measures import measure
 from perfanalysis.workloads.scale_test.tables import ScaleTestTables
 
-from tests.unit.analysis import test_evictions, test_fairness
 from tests.unit.analysis.hand_made import life, rising, submission, tables, transition
+from tests.unit.analysis.workloads.scale_test import test_evictions, test_fairness
 
 WATCHED = {"resources": [{"kind": kind} for kind in ("Job", "Pod", "Node")]}
 

@@ -15,7 +15,7 @@ from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.schemas import check, schema_of
 
-FOREIGN = Path(__file__).resolve().parents[2] / "data" / "foreign"
+FOREIGN = Path(__file__).resolve().parents[3] / "data" / "foreign"
 GOOD = ("node_cpu_busy_percent.json", "apiserver_latency_p99_seconds.json")
 ANSWER = {"status": "success", "data": {"result": [{"metric": {"a": "b"}, "values": [[1, "2"]]}]}}
 

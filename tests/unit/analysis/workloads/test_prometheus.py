@@ -22,7 +22,7 @@ from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.prometheus_windows import Series, gpu, write_window
 from tests.data.synthetic_runs import EPOCH
 from tests.schemas import check_file
-from tests.unit.analysis.test_report import page_of
+from tests.unit.analysis.reports.test_report import page_of
 
 SERIES = [{"metric": {"__name__": "up", "job": "b", "a": "1"}, "values": [[12.5, "1"], [10, "NaN"], [14, "+Inf"]]}]
 ROWS: list[tuple[Any, ...]] = [

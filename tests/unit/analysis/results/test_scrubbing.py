@@ -15,7 +15,7 @@ from perfanalysis.results.scrubbing import DROPPED, REPLACED, REPLACEMENTS, STAN
 
 from tests.unit.analysis.histories import document, kpi
 
-DOCUMENTS = Path(__file__).resolve().parents[3] / "docs" / "history.md"
+DOCUMENTS = Path(__file__).resolve().parents[4] / "docs" / "history.md"
 FACTS = {
     "cluster.server": "https://api.bench.example.com:6443",
     "site": "bench-7",

@@ -27,7 +27,7 @@ from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import check
 from tests.unit.analysis.histories import document, kpi
 
-RUN = Path(__file__).resolve().parents[2] / "data" / "runs" / "v1" / "scale_test-20261120T093000Z-5f3a1c"
+RUN = Path(__file__).resolve().parents[3] / "data" / "runs" / "v1" / "scale_test-20261120T093000Z-5f3a1c"
 # ten runs about 1.0 that never vary by more than 2 %
 CALM = (1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99, 1.0, 1.01)
 

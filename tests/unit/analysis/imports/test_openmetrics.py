@@ -15,7 +15,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from tests.data.synthetic_runs import Shape, write_run
 
-RUNS = Path(__file__).resolve().parents[2] / "data" / "runs" / "v1"
+RUNS = Path(__file__).resolve().parents[3] / "data" / "runs" / "v1"
 NASTY = (
     'quoted "name"',
     "back\\slash",

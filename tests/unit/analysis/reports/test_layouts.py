@@ -23,7 +23,7 @@ from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.synthetic_runs import Shape, write_run
 
 pytestmark = pytest.mark.usefixtures("quick_plots")
-SCHEMA_FILE = Path(__file__).resolve().parents[3] / "docs" / "schema" / "report-1.json"
+SCHEMA_FILE = Path(__file__).resolve().parents[4] / "docs" / "schema" / "report-1.json"
 
 
 def layout_of(folder: Path, *pages: str) -> Path:

@@ -8,7 +8,7 @@ import pytest
 from perfanalysis.units import TABLE, unit_of
 from perfanalysis.workloads.kinds import shipped
 
-HISTORY = Path(__file__).resolve().parents[3] / "docs" / "history.md"
+HISTORY = Path(__file__).resolve().parents[4] / "docs" / "history.md"
 
 
 def test_the_unit_of_every_kpi_of_every_kind_is_accepted_by_its_name() -> None:

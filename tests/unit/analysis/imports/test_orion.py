@@ -18,7 +18,7 @@ from perfanalysis.verdicts.regression.orion import read_judged, read_orion_ackno
 from perfanalysis.verdicts.regression.verdict import Options, Regression, regress
 from perfanalysis.verdicts.regression.watched import Watch
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "foreign" / "orion"
+DATA = Path(__file__).resolve().parents[3] / "data" / "foreign" / "orion"
 VARIABLES = '{"version": "4.19"}'
 LAST = "7f1e6c00-0000-4000-8000-000000000011"
 

@@ -18,7 +18,7 @@ from perfanalysis.workloads.fine_tuning.parser import parse
 
 from tests.data.synthetic_runs import write_json
 
-LOGS = Path(__file__).resolve().parents[2] / "data" / "training_logs"
+LOGS = Path(__file__).resolve().parents[4] / "data" / "training_logs"
 NAMES = sorted(path.name for path in LOGS.iterdir())
 SEED = 20_261_121
 MUTANTS = 15

@@ -9,7 +9,7 @@ import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.cli import IMPORT
 
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "foreign-data.md"
+DOCUMENT = Path(__file__).resolve().parents[4] / "docs" / "foreign-data.md"
 
 
 @pytest.mark.parametrize("name", IMPORT.table)

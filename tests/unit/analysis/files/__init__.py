@@ -1,0 +1,1 @@
+"""Tests of the room `files` of the analysis."""

@@ -1,0 +1,1 @@
+"""Tests of the room `workloads/fine_tuning` of the analysis."""
