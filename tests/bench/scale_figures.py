@@ -36,7 +36,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
-from perfdrv.percentiles import percentile_lines
+from perfdrv.views.percentiles import percentile_lines
 from perflab.files import places
 from perflab.processes import state
 

@@ -26,7 +26,7 @@ def _run(arguments: list[str] | None) -> int:
     import click
 
     from perfdrv.cli import cli
-    from perfdrv.session import Session
+    from perfdrv.command_line.groups import Session
 
     session = Session()
     try:

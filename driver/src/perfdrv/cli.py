@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from perfdrv.lazy import Lazy, LazyGroup
-from perfdrv.session import Session
+from perfdrv.command_line.groups import Lazy, LazyGroup, Session
 
 COMMANDS = {
     "run": Lazy("perfdrv.commands.run:run", "Run a flow."),
@@ -17,8 +16,10 @@ COMMANDS = {
     "commands": Lazy("perfdrv.commands.catalogue:commands", "List the commands of the toolbox."),
     "runs": Lazy("perfdrv.commands.runs:runs", "List, show, open and finalize runs."),
     "report": Lazy("perfdrv.commands.report:report", "Make the report of a run."),
-    "lab": Lazy("perflab.cli:lab", "Create and delete Kubernetes labs with simulated GPU nodes."),
-    "completion": Lazy("perfdrv.commands.completion:completion", "Print the completion script of a shell."),
+    "lab": Lazy("perflab.cli:lab", "Create and delete Kubernetes labs with simulated GPU nodes.", in_project=False),
+    "completion": Lazy(
+        "perfdrv.commands.completion:completion", "Print the completion script of a shell.", in_project=False
+    ),
 }
 
 

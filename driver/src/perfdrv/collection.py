@@ -1,4 +1,4 @@
-"""Makes the collection's pure code importable outside Ansible.
+"""Finds the project, and makes its collection's pure code importable outside Ansible.
 
 Inside Ansible its own loader serves `ansible_collections`; elsewhere that name would find the
 community collections of the Python environment, or nothing.
@@ -14,6 +14,29 @@ from perfdrv.errors import UsageError
 
 PACKAGE = "ansible_collections"
 COLLECTION = Path("collections") / PACKAGE / "psap" / "perf"
+
+
+def find_root(given: Path | None = None, start: Path | None = None) -> Path:
+    """The root of the project found upward from *start* (the working directory), or of the one *given*.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if given is not None:
+        if not is_project(given):
+            needs = f"it needs ansible.cfg and {COLLECTION}"
+            raise UsageError(f"{given} is no psap.perf project: {needs}. Give --project another folder.")
+        return given.resolve()
+    origin = (start or Path.cwd()).resolve()
+    for folder in (origin, *origin.parents):
+        if is_project(folder):
+            return folder
+    raise UsageError(f"No psap.perf project at or above {origin}. Change into one, or name it: perfdrv --project DIR …")
+
+
+def is_project(folder: Path) -> bool:
+    """Whether a folder is the root of a project."""
+    return (folder / "ansible.cfg").is_file() and (folder / COLLECTION).is_dir()
 
 
 def activate(project_root: Path) -> None:

@@ -6,6 +6,9 @@ way; what joins them is an `exit_code` attribute on the exception class.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 EXIT_OK = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -29,3 +32,10 @@ def exit_code_of(error: BaseException) -> int | None:
     """Return the exit code that an error of any psap.perf family asks for, None for a stranger."""
     code = getattr(error, "exit_code", None)
     return code if isinstance(code, int) and isinstance(error, Exception) else None
+
+
+def unknown(what: str, name: str, known: Iterable[str], listing: str) -> str:
+    """Say that a name is unknown, with the nearest known ones, or where to see all of them."""
+    near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
+    hint = f"Did you mean {' or '.join(near)}?" if near else f"See: {listing}"
+    return f"Unknown {what} {name!r}. {hint}"

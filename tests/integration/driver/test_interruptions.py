@@ -92,7 +92,7 @@ def test_after_kill_9_of_the_driver_nothing_goes_on(jobs: str, driver: Driver, g
 def test_after_kill_9_of_all_of_it_the_next_run_sweeps_up(driver: Driver) -> None:
     process = driver.start(*LONG, "1")
     driver.wait_for_sleep()
-    for pid in (*driver.processes("perfdrv.worker"), process.pid):
+    for pid in (*driver.processes("perfdrv.ansible.worker"), process.pid):
         os.kill(pid, signal.SIGKILL)
     process.wait()
     assert [path.name for path in driver.temporary.iterdir() if path.name.startswith("perfdrv-private-")]

@@ -34,7 +34,7 @@ def test_a_run_that_goes_on_shows_its_progress_and_has_a_report(lab: Lab, tmp_pa
 
     def completed() -> int:
         progress = [json.loads(path.read_text()) for path in tmp_path.glob("*/001__*/artifacts/progress.json")]
-        return progress[0]["completed"] if progress else 0
+        return progress[0]["numbers"]["completed"]["value"] if progress else 0
 
     try:
         eventually(lambda: completed() >= 12)

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from perfdrv.command_line.run_options import Given, extra_vars_of
 from perfdrv.project import Project
-from perfdrv.run_options import Given, extra_vars_of
 
 
 def as_files(presets: list[str], overrides: list[tuple[str, str]]) -> list[str]:

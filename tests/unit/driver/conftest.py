@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from perfdrv.cli import cli
+from perfdrv.command_line.groups import Session
 from perfdrv.project import Project
-from perfdrv.session import Session
 
 ROOT = Path(__file__).resolve().parents[3]
 DEMO = ROOT / "tests" / "data" / "driver_project"
@@ -26,9 +26,7 @@ def repository() -> Project:
 @pytest.fixture
 def project() -> Project:
     """A small project with commands and a flow that need no cluster."""
-    project = Project(DEMO)
-    project.activate()
-    return project
+    return Project(DEMO)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from click.testing import Result
 from perfdrv import __main__ as program
 from perfdrv.cli import COMMANDS, cli
-from perfdrv.lazy import LazyGroup
+from perfdrv.command_line.groups import LazyGroup
 from perfdrv.project import Project
 
 HEAVY = ("ansible_runner", "kubernetes", "matplotlib", "pandas", "perfanalysis", "perflab", "rich", "yaml")

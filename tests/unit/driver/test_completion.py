@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 from perfdrv.cli import cli
+from perfdrv.command_line.groups import Session
 from perfdrv.project import Project
-from perfdrv.session import Session
 
 
 def offered(*words: str) -> list[str]:

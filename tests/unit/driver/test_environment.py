@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from perfdrv.environment import clean_environment
-from perfdrv.request import RunRequest
+from perfdrv.ansible.environment import clean_environment
+from perfdrv.ansible.request import RunRequest
+from perfdrv.project import Project
 
 USER = {
     "PATH": "/usr/bin",
@@ -47,8 +48,10 @@ def test_ansible_of_this_environment_comes_first(tmp_path: Path) -> None:
 
 def test_a_request_is_a_command_line(tmp_path: Path) -> None:
     request = RunRequest(
-        project=tmp_path,
+        project=Project(tmp_path),
+        flow="demo",
         playbook=tmp_path / "demo.yml",
+        runs_root=tmp_path,
         run_directory=tmp_path / "run",
         extra_vars=('{"a": 1}', "b=2"),
         inventory=tmp_path / "lab",

@@ -8,8 +8,8 @@ from typing import Any
 import click
 import pytest
 from click.testing import Result
+from perfdrv.command_line.arguments import command_options, given_arguments
 from perfdrv.commands.toolbox import make_command
-from perfdrv.options import command_options, given_arguments
 from perfdrv.project import Project
 
 
@@ -62,7 +62,6 @@ def test_help_shows_description_type_choices_and_defaults(perfdrv: Callable[...,
 
 
 def test_every_command_of_the_repository_has_an_option_for_each_argument(repository: Project) -> None:
-    repository.activate()
     content = repository.content()
     assert content.roles
     for role in content.roles:

@@ -15,12 +15,13 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     release,
     update_run,
 )
-from perfdrv.ending import ending_lines
+from perfdrv.ansible.request import RunRequest
+from perfdrv.ansible.workers import Finished
 from perfdrv.errors import UsageError
-from perfdrv.outcome import error_text, read_outcome, settle
-from perfdrv.processes import Finished
-from perfdrv.request import RunRequest
-from perfdrv.worker import AnsibleEnd
+from perfdrv.execution.settle import error_text, settle
+from perfdrv.project import Project
+from perfdrv.runs.outcome import read_outcome
+from perfdrv.views.ending import ending_lines
 
 FACTS = {"flow": "demo", "argv": ["perfdrv", "run", "demo"]}
 ERROR = ("[WARNING]: something", "[ERROR]: preset_a extends itself", "Origin: presets/a.yml:2:3", "", "1 preset_a:")
@@ -36,8 +37,8 @@ class Stop:
 
 def finished(directory: Path, code: int | None, tail: tuple[str, ...] = ()) -> Finished:
     """An Ansible that ended with a code."""
-    request = RunRequest(project=directory, playbook=directory / "demo.yml", run_directory=directory)
-    return Finished(request, AnsibleEnd(code=code), tail)
+    request = RunRequest(Project(directory), "demo", directory / "demo.yml", directory.parent, directory)
+    return Finished(request, code, tail)
 
 
 def run_json(directory: Path) -> Any:

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from perfdrv.ansible.private_directory import PREFIX, private_directory, remove_leftovers
 from perfdrv.errors import UsageError
-from perfdrv.private_directory import PREFIX, private_directory, remove_leftovers
 
 # as Ansible 2.21 names it
 SOCKET = "pymp-abcdefgh/listener-abcdefgh"
@@ -60,7 +60,7 @@ def test_that_of_a_dead_driver_is_removed_and_that_of_a_living_one_is_not(
     long.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(long))
     program = (
-        "from perfdrv.private_directory import private_directory\n"
+        "from perfdrv.ansible.private_directory import private_directory\n"
         "with private_directory() as private: print(private.link, flush=True); input()"
     )
     with subprocess.Popen(

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from perfdrv.processes import InternalError, carry_out
+from perfdrv.ansible.request import RunRequest
+from perfdrv.ansible.worker import AnsibleEvent
+from perfdrv.ansible.workers import InternalError, carry_out
 from perfdrv.project import Project
-from perfdrv.request import RunRequest
-from perfdrv.worker import AnsibleEvent
 
 # leaves a temporary file that no atexit removes, and says where it is, what there is at home, and whose child it is
 PLAYBOOK = """
@@ -74,8 +74,10 @@ def asked(project: Project, tmp_path: Path) -> RunRequest:
     for name in ("run", "home"):
         (tmp_path / name).mkdir()
     return RunRequest(
-        project=project.root,
+        project=project,
+        flow="leaving",
         playbook=playbook,
+        runs_root=tmp_path,
         run_directory=tmp_path / "run",
         extra_vars=(json.dumps({"told": str(tmp_path / "told.json")}),),
         environment={"HOME": str(tmp_path / "home")},
@@ -86,7 +88,7 @@ def test_what_ansible_leaves_behind_goes_with_the_private_directory(
     asked: RunRequest, temporary: Path, tmp_path: Path
 ) -> None:
     (finished,) = carry_out([asked], 1, Watcher())
-    assert finished.end.code == 0, "\n".join(finished.tail)
+    assert finished.code == 0, "\n".join(finished.tail)
     told = json.loads((tmp_path / "told.json").read_text(encoding="utf-8"))
     assert Path(told["left"]).is_relative_to(temporary)
     assert list(temporary.iterdir()) == []
@@ -99,7 +101,7 @@ def test_what_ansible_leaves_behind_goes_with_the_private_directory(
 def test_a_worker_that_has_ended_holds_nothing_while_others_go_on(asked: RunRequest, temporary: Path) -> None:
     opened = descriptors()
     for finished in carry_out([asked] * 3, 1, Watcher(deadly=True)):
-        assert finished.end.code is None
+        assert finished.code is None
         assert list(temporary.iterdir()) == []
         # the selector
         assert descriptors() == opened + 1
@@ -107,7 +109,7 @@ def test_a_worker_that_has_ended_holds_nothing_while_others_go_on(asked: RunRequ
 
 def test_a_worker_that_cannot_be_started_leaves_nothing(asked: RunRequest, temporary: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        list(carry_out([replace(asked, project=temporary / "nowhere")], 1, Watcher()))
+        list(carry_out([replace(asked, project=Project(temporary / "nowhere"))], 1, Watcher()))
     assert list(temporary.iterdir()) == []
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from perfdrv import resume
+from perfdrv.ansible.request import RunRequest
 from perfdrv.errors import UsageError
-from perfdrv.launch import Plan
-from perfdrv.matrix import matrix_cells
-from perfdrv.outcome import Outcome
+from perfdrv.execution import resume
+from perfdrv.execution.matrix import matrix_cells
 from perfdrv.project import Project
+from perfdrv.runs.outcome import Outcome
 
 
 @pytest.fixture
@@ -34,9 +34,9 @@ def run(runs: Path) -> Path:
     return directory
 
 
-def plan(project: Project, run: Path) -> Plan:
-    """A plan that goes on with a run."""
-    return Plan(project, "demo", project.playbook("demo"), run.parent, extra_vars=("a=1",), directory=run)
+def asked(project: Project, run: Path) -> RunRequest:
+    """A request to go on with a run."""
+    return RunRequest(project, "demo", project.playbook("demo"), run.parent, run, extra_vars=("a=1",))
 
 
 def test_the_cells_of_a_run_are_those_of_its_settings(project: Project, run: Path) -> None:
@@ -46,14 +46,14 @@ def test_the_cells_of_a_run_are_those_of_its_settings(project: Project, run: Pat
 def test_only_cells_that_no_attempt_completed_are_run(
     project: Project, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    launched: list[Plan] = []
+    launched: list[RunRequest] = []
 
-    def launch(given: Plan) -> Outcome:
+    def launch(given: RunRequest) -> Outcome:
         launched.append(given)
         return Outcome(run, "ok", 0)
 
     monkeypatch.setattr(resume, "launch", launch)
-    resume.resume_plan(plan(project, run), run, jobs=1)
+    resume.resume(asked(project, run), jobs=1)
     assert launched[0].extra_vars == ("a=1", json.dumps({"perf_cells": [2, 3, 4]}))
     assert resume.completed_cells(run) == {0, 1}
 
@@ -62,4 +62,4 @@ def test_a_run_without_settings_is_refused(project: Project, runs: Path) -> None
     empty = runs / "demo-2"
     empty.mkdir()
     with pytest.raises(UsageError, match="start it anew"):
-        resume.resume_plan(plan(project, empty), empty, jobs=1)
+        resume.resume(asked(project, empty), jobs=1)

@@ -8,9 +8,7 @@ from typing import Any
 
 import click
 import pytest
-from perfdrv.errors import UsageError
-from perfdrv.project import Project
-from perfdrv.run_options import (
+from perfdrv.command_line.run_options import (
     Given,
     OrderedCommand,
     extra_vars_of,
@@ -19,6 +17,8 @@ from perfdrv.run_options import (
     shared_options,
     tag_words,
 )
+from perfdrv.errors import UsageError
+from perfdrv.project import Project
 
 
 def given(*words: str) -> Given:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.run.directory import begin_attempt, end_attempt, hold, release
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
+    begin_attempt,
+    end_attempt,
+    hold,
+    release,
+    update_run,
+)
 from click.testing import Result
 from perfdrv.errors import UsageError
-from perfdrv.launch import Plan
-from perfdrv.outcome import Outcome, read_outcome
-from perfdrv.store import find_run, list_runs
+from perfdrv.execution.launch import Attempt
+from perfdrv.runs.outcome import Outcome
+from perfdrv.runs.store import find_run, list_runs
 
 REASON = {"what": "demo_fail: Out of reach", "why": "too far away", "where": "x.yml:3", "directory": "001__demo__fail"}
 
@@ -166,24 +172,34 @@ def test_a_run_that_touched_nothing_is_only_brought_to_an_end(
     assert document["attempts"][0]["status"] == "interrupted"
 
 
-def test_a_cleanup_that_fails_leaves_the_run_as_it_was(
-    make_run: Callable[..., Path], perfdrv: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("cleaned", [True, False])
+def test_a_finalized_run_keeps_its_status_and_is_never_called_ok(
+    cleaned: bool, make_run: Callable[..., Path], perfdrv: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directory = make_run("demo-1", None)
     (directory / "settings.yml").write_text("all: {report_enabled: {value: false}}\n", encoding="utf-8")
+    written: list[Mapping[str, Any]] = []
 
-    def failing(plan: Plan) -> Outcome:
-        begin_attempt(directory, plan.facts())
-        end_attempt(directory, "failed", 3, {"what": "no cluster", "where": "", "directory": None})
-        return read_outcome(directory)
+    def write(path: Path, document: Mapping[str, Any]) -> None:
+        if path.name == "run.json":
+            written.append(document)
+        path.write_text(json.dumps(document), encoding="utf-8")
 
-    monkeypatch.setattr("perfdrv.finalize.launch", failing)
-    result = perfdrv("runs", "finalize", "demo-1")
-    assert "no cluster" in result.output
-    document = json.loads((directory / "run.json").read_text())
+    def join(attempt: Attempt, tags: tuple[str, ...]) -> Outcome:
+        assert tags == ("cleanup", "conclude")
+        reason = None if cleaned else {"what": "no cluster", "where": "", "directory": None}
+        return Outcome(attempt.request.directory, *(("ok", 0) if cleaned else ("failed", 3)), reason)
+
+    monkeypatch.setattr(f"{update_run.__module__}.write_json", write)
+    monkeypatch.setattr(Attempt, "join", join)
+    assert ("no cluster" in perfdrv("runs", "finalize", "demo-1").output) is not cleaned
+    # whenever it were killed, run.json would say one of these, and "running" of a run that nobody holds is interrupted
+    assert {document["status"] for document in written} == {"running", "interrupted"}
+    assert all(document["reason"] for document in written if len(document["attempts"]) == 2 and document != written[1])
+    document = written[-1]
     assert (document["status"], document["exit_code"]) == ("interrupted", 130)
-    assert [attempt["status"] for attempt in document["attempts"]] == ["interrupted", "failed"]
-    assert "finalized" not in document
+    assert [attempt["status"] for attempt in document["attempts"]] == ["interrupted", "ok" if cleaned else "failed"]
+    assert ("finalized" in document) is cleaned
 
 
 def test_the_page_of_a_run_that_goes_on_has_progress_rates_and_percentiles(
@@ -198,8 +214,9 @@ def test_the_page_of_a_run_that_goes_on_has_progress_rates_and_percentiles(
         "time_to_completed": few,
         "time_to_running": {"count": 0, "p50_s": None, "p90_s": None, "p99_s": None},
     }
-    counts = {"phase": "submitting", "asked": 300, "submitted": 120, "completed": 3, "submitted_per_s": 41.0}
-    (artifacts / "progress.json").write_text(json.dumps({**counts, "steps": steps}), encoding="utf-8")
+    numbers = {"submitted": {"value": 120, "of": 300, "per_s": 41.0}, "completed": {"value": 3}}
+    counts = {"phase": "submitting", "numbers": numbers}
+    (artifacts / "progress.json").write_text(json.dumps({**counts, "durations": steps}), encoding="utf-8")
     hold(directory)
     try:
         lines = perfdrv("runs", "show", "demo-1").output.splitlines()
@@ -208,7 +225,7 @@ def test_the_page_of_a_run_that_goes_on_has_progress_rates_and_percentiles(
     assert any("submitting: 120 of 300 submitted (41.0/s), 3 completed" in line for line in lines)
     assert lines[-4] == "001__demo__fail so far"
     assert [line.split() for line in lines[-3:]] == [
-        ["workloads", "p50", "p90", "p99"],
+        ["count", "p50", "p90", "p99"],
         ["time", "to", "scheduled", "120", "21", "ms", "999", "ms", "1.50", "s"],
         ["time", "to", "completed", "3", "12.3", "s", "-", "-"],
     ]

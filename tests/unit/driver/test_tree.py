@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from perfdrv.tree import RunTree, abandoned
+from perfdrv.runs.tree import RunTree, abandoned
 
 
 def document(path: Path, **content: Any) -> None:

@@ -8,10 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from perfdrv.live import LiveView, steps_table
-from perfdrv.timeline import duration_text, parse, seconds_between, step_seconds, when_text
-from perfdrv.tree import Step, Waiting
-from perfdrv.views import Activity, PlainView, Scene, SurvivingView, awaited_text, progress_text, remark_text
+from perfdrv.runs.durations import duration_text, parse, seconds_between, step_seconds, when_text
+from perfdrv.runs.tree import Step, Waiting
+from perfdrv.views.live import LiveView, steps_table
+from perfdrv.views.plain import PlainView
+from perfdrv.views.remarks import awaited_text, progress_text, remark_text
+from perfdrv.views.scene import Activity, Scene, SurvivingView
 from rich.console import Console
 
 NOW = datetime.datetime(2026, 1, 1, 0, 1, tzinfo=datetime.UTC)
@@ -85,7 +87,7 @@ def test_a_wait_is_recalled_now_and_then(scene: Scene, monkeypatch: pytest.Monke
     scene.steps = [WAITING]
     for seconds in (0, 1, 20, 31, 40, 62):
         moment = NOW + datetime.timedelta(seconds=seconds)
-        monkeypatch.setattr("perfdrv.views.utc_now", lambda moment=moment: moment)
+        monkeypatch.setattr("perfdrv.views.plain.utc_now", lambda moment=moment: moment)
         view.refresh(scene)
     recalled = [line for line in lines(stream) if "waiting for" in line]
     assert [line.split(": ")[1].split(",")[0] for line in recalled] == ["51 s of 1m30s", "1m22s of 1m30s"]
@@ -94,26 +96,34 @@ def test_a_wait_is_recalled_now_and_then(scene: Scene, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("progress", "text"),
     [
-        ({"asked": 300, "submitted": 0}, "0 of 300 submitted, 0 completed"),
         (
-            {"phase": "submitting", "asked": 300, "submitted": 120, "submitted_per_s": 41.04, "running": 39}
-            | {"completed": 80, "completed_per_s": 12.5, "failed": 1, "lost": 0},
+            {"numbers": {"submitted": {"value": 0, "of": 300}, "completed": {"value": 0, "per_s": 0}}},
+            "0 of 300 submitted, 0 completed",
+        ),
+        (
+            {
+                "phase": "submitting",
+                "numbers": {
+                    "submitted": {"value": 120, "of": 300, "per_s": 41.04},
+                    "running": {"value": 39},
+                    "completed": {"value": 80, "per_s": 12.5},
+                    "failed": {"value": 1},
+                    "lost": {"value": 0},
+                },
+            },
             "submitting: 120 of 300 submitted (41.0/s), 39 running, 80 completed (12.5/s), 1 failed",
         ),
-        ({"phase": "done", "asked": 0, "submitted": 7, "completed": 7}, "7 submitted, 7 completed"),
+        ({"numbers": {"submitted": {"value": 7, "of": 0}, "completed": {"value": 7}}}, "7 submitted, 7 completed"),
         (
-            {"phase": "waiting", "asked": 32, "submitted": 32, "running": 5, "completed": 12, "churned": 12}
-            | {"failed": 2, "lost": 1, "summary": None},
-            "waiting: 32 of 32 submitted, 5 running, 12 completed, 12 churned, 2 failed, 1 lost",
+            {"phase": "training", "numbers": {"steps": {"value": 3, "of": 40}}, "summary": None},
+            "training: 3 of 40 steps",
         ),
-        (
-            {"phase": "done", "asked": 32, "submitted": 32, "completed": 20, "completed_per_s": 1.6, "churned": 12}
-            | {"summary": "32 of 32 workloads submitted: 20 completed, 0 failed, 0 lost, 12 churned"},
-            "32 of 32 workloads submitted: 20 completed, 0 failed, 0 lost, 12 churned",
-        ),
+        ({"phase": "done", "numbers": {"submitted": {"value": 32}}, "summary": "all is well"}, "all is well"),
+        ({"phase": "syncing"}, "syncing"),
+        ({"phase": "syncing", "numbers": {"files": 3}}, "syncing"),
     ],
 )
-def test_how_far_a_scale_test_is(progress: dict[str, object], text: str) -> None:
+def test_how_far_a_command_is(progress: dict[str, object], text: str) -> None:
     assert progress_text(progress) == text
 
 
@@ -160,7 +170,7 @@ def picture(scene: Scene, height: int = 40) -> str:
 
 def test_the_picture_shows_flow_play_step_and_progress(scene: Scene) -> None:
     scene.activities = {"demo-1": Activity("Test", "Sleep")}
-    scene.steps = [replace(WAITING, progress={"asked": 20, "submitted": 12, "completed": 5})]
+    scene.steps = [replace(WAITING, progress={"done": 5, "of": 20, "numbers": {"submitted": {"value": 12, "of": 20}}})]
     text = picture(scene)
     assert all(part in text for part in ("demo on lab", "Test - Sleep", "001 demo sleep", "12 of 20 submitted", "━"))
 

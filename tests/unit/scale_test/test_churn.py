@@ -58,7 +58,7 @@ def test_the_oldest_leave_and_the_next_indices_take_their_places(tmp_path: Path)
     assert gone == [(1 + index // 2, index, NAMES[index], "deleted") for index in range(6)]
     document = told.document("accounting")
     assert document["submitted"] == sum(document[key] for key in ("completed", "failed", "lost", "running", "churned"))
-    assert told.document("progress")["churned"] == 6
+    assert told.document("progress")["numbers"]["churned"] == {"value": 6}
 
 
 def test_who_was_deleted_is_not_chosen_again_before_a_watch_shows_it(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ ADDED = {
     "submissions": {"submitter", "priority", "round", "replaces"},
     "accounting": {"churned", "discrepancies"},
     "nodes": {"listed"},
-    "progress": {"churned", "summary"},
+    # what another command may leave out
+    "progress": {"done", "of", "durations", "elapsed_s", "summary"},
 }
 
 

@@ -72,6 +72,6 @@ def test_a_workload_of_others_begins_when_it_is_seen() -> None:
 def test_the_progress_of_a_session_has_them(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=7)
     scene.play(completing)
-    steps = scene.document("progress")["steps"]
+    steps = scene.document("progress")["durations"]
     assert (steps["time_to_completed"]["count"], steps["time_to_scheduled"]["count"]) == (7, 0)
     assert 0.02 <= steps["time_to_completed"]["p50_s"] < 5.0

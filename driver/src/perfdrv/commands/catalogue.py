@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import click
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import split_role
 
-from perfdrv.project import unknown
-from perfdrv.session import current_project
+from perfdrv.command_line.session import current_project
+from perfdrv.command_line.tables import print_table
+from perfdrv.errors import unknown
 
 
 @click.command()
 @click.pass_context
 def flows(ctx: click.Context) -> None:
     """List the flows."""
-    from perfdrv.tables import print_table
-
     content = current_project(ctx).content()
     rows = [(name, content.flow(name).short_description) for name in content.flows]
     print_table(("flow", "what it does"), rows, empty="There are no flows: playbooks/<flow>/settings.yml is missing.")
@@ -25,9 +25,6 @@ def flows(ctx: click.Context) -> None:
 def commands(ctx: click.Context, group: str | None) -> None:
     """List the commands of the toolbox, or those of one GROUP."""
     content = current_project(ctx).content()
-    from ansible_collections.psap.perf.plugins.module_utils.base.naming import split_role
-
-    from perfdrv.tables import print_table
 
     split = {role: split_role(role) for role in content.roles}
     wanted = group.replace("-", "_") if group else None

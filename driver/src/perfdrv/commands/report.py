@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
-from perfdrv.completion import complete_runs
-from perfdrv.session import current_project
+from perfdrv.command_line.completion import complete_runs
+from perfdrv.command_line.session import current_project
+from perfdrv.project import shown_path
+from perfdrv.runs.store import find_run
 
 
 @click.command()
@@ -19,8 +21,5 @@ def report(ctx: click.Context, run: str, output: Path | None, runs_dir: Path | N
     """Make the report of RUN: an id, the beginning of one, a path, or `latest`."""
     root = current_project(ctx).runs_root(runs_dir)
     from perfanalysis.reports.writing import make_report
-
-    from perfdrv.project import shown_path
-    from perfdrv.store import find_run
 
     click.echo(shown_path(make_report(find_run(root, run), output).index))

@@ -9,10 +9,17 @@ from typing import Any
 
 import click
 
-from perfdrv.completion import complete_runs
+from perfdrv.command_line.completion import complete_runs
+from perfdrv.command_line.groups import SuggestingGroup
+from perfdrv.command_line.session import current_project
+from perfdrv.command_line.tables import print_table
 from perfdrv.errors import UsageError
-from perfdrv.lazy import SuggestingGroup
-from perfdrv.session import current_project
+from perfdrv.execution.finalize import finalize
+from perfdrv.project import shown_path
+from perfdrv.runs.store import find_run, list_runs, read_entry
+from perfdrv.runs.tree import RunTree, abandoned
+from perfdrv.views.description import run_details, run_row, run_summary, step_document
+from perfdrv.views.ending import conclude
 
 _RUN_HELP = "RUN is an id, the beginning of one, a path, or `latest`."
 runs = SuggestingGroup("runs", help="List, show, open and finalize runs.", no_args_is_help=True)
@@ -38,9 +45,6 @@ def list_command(
 ) -> None:
     """List the runs, the oldest first."""
     root = current_project(ctx).runs_root(runs_dir)
-    from perfdrv.describe import run_row, run_summary
-    from perfdrv.store import list_runs
-    from perfdrv.tables import print_table
 
     entries = [
         entry
@@ -63,9 +67,6 @@ def list_command(
 def show_command(ctx: click.Context, run: str, runs_dir: Path | None, as_json: bool) -> None:
     """Show a run: how it stands, its commands, the first failure."""
     root = current_project(ctx).runs_root(runs_dir)
-    from perfdrv.describe import run_details, run_summary, step_document
-    from perfdrv.store import find_run, read_entry
-    from perfdrv.tree import RunTree, abandoned
 
     directory = find_run(root, run)
     entry = read_entry(directory)
@@ -87,8 +88,6 @@ def show_command(ctx: click.Context, run: str, runs_dir: Path | None, as_json: b
 def open_command(ctx: click.Context, run: str, runs_dir: Path | None, only_print: bool) -> None:
     """Open the report of a run, or its folder when it has none."""
     root = current_project(ctx).runs_root(runs_dir)
-    from perfdrv.project import shown_path
-    from perfdrv.store import find_run
 
     directory = find_run(root, run)
     report = directory / "report" / "index.html"
@@ -107,9 +106,6 @@ def finalize_command(ctx: click.Context, run: str, runs_dir: Path | None, verbos
     """Run the finalizers of an interrupted run: capture what is left, clean up, write how it ended."""
     project = current_project(ctx)
     root = project.runs_root(runs_dir)
-    from perfdrv.ending import conclude
-    from perfdrv.finalize import finalize
-    from perfdrv.store import find_run, read_entry
 
     started = time.monotonic()
     entry = read_entry(find_run(root, run))

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from ansible_collections.psap.perf.plugins.module_utils.settings.check import check_project
+from ansible_collections.psap.perf.plugins.module_utils.settings.sites import hosts_of, names_all_hosts
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
+    diff,
+    effective,
+    explain,
+    list_presets,
+    values_of_run,
+)
 from click.shell_completion import CompletionItem
 
-from perfdrv.completion import complete_flows, complete_names, complete_presets, complete_runs
+from perfdrv.command_line.completion import complete_flows, complete_names, complete_presets, complete_runs
+from perfdrv.command_line.groups import SuggestingGroup
+from perfdrv.command_line.run_options import Given, OrderedCommand, layer_options, presets_and_pairs
+from perfdrv.command_line.session import current_project
+from perfdrv.command_line.tables import print_table, value_text
 from perfdrv.errors import EXIT_OK, EXIT_USAGE, UsageError
-from perfdrv.lazy import SuggestingGroup
-from perfdrv.run_options import Given, OrderedCommand, presets_and_pairs, shared_options
-from perfdrv.session import current_project
-
-if TYPE_CHECKING:
-    from perfdrv.project import Project
+from perfdrv.project import Project
+from perfdrv.runs.store import find_run
 
 settings = SuggestingGroup("settings", help="Show, explain and check settings and presets.", no_args_is_help=True)
-_LAYER_OPTIONS = ("presets", "settings", "extra_vars", "site")
-_as_json = click.Option(["as_json", "--json"], is_flag=True, help="Print JSON.")
-_host = click.Option(["--host"], default="localhost", show_default=True, help="As this host of the site sees them.")
-
-
-def _layer_options() -> list[click.Parameter]:
-    return [option for option in shared_options() if option.name in _LAYER_OPTIONS]
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_host = click.option("--host", default="localhost", show_default=True, help="As this host of the site sees them.")
 
 
 def _site_of(project: Project, given: Given, host: str) -> str | None:
@@ -34,8 +38,6 @@ def _site_of(project: Project, given: Given, host: str) -> str | None:
     Raises:
         UsageError: its inventory knows no *host*.
     """
-    from ansible_collections.psap.perf.plugins.module_utils.settings.sites import hosts_of, names_all_hosts
-
     site = given.site or project.default_site()
     known = hosts_of(project.content(), site) if site else ("localhost",)
     if host not in known and (site is None or names_all_hosts(project.content(), site)):
@@ -43,11 +45,15 @@ def _site_of(project: Project, given: Given, host: str) -> str | None:
     return site
 
 
-def _show(ctx: click.Context, flow: str | None, host: str, as_json: bool, **_params: Any) -> int:
+@settings.command("show", cls=OrderedCommand)
+@click.argument("flow", required=False, shell_complete=complete_flows)
+@layer_options
+@_host
+@_as_json
+@click.pass_context
+def show_command(ctx: click.Context, /, flow: str | None, host: str, as_json: bool, **_layers: Any) -> None:
+    """Show the settings of FLOW, or of all flows, with their values and where these come from."""
     project = current_project(ctx)
-    from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
-
-    from perfdrv.tables import print_table, value_text
 
     given = Given.of(ctx)
     presets, pairs = presets_and_pairs(given, project)
@@ -66,14 +72,17 @@ def _show(ctx: click.Context, flow: str | None, host: str, as_json: bool, **_par
     else:
         rows = [(name, value_text(one.value), one.origin) for name, one in found.items()]
         print_table(("name", "value", "origin"), rows, empty="No flow declares a setting.")
-    return EXIT_OK
 
 
-def _explain(ctx: click.Context, name: str, host: str, as_json: bool, **_params: Any) -> int:
+@settings.command("explain", cls=OrderedCommand)
+@click.argument("name", shell_complete=complete_names)
+@layer_options
+@_host
+@_as_json
+@click.pass_context
+def explain_command(ctx: click.Context, /, name: str, host: str, as_json: bool, **_layers: Any) -> None:
+    """Show what every layer says about the setting or argument NAME, lowest first."""
     project = current_project(ctx)
-    from ansible_collections.psap.perf.plugins.module_utils.settings.static import explain
-
-    from perfdrv.tables import print_table, value_text
 
     given = Given.of(ctx)
     presets, pairs = presets_and_pairs(given, project)
@@ -91,19 +100,20 @@ def _explain(ctx: click.Context, name: str, host: str, as_json: bool, **_params:
             {"layer": one.kind, "value": one.value, "origin": one.origin, "wins": one.wins} for one in told.layers
         ]
         click.echo(json.dumps({"name": told.name, "value": told.value, "layers": layers}, indent=2, default=str))
-        return EXIT_OK
+        return
     click.echo(f"{told.name} = {value_text(told.value)}")
     if told.option is not None:
         choices = f", one of {', '.join(map(str, told.option.choices))}" if told.option.choices else ""
         click.echo(f"{told.option.type}{choices}. {told.option.help}")
     rows = [("->" if one.wins else "", one.kind, one.key, value_text(one.value), one.origin) for one in told.layers]
     print_table(("", "layer", "name", "value", "origin"), rows, empty="No layer sets it.")
-    return EXIT_OK
 
 
-def _check(ctx: click.Context) -> int:
+@settings.command("check")
+@click.pass_context
+def check_command(ctx: click.Context) -> int:
+    """Check every declaration, preset and site of the project, without Ansible."""
     project = current_project(ctx)
-    from ansible_collections.psap.perf.plugins.module_utils.settings.check import check_project
 
     content = project.content()
     findings = check_project(content)
@@ -117,43 +127,51 @@ def _check(ctx: click.Context) -> int:
     return EXIT_OK
 
 
-def _presets(ctx: click.Context, name: str | None) -> int:
+@settings.command("presets")
+@click.argument("name", required=False, shell_complete=complete_presets)
+@click.pass_context
+def presets_command(ctx: click.Context, name: str | None) -> None:
+    """List the presets, or show what NAME sets."""
     project = current_project(ctx)
-    from ansible_collections.psap.perf.plugins.module_utils.settings.static import list_presets
-
-    from perfdrv.tables import print_table, value_text
 
     if name is None:
         rows = [(one.name, ", ".join(one.extends), one.comment) for one in list_presets(project.content())]
         print_table(("name", "extends", "what it is for"), rows, empty="There are no presets.")
-        return EXIT_OK
+        return
     project.preset(name)
     (preset,) = (one for one in list_presets(project.content()) if one.name == name)
     click.echo(f"{preset.name}: {preset.comment} ({preset.where})")
     if preset.extends:
         click.echo(f"extends {', '.join(preset.extends)}")
     print_table(("name", "value"), [(key, value_text(value)) for key, value in preset.sets], empty="It sets nothing.")
-    return EXIT_OK
 
 
-def _diff(ctx: click.Context, left: str, right: str, runs_directory: Path | None) -> int:
+def _complete_side(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [*complete_presets(ctx, param, incomplete), *complete_runs(ctx, param, incomplete)]
+
+
+@settings.command("diff")
+@click.argument("left", shell_complete=_complete_side)
+@click.argument("right", shell_complete=_complete_side)
+@click.option(
+    "--runs-dir",
+    "runs_directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    envvar="PERF_RUNS_DIR",
+    help="The folder of all runs.",
+)
+@click.pass_context
+def diff_command(ctx: click.Context, left: str, right: str, runs_directory: Path | None) -> None:
+    """Show the settings in which LEFT and RIGHT differ; each is a run or a preset."""
     project = current_project(ctx)
-    from ansible_collections.psap.perf.plugins.module_utils.settings.static import diff
-
-    from perfdrv.tables import print_table, value_text
 
     sides = [_values_of(project, name, runs_directory) for name in (left, right)]
     rows = [(one.name, value_text(one.left), value_text(one.right)) for one in diff(*sides)]
     print_table(("name", left, right), rows, empty="No setting differs.")
-    return EXIT_OK
 
 
 def _values_of(project: Project, name: str, runs_directory: Path | None) -> dict[str, Any]:
     """The settings of a run, or those that a preset leads to."""
-    from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective, values_of_run
-
-    from perfdrv.store import find_run
-
     content = project.content()
     if name in content.presets:
         known = effective(content, None, project.default_site(), [name])
@@ -162,62 +180,3 @@ def _values_of(project: Project, name: str, runs_directory: Path | None) -> dict
         return values_of_run(find_run(project.runs_root(runs_directory), name))
     except UsageError as error:
         raise UsageError(f"{name!r} is neither a preset nor a run. {error}") from error
-
-
-def _complete_side(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return [*complete_presets(ctx, param, incomplete), *complete_runs(ctx, param, incomplete)]
-
-
-settings.add_command(
-    OrderedCommand(
-        "show",
-        callback=click.pass_context(_show),
-        help="Show the settings of FLOW, or of all flows, with their values and where these come from.",
-        params=[
-            click.Argument(["flow"], required=False, shell_complete=complete_flows),
-            *_layer_options(),
-            _host,
-            _as_json,
-        ],
-    )
-)
-settings.add_command(
-    OrderedCommand(
-        "explain",
-        callback=click.pass_context(_explain),
-        help="Show what every layer says about the setting or argument NAME, lowest first.",
-        params=[click.Argument(["name"], shell_complete=complete_names), *_layer_options(), _host, _as_json],
-    )
-)
-settings.add_command(
-    click.Command(
-        "check",
-        callback=click.pass_context(_check),
-        help="Check every declaration, preset and site of the project, without Ansible.",
-    )
-)
-settings.add_command(
-    click.Command(
-        "presets",
-        callback=click.pass_context(_presets),
-        help="List the presets, or show what NAME sets.",
-        params=[click.Argument(["name"], required=False, shell_complete=complete_presets)],
-    )
-)
-settings.add_command(
-    click.Command(
-        "diff",
-        callback=click.pass_context(_diff),
-        help="Show the settings in which LEFT and RIGHT differ; each is a run or a preset.",
-        params=[
-            click.Argument(["left"], shell_complete=_complete_side),
-            click.Argument(["right"], shell_complete=_complete_side),
-            click.Option(
-                ["runs_directory", "--runs-dir"],
-                type=click.Path(file_okay=False, path_type=Path),
-                envvar="PERF_RUNS_DIR",
-                help="The folder of all runs.",
-            ),
-        ],
-    )
-)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import click
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import split_role
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
 
-from perfdrv.errors import EXIT_OK, UsageError
-from perfdrv.lazy import SuggestingGroup
-from perfdrv.project import TOOLBOX_FLOW, Project
-from perfdrv.request import json_vars
-from perfdrv.run_options import (
+from perfdrv.ansible.request import RunRequest, json_vars
+from perfdrv.command_line.arguments import command_options, given_arguments, long_options
+from perfdrv.command_line.groups import SuggestingGroup
+from perfdrv.command_line.run_options import (
     Given,
     OrderedCommand,
     extra_vars_of,
@@ -19,10 +22,12 @@ from perfdrv.run_options import (
     presets_and_pairs,
     shared_options,
 )
-from perfdrv.session import current_project
-
-if TYPE_CHECKING:
-    from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec
+from perfdrv.command_line.session import current_project
+from perfdrv.command_line.tables import print_table, value_text
+from perfdrv.errors import EXIT_OK
+from perfdrv.execution.launch import launch
+from perfdrv.project import TOOLBOX_FLOW, Project
+from perfdrv.views.ending import conclude
 
 
 class Toolbox(SuggestingGroup):
@@ -67,8 +72,6 @@ class CommandGroup(SuggestingGroup):
 
 def make_command(name: str, spec: CommandSpec) -> click.Command:
     """The click command of a role."""
-    from perfdrv.options import command_options, long_options
-
     own = [
         *shared_options(),
         click.Option(["--show-args"], is_flag=True, help="Show all arguments and where they come from; run nothing."),
@@ -87,10 +90,6 @@ def make_command(name: str, spec: CommandSpec) -> click.Command:
 
 
 def _invoke(ctx: click.Context, spec: CommandSpec) -> int:
-    from dataclasses import replace
-
-    from perfdrv.options import given_arguments
-
     project = current_project(ctx)
     given = replace(Given.of(ctx), arguments=given_arguments(spec, ctx))
     if ctx.params["show_args"]:
@@ -99,11 +98,8 @@ def _invoke(ctx: click.Context, spec: CommandSpec) -> int:
 
 
 def _run_command(project: Project, spec: CommandSpec, given: Given) -> int:
-    from perfdrv.ending import conclude
-    from perfdrv.launch import Plan, launch
-
     started = time.monotonic()
-    plan = Plan(
+    request = RunRequest(
         project=project,
         flow=TOOLBOX_FLOW,
         playbook=project.playbook(TOOLBOX_FLOW),
@@ -116,14 +112,10 @@ def _run_command(project: Project, spec: CommandSpec, given: Given) -> int:
         verbosity=given.verbosity,
         presets=preset_names(given, project),
     )
-    return conclude(launch(plan), spec.role, time.monotonic() - started, report_wanted=False)
+    return conclude(launch(request), spec.role, time.monotonic() - started, report_wanted=False)
 
 
 def _show_arguments(project: Project, spec: CommandSpec, given: Given) -> int:
-    from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
-
-    from perfdrv.tables import print_table, value_text
-
     site = given.site or project.default_site()
     known = effective(project.content(), None, site, *presets_and_pairs(given, project))
     rows = []
@@ -138,16 +130,7 @@ def _show_arguments(project: Project, spec: CommandSpec, given: Given) -> int:
 
 def _commands(ctx: click.Context) -> dict[tuple[str, str], str]:
     """(group, command) → role, from the names of the roles."""
-    try:
-        project = current_project(ctx)
-    except UsageError:
-        # the shell asks for completions: outside a project there are none
-        if ctx.resilient_parsing:
-            return {}
-        raise
-    from ansible_collections.psap.perf.plugins.module_utils.base.naming import split_role
-
-    return {split_role(role): role for role in project.content().roles}
+    return {split_role(role): role for role in current_project(ctx).content().roles}
 
 
 def _dashed(name: str) -> str:

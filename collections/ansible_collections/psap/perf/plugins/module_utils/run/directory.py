@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
@@ -168,8 +169,17 @@ def update_run(directory: Path, changes: Mapping[str, Any]) -> dict[str, Any]:
     return document
 
 
-def end_attempt(directory: Path, status: str, exit_code: int, reason: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Write how the last attempt ended: ``ok``, ``failed``, ``interrupted`` or ``refused``."""
+def end_attempt(
+    directory: Path,
+    status: str,
+    exit_code: int,
+    reason: Mapping[str, Any] | None,
+    kept: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Write how the last attempt ended: ``ok``, ``failed``, ``interrupted`` or ``refused``.
+
+    :param kept: keys of ``run.json`` that do not follow the attempt, as the status of a run that was only cleaned up.
+    """
     document = read_json(directory / RUN_FILE)
     ended = utc_now()
     attempts = [dict(attempt) for attempt in document.get("attempts", [])]
@@ -182,4 +192,4 @@ def end_attempt(directory: Path, status: str, exit_code: int, reason: Mapping[st
         "ended": ended,
         "attempts": attempts,
     }
-    return update_run(directory, ending)
+    return update_run(directory, {**ending, **kept})

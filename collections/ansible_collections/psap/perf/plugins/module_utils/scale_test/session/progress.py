@@ -35,9 +35,30 @@ class Progress:
     churned: int = 0
     summary: str | None = None
 
+    def fields(self) -> dict[str, Any]:
+        """The counts by name, for an expression over them."""
+        return asdict(self)
+
     def document(self) -> dict[str, Any]:
-        """``progress.json``."""
-        return {"schema": SCHEMA, **asdict(self)}
+        """``progress.json``, as any command may write it: numbers with labels, and how much of all is done."""
+        return {
+            "schema": SCHEMA,
+            "phase": self.phase,
+            "done": self.completed + self.churned + self.failed + self.lost,
+            "of": self.asked,
+            "numbers": {
+                "submitted": {"value": self.submitted, "of": self.asked, "per_s": self.submitted_per_s},
+                "running": {"value": self.running},
+                "completed": {"value": self.completed, "per_s": self.completed_per_s},
+                "churned": {"value": self.churned},
+                "failed": {"value": self.failed},
+                "lost": {"value": self.lost},
+            },
+            "durations": self.steps,
+            "elapsed_s": self.elapsed_s,
+            "updated_s": self.updated_s,
+            "summary": self.summary,
+        }
 
 
 class Meter:

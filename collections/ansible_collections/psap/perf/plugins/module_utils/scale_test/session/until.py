@@ -31,7 +31,7 @@ def condition(until: str) -> Condition:
 
     def holds(progress: Progress) -> bool:
         try:
-            return bool(expression.search(progress.document()))
+            return bool(expression.search(progress.fields()))
         except jmespath.exceptions.JMESPathError as error:
             raise UsageError(f"until cannot be evaluated: {error}") from error
 

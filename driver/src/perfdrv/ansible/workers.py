@@ -13,10 +13,10 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from perfdrv.ansible.private_directory import PrivateDirectory, private_directory
+from perfdrv.ansible.request import RunRequest
+from perfdrv.ansible.worker import AnsibleEvent
 from perfdrv.errors import DriverError
-from perfdrv.private_directory import PrivateDirectory, private_directory
-from perfdrv.request import RunRequest
-from perfdrv.worker import AnsibleEnd, AnsibleEvent
 
 TICK_SECONDS = 0.25
 TAIL_LINES = 200
@@ -40,11 +40,12 @@ class Finished:
     """A request that was carried out, to whatever end.
 
     Attributes:
+        code: of ansible-playbook; None when a signal killed it.
         tail: the last lines that Ansible printed.
     """
 
     request: RunRequest
-    end: AnsibleEnd
+    code: int | None
     tail: tuple[str, ...]
 
 
@@ -99,17 +100,17 @@ class _Worker:
         self.closed = False
         self._unread = b""
         self._tail: collections.deque[str] = collections.deque(maxlen=TAIL_LINES)
-        self._end: AnsibleEnd | None = None
+        self._result: tuple[int | None] | None = None
         with ExitStack() as made:
             private = made.enter_context(private_directory())
             self._log = private.log
             with self._log.open("wb") as log:
                 self._process = subprocess.Popen(  # noqa: S603 - this Python, our own module
-                    [sys.executable, "-m", "perfdrv.worker", str(os.getpid())],
+                    [sys.executable, "-m", "perfdrv.ansible.worker", str(os.getpid())],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=log,
-                    cwd=request.project,
+                    cwd=request.project.root,
                     env=request.process_environment() | private.variables(),
                     start_new_session=True,
                 )
@@ -152,15 +153,15 @@ class _Worker:
             InternalError: the worker broke.
         """
         code = self._process.wait()
-        if self._end is None and code >= 0:
+        if self._result is None and code >= 0:
             lines = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
             last = lines[-1] if lines else "no message"
             raise InternalError(f"The process around Ansible ended with {code} and no result: {last}")
-        return Finished(self.request, self._end or AnsibleEnd(code=None), tuple(self._tail))
+        return Finished(self.request, self._result[0] if self._result else None, tuple(self._tail))
 
     def _understand(self, document: dict[str, Any]) -> AnsibleEvent | None:
         if "end" in document:
-            self._end = AnsibleEnd(**document["end"])
+            self._result = (document["end"],)
             return None
         event = AnsibleEvent(**document["event"])
         self._tail.extend(event.stdout.splitlines())
@@ -169,7 +170,7 @@ class _Worker:
     def _send(self, private: PrivateDirectory) -> None:
         request = {
             "private": str(private.path),
-            "project": str(self.request.project),
+            "project": str(self.request.project.root),
             "arguments": self.request.arguments(),
         }
         assert self._process.stdin is not None  # noqa: S101 - for the type checker

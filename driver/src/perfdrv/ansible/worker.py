@@ -1,10 +1,17 @@
 """The process around one call of ansible-runner; the only code that knows its keywords.
 
-    python -m perfdrv.worker PARENT_PID   (a JSON request on stdin, JSON lines on stdout)
+    python -m perfdrv.ansible.worker PARENT_PID   (a JSON request on stdin, JSON lines on stdout)
 
-A process of its own, because ansible-runner forks, waits and handles signals as if it were alone:
-so a terminal's Ctrl-C does not reach Ansible, several can run side by side, and the kernel ends the
-chain driver → worker → Ansible from its top when the driver is killed.
+ansible-runner starts ansible-playbook on a terminal of its own, follows it, hands over its events and its exit code,
+and is told to keep no artifacts. What it does not do is done beside it, here and in the modules of this folder:
+
+* Its `run_async` is a thread of the caller. Ansible would inherit the driver's environment, to which ansible-runner
+  adds what it is given, so each call has a process with an environment of its own (`environment`, `workers`).
+* Its `cancel_callback` is looked at between two outputs of Ansible, and kills one process group. A dead driver answers
+  no callback: the kernel ends driver → worker → Ansible from the top (`supervised`), and what lives in other groups is
+  adopted and killed here. The callback is given all the same, since ansible-runner would else take SIGTERM for itself.
+* It writes extra vars and the environment in the clear, so its folder is private, and removed also after a kill -9
+  (`private_directory`).
 """
 
 from __future__ import annotations
@@ -20,10 +27,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
 
+from perfdrv.ansible.private_directory import PrivateDirectory
+from perfdrv.ansible.supervised import adopt_orphans, die_with
 from perfdrv.collection import activate
 from perfdrv.errors import EXIT_INTERRUPTED
-from perfdrv.private_directory import PrivateDirectory
-from perfdrv.supervised import adopt_orphans, die_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +38,9 @@ class AnsibleEvent:
     """What the driver shows of an event; `name` is ansible-runner's, for example `runner_on_failed`."""
 
     name: str
-    play: str = ""
-    task: str = ""
-    role: str = ""
-    host: str = ""
-    message: str = ""
-    stdout: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class AnsibleEnd:
-    """How ansible-playbook ended: its exit code, or None when a signal killed it."""
-
-    code: int | None
+    play: str
+    task: str
+    stdout: str
 
 
 def main() -> None:
@@ -58,8 +55,8 @@ def main() -> None:
     def on_event(event: AnsibleEvent) -> None:
         _write(report, {"event": asdict(event)})
 
-    end = run_ansible(private.runner, Path(request["project"]), request["arguments"], on_event)
-    _write(report, {"end": asdict(end)})
+    code = run_ansible(private.runner, Path(request["project"]), request["arguments"], on_event)
+    _write(report, {"end": code})
 
 
 def _end_with_driver(driver: int, project: Path, private: PrivateDirectory) -> None:
@@ -79,8 +76,10 @@ def _end_with_driver(driver: int, project: Path, private: PrivateDirectory) -> N
 
 def run_ansible(
     private: Path, project: Path, arguments: list[str], on_event: Callable[[AnsibleEvent], None]
-) -> AnsibleEnd:
-    """Run ansible-playbook under ansible-runner, in this process's environment.
+) -> int | None:
+    """Run ansible-playbook under ansible-runner, in this process's environment; its exit code.
+
+    None when a signal killed it.
 
     Args:
         private: an empty folder for ansible-runner's files.
@@ -100,29 +99,24 @@ def run_ansible(
             private_data_dir=str(private),
             project_dir=str(project),
             binary=sys.executable,
-            cmdline=shlex.join(["-m", "perfdrv.supervised", str(os.getpid()), "ansible-playbook", *arguments]),
+            cmdline=shlex.join(["-m", "perfdrv.ansible.supervised", str(os.getpid()), "ansible-playbook", *arguments]),
             event_handler=handle,
-            # without one ansible-runner takes SIGTERM for itself
             cancel_callback=lambda: False,
             settings={"suppress_ansible_output": True, "suppress_output_file": True},
         )
     except pexpect.TIMEOUT:
         # Ansible is dead, an orphan of it holds the terminal, and ansible-runner lost the exit code
-        return AnsibleEnd(code=None)
-    return AnsibleEnd(code=runner.rc)
+        return None
+    code: int | None = runner.rc
+    return code
 
 
 def _event(event: Mapping[str, Any]) -> AnsibleEvent:
     data = event.get("event_data") or {}
-    result = data.get("res")
-    message = result.get("msg", "") if isinstance(result, dict) else ""
     return AnsibleEvent(
         name=str(event.get("event", "")),
         play=str(data.get("play", "")),
         task=str(data.get("task", "")),
-        role=str(data.get("resolved_role") or data.get("role") or ""),
-        host=str(data.get("host", "")),
-        message=message if isinstance(message, str) else json.dumps(message, default=str),
         stdout=str(event.get("stdout", "")),
     )
 

@@ -1,4 +1,4 @@
-"""What workloads took so far, as the progress of a step tells it, in lines of at most 80 columns."""
+"""What things took so far, as the progress of a step has it, in lines of at most 80 columns."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ _COLUMNS = (("p50", "p50_s"), ("p90", "p90_s"), ("p99", "p99_s"))
 
 
 def percentile_lines(progress: Mapping[str, Any]) -> list[str]:
-    """A heading and a line for each step that a workload has done; empty when there is none."""
-    steps = progress.get("steps")
-    if not isinstance(steps, Mapping):
+    """A heading and a line for each duration that something has taken; empty when there is none."""
+    durations = progress.get("durations")
+    if not isinstance(durations, Mapping):
         return []
     rows = [
-        (name.replace("_", " "), str(step["count"]), *(_seconds(step.get(key)) for _heading, key in _COLUMNS))
-        for name, step in steps.items()
-        if isinstance(step, Mapping) and step.get("count")
+        (name.replace("_", " "), str(took["count"]), *(_seconds(took.get(key)) for _heading, key in _COLUMNS))
+        for name, took in durations.items()
+        if isinstance(took, Mapping) and took.get("count")
     ]
     if not rows:
         return []
-    headings = ("", "workloads", *(heading for heading, _key in _COLUMNS))
+    headings = ("", "count", *(heading for heading, _key in _COLUMNS))
     return [_line(row) for row in (headings, *rows)]
 
 

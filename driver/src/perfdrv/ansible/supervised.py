@@ -1,6 +1,6 @@
 """Starts a program that the kernel kills when the process that asked for it dies.
 
-    python -m perfdrv.supervised PARENT_PID PROGRAM [ARGUMENT…]
+    python -m perfdrv.ansible.supervised PARENT_PID PROGRAM [ARGUMENT…]
 
 ansible-runner gives no hook between fork and exec, and tells Ansible to ignore the hang-up of its
 terminal; without this, Ansible would go on for hours after `kill -9` of the driver.

@@ -9,14 +9,15 @@ from typing import Any
 import click
 from rich.console import Console
 
-from perfdrv.ending import ending_lines
-from perfdrv.outcome import read_outcome
-from perfdrv.percentiles import percentile_lines
 from perfdrv.project import shown_path
-from perfdrv.store import RunEntry
-from perfdrv.timeline import duration_text, seconds_between, step_seconds, utc_now, when_text
-from perfdrv.tree import Step
-from perfdrv.views import remark_text
+from perfdrv.runs.durations import duration_text, seconds_between, step_seconds, utc_now, when_text
+from perfdrv.runs.outcome import read_outcome
+from perfdrv.runs.store import RunEntry
+from perfdrv.runs.tree import Step
+from perfdrv.views.ending import ending_lines
+from perfdrv.views.live import steps_table
+from perfdrv.views.percentiles import percentile_lines
+from perfdrv.views.remarks import remark_text
 
 
 def run_row(entry: RunEntry) -> tuple[str, ...]:
@@ -64,8 +65,6 @@ def run_details(entry: RunEntry, steps: Sequence[Step]) -> None:
         return
     click.echo()
     if Console().is_terminal:
-        from perfdrv.live import steps_table
-
         Console().print(steps_table(steps, utc_now(), None))
     else:
         for step in _all(steps):

@@ -10,12 +10,12 @@ from pathlib import Path
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants, kill_descendants
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 
-from perfdrv.interrupts import Interrupts
-from perfdrv.request import RunRequest
-from perfdrv.timeline import utc_now
-from perfdrv.tree import RunTree, Step
-from perfdrv.views import Activity, Scene, View
-from perfdrv.worker import AnsibleEvent
+from perfdrv.ansible.request import RunRequest
+from perfdrv.ansible.worker import AnsibleEvent
+from perfdrv.execution.interrupts import Interrupts
+from perfdrv.runs.durations import utc_now
+from perfdrv.runs.tree import RunTree, Step
+from perfdrv.views.scene import Activity, Scene, View
 
 STOPPING = "stopping: finalizers run; Ctrl-C again to stop at once"
 _DIFFERENCE = "runner_on_file_diff"
@@ -45,11 +45,11 @@ class Follower:
 
     def started(self, request: RunRequest) -> None:
         """Note whom a request to stop concerns."""
-        self._active.add(request.run_directory)
+        self._active.add(request.directory)
 
     def event(self, request: RunRequest, event: AnsibleEvent) -> None:
         """Note what Ansible does; show the differences that it tells, and all else that it prints when asked to."""
-        name = request.run_directory.name
+        name = request.directory.name
         if event.name == "playbook_on_play_start":
             self.scene.activities[name] = Activity(event.play)
         elif event.name in ("playbook_on_task_start", "playbook_on_handler_task_start"):
@@ -74,8 +74,8 @@ class Follower:
 
     def ended(self, request: RunRequest) -> None:
         """Forget a worker that has ended."""
-        self._active.discard(request.run_directory)
-        self.scene.activities.pop(request.run_directory.name, None)
+        self._active.discard(request.directory)
+        self.scene.activities.pop(request.directory.name, None)
 
     def draw(self) -> None:
         """Draw the run as its directory shows it now."""

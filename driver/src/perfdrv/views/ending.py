@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
 
 from perfdrv.errors import EXIT_OK
-from perfdrv.outcome import Outcome
 from perfdrv.project import TOOLBOX_FLOW, shown_path
-from perfdrv.timeline import duration_text
-from perfdrv.tree import RunTree, read_document
+from perfdrv.runs.durations import duration_text
+from perfdrv.runs.outcome import Outcome
+from perfdrv.runs.tree import RunTree, read_document
 
 _REPORT_SETTING = "report_enabled"
 
@@ -72,8 +73,6 @@ def report_of(run_directory: Path) -> str:
 
 def _reports(run_directory: Path) -> bool:
     """Whether the run's settings ask for a report; one in which no command ran has nothing to show."""
-    from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
-
     path = run_directory / "settings.yml"
     if not path.is_file() or not RunTree(run_directory).steps():
         return False

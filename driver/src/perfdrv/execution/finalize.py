@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
-from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE, end_attempt, update_run
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE, end_attempt
 
+from perfdrv.ansible.request import RunRequest, json_vars
 from perfdrv.errors import EXIT_INTERRUPTED, UsageError
-from perfdrv.launch import Plan, launch
-from perfdrv.matrix import CLEANUP, CONCLUDE
-from perfdrv.outcome import Outcome
+from perfdrv.execution.launch import Attempt, launch_attempt
+from perfdrv.execution.matrix import CLEANUP, CONCLUDE
+from perfdrv.execution.resume import require_at_rest
 from perfdrv.project import TOOLBOX_FLOW, Project
-from perfdrv.request import json_vars
-from perfdrv.resume import require_at_rest
-from perfdrv.store import RunEntry, former_site
-from perfdrv.tree import RunTree
+from perfdrv.runs.outcome import Outcome, read_outcome
+from perfdrv.runs.store import RunEntry, former_site
+from perfdrv.runs.tree import RunTree
 
 _NEVER_ENDED = {
     "what": "the run was killed",
@@ -40,23 +43,29 @@ def finalize(project: Project, entry: RunEntry, verbosity: int) -> Outcome:
     if not (entry.directory / "settings.yml").is_file():
         return before
     site = former_site(project, entry)
-    outcome = launch(
-        Plan(
-            project=project,
-            flow=flow,
-            playbook=project.playbook(flow),
-            runs_root=entry.directory.parent,
-            extra_vars=(json_vars({"perf_replay": str(entry.directory)}),),
-            inventory=project.inventory(site) if site else None,
-            site=site,
-            tags=(CLEANUP, CONCLUDE),
-            verbosity=verbosity,
-            directory=entry.directory,
-        )
+    request = RunRequest(
+        project=project,
+        flow=flow,
+        playbook=project.playbook(flow),
+        runs_root=entry.directory.parent,
+        run_directory=entry.directory,
+        extra_vars=(json_vars({"perf_replay": str(entry.directory)}),),
+        inventory=project.inventory(site) if site else None,
+        site=site or project.default_site(),
+        tags=(CLEANUP, CONCLUDE),
+        verbosity=verbosity,
     )
-    former = {"status": before.status, "exit_code": before.exit_code, "reason": before.reason}
-    update_run(entry.directory, {**former, "finalized": utc_now()} if outcome.status == "ok" else former)
-    return outcome
+
+    def clean_up(attempt: Attempt) -> Outcome:
+        # should this be killed, the run is one that was interrupted, and for the reason it had
+        attempt.note({"reason": before.reason})
+        return attempt.join(tags=request.tags)
+
+    def keep(outcome: Outcome) -> Mapping[str, Any]:
+        former = {"status": before.status, "exit_code": before.exit_code, "reason": before.reason}
+        return {**former, "finalized": utc_now()} if outcome.status == "ok" else former
+
+    return launch_attempt(request, clean_up, keep)
 
 
 def _ended(entry: RunEntry) -> Outcome:
@@ -65,10 +74,4 @@ def _ended(entry: RunEntry) -> Outcome:
     for directory in (*own_processes, entry.directory):
         if (directory / RUN_FILE).is_file() and read_json(directory / RUN_FILE).get("ended") is None:
             end_attempt(directory, "interrupted", EXIT_INTERRUPTED, _NEVER_ENDED)
-    document = read_json(entry.directory / RUN_FILE)
-    return Outcome(
-        entry.directory,
-        str(document["status"]),
-        int(document["exit_code"]),
-        document.get("reason"),
-    )
+    return read_outcome(entry.directory)

@@ -7,33 +7,34 @@ from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import is_held
 
+from perfdrv.ansible.request import RunRequest, json_vars
 from perfdrv.errors import UsageError
-from perfdrv.launch import Plan, launch
-from perfdrv.matrix import launch_side_by_side, matrix_cells
-from perfdrv.outcome import Outcome
-from perfdrv.request import json_vars
-from perfdrv.tree import RunTree
+from perfdrv.execution.launch import launch
+from perfdrv.execution.matrix import launch_side_by_side, matrix_cells
+from perfdrv.runs.outcome import Outcome
+from perfdrv.runs.tree import RunTree
 
 
-def launch_plan(plan: Plan, jobs: int) -> Outcome:
+def start(request: RunRequest, jobs: int) -> Outcome:
     """Start a run."""
-    return launch_side_by_side(plan, jobs) if jobs > 1 else launch(plan)
+    return launch_side_by_side(request, jobs) if jobs > 1 else launch(request)
 
 
-def resume_plan(plan: Plan, directory: Path, jobs: int) -> Outcome:
-    """Go on with the run in *directory*, with the settings that it recorded.
+def resume(request: RunRequest, jobs: int) -> Outcome:
+    """Go on with the run in the request's directory, with the settings that it recorded.
 
     Raises:
         UsageError: somebody works on it, or it never came to its settings.
     """
+    directory = request.directory
     require_at_rest(directory)
     if not (directory / "settings.yml").is_file():
         raise UsageError(f"{directory.name} ended before its settings were known: start it anew.")
     done = completed_cells(directory)
     if jobs > 1:
-        return launch_side_by_side(plan, jobs, done)
-    todo = [cell.index for cell in matrix_cells(plan.project, plan.flow, directory) if cell.index not in done]
-    return launch(replace(plan, extra_vars=(*plan.extra_vars, json_vars({"perf_cells": todo}))))
+        return launch_side_by_side(request, jobs, done)
+    todo = [cell.index for cell in matrix_cells(request.project, request.flow, directory) if cell.index not in done]
+    return launch(replace(request, extra_vars=(*request.extra_vars, json_vars({"perf_cells": todo}))))
 
 
 def completed_cells(directory: Path) -> set[int]:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE
+from ansible_collections.psap.perf.plugins.module_utils.settings.presets import names_in
 
-from perfdrv.completion import complete_presets, complete_sites
+from perfdrv.ansible.request import json_vars, preset_vars
+from perfdrv.command_line.completion import complete_presets, complete_sites
 from perfdrv.errors import UsageError
 from perfdrv.project import Project
-from perfdrv.request import json_vars, preset_vars
 
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 _ORDER_KEY = "perfdrv.order"
 _ORDERED = ("presets", "settings", "extra_vars")
 _PRESETS_VARIABLE = "perf_presets"
@@ -62,45 +66,77 @@ class OrderedCommand(click.Command):
         return super().parse_args(ctx, args)
 
 
+def _together(options: Sequence[Callable[[Decorated], Decorated]]) -> Callable[[Decorated], Decorated]:
+    """One decorator that adds all of these options."""
+
+    def add(function: Decorated) -> Decorated:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+_LAYERS: list[Callable[[Any], Any]] = [
+    click.option(
+        "-p",
+        "--preset",
+        "presets",
+        multiple=True,
+        metavar="PRESET",
+        shell_complete=complete_presets,
+        help="A named set of settings; repeat it, later ones win.",
+    ),
+    click.option(
+        "-s",
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="One setting; the text becomes a value of the type that the setting declares.",
+    ),
+    click.option(
+        "-e",
+        "--extra-vars",
+        "extra_vars",
+        multiple=True,
+        metavar="@FILE|K=V|JSON",
+        help="Extra variables, as ansible-playbook takes them; they beat all else.",
+    ),
+    click.option(
+        "-i",
+        "--site",
+        "site",
+        metavar="SITE",
+        shell_complete=complete_sites,
+        help="The inventory: a folder below inventories/, or a path.",
+    ),
+]
+_RUN: list[Callable[[Any], Any]] = [
+    click.option(
+        "--runs-dir",
+        "runs_directory",
+        type=click.Path(file_okay=False, path_type=Path),
+        envvar="PERF_RUNS_DIR",
+        show_envvar=True,
+        help="The folder of all runs; runs/ of the project by default.",
+    ),
+    click.option("--check", is_flag=True, help="Change nothing: show what would be done, with the differences."),
+    click.option("--diff", is_flag=True, help="Show the differences that are, or would be, made."),
+    click.option("-v", "--verbose", "verbosity", count=True, help="Show Ansible's own output; -vvv shows more."),
+]
+layer_options = _together(_LAYERS)
+run_options = _together([*_LAYERS, *_RUN])
+
+
 def shared_options() -> list[click.Parameter]:
-    """New click options, one set for each command."""
-    return [
-        click.Option(
-            ["presets", "-p", "--preset"],
-            multiple=True,
-            metavar="PRESET",
-            shell_complete=complete_presets,
-            help="A named set of settings; repeat it, later ones win.",
-        ),
-        click.Option(
-            ["settings", "-s", "--set"],
-            multiple=True,
-            metavar="KEY=VALUE",
-            help="One setting; the text becomes a value of the type that the setting declares.",
-        ),
-        click.Option(
-            ["extra_vars", "-e", "--extra-vars"],
-            multiple=True,
-            metavar="@FILE|K=V|JSON",
-            help="Extra variables, as ansible-playbook takes them; they beat all else.",
-        ),
-        click.Option(
-            ["site", "-i", "--site"],
-            metavar="SITE",
-            shell_complete=complete_sites,
-            help="The inventory: a folder below inventories/, or a path.",
-        ),
-        click.Option(
-            ["runs_directory", "--runs-dir"],
-            type=click.Path(file_okay=False, path_type=Path),
-            envvar="PERF_RUNS_DIR",
-            show_envvar=True,
-            help="The folder of all runs; runs/ of the project by default.",
-        ),
-        click.Option(["--check"], is_flag=True, help="Change nothing: show what would be done, with the differences."),
-        click.Option(["--diff"], is_flag=True, help="Show the differences that are, or would be, made."),
-        click.Option(["verbosity", "-v", "--verbose"], count=True, help="Show Ansible's own output; -vvv shows more."),
-    ]
+    """New click options, for a command that is made and not written."""
+
+    @click.command()
+    @run_options
+    def made(**_params: Any) -> None: ...
+
+    return made.params
 
 
 def extra_vars_of(given: Given, project: Project) -> tuple[str, ...]:
@@ -136,9 +172,6 @@ def presets_and_pairs(given: Given, project: Project) -> tuple[tuple[str, ...], 
     Raises:
         UsageError: a setting without `=`, an unknown preset, a file that cannot be read.
     """
-    from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE
-    from ansible_collections.psap.perf.plugins.module_utils.settings.presets import names_in
-
     names: list[str] = []
     pairs: list[tuple[str, Any]] = []
     for kind, text in given.overrides:
@@ -155,8 +188,6 @@ def presets_and_pairs(given: Given, project: Project) -> tuple[tuple[str, ...], 
 
 
 def _pairs(text: str) -> list[tuple[str, Any]]:
-    from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
-
     if text.startswith("@"):
         path = Path(_extra(text, presets_by_name=False)[1:])
         return list(read_yaml(path).items())

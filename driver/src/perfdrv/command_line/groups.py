@@ -5,18 +5,43 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
-from perfdrv.project import unknown
+from perfdrv.collection import activate, find_root
+from perfdrv.errors import UsageError, unknown
+
+
+@dataclass(slots=True)
+class Session:
+    """The options before the command."""
+
+    project: Path | None = None
+    debug: bool = False
+
+
+def project_root(ctx: click.Context) -> Path:
+    """The root of the project that this invocation works on.
+
+    Raises:
+        UsageError: there is none.
+    """
+    session = ctx.find_root().obj
+    return find_root(session.project if isinstance(session, Session) else None)
 
 
 @dataclass(frozen=True, slots=True)
 class Lazy:
-    """Where a command lives, and the sentence that the help shows without importing it."""
+    """Where a command lives, and the sentence that the help shows without importing it.
+
+    Attributes:
+        in_project: its code needs the project's collection, which is made importable before it is imported.
+    """
 
     target: str
     help: str
+    in_project: bool = True
 
 
 class SuggestingGroup(click.Group):
@@ -46,11 +71,19 @@ class LazyGroup(SuggestingGroup):
         """Names of the commands, in the order of the table."""
         return list(self.table)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command."""
         entry = self.table.get(cmd_name)
         if entry is None:
             return None
+        try:
+            if entry.in_project:
+                activate(project_root(ctx))
+        except UsageError:
+            # the shell asks for completions: outside a project there are none
+            if ctx.resilient_parsing:
+                return click.Command(cmd_name, add_help_option=False, context_settings={"ignore_unknown_options": True})
+            raise
         module, _, attribute = entry.target.partition(":")
         command = getattr(importlib.import_module(module), attribute)
         if not isinstance(command, click.Command):

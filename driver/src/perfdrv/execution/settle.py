@@ -1,9 +1,8 @@
-"""How a run ended: what run.json says, completed with what only the driver can know."""
+"""How an Ansible ended: what it left in the run directory, completed with what only the driver can know."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,30 +12,17 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     end_attempt,
     read_run,
 )
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure
 
-from perfdrv.errors import EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, UsageError
-from perfdrv.processes import Finished
+from perfdrv.ansible.workers import Finished
+from perfdrv.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, UsageError
+from perfdrv.runs.outcome import Outcome, read_outcome
 
 _ANSIBLE_UNEXPECTED = 250
 _ANSIBLE_INTERRUPTED = (99, 143)
 _ERROR_MARKS = ("[ERROR]:", "ERROR!", "[FATAL]:")
 _INTERRUPTED_KIND = "Interrupted"
 _ERROR_LINES = 25
-_CODES = {"ok": EXIT_OK, "failed": EXIT_FAILED, "refused": EXIT_USAGE, "interrupted": EXIT_INTERRUPTED}
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a run, or a cell that ran by itself, ended.
-
-    Attributes:
-        reason: the first failure: what, where, directory; None when there was none.
-    """
-
-    directory: Path
-    status: str
-    exit_code: int
-    reason: Mapping[str, Any] | None = None
 
 
 class StopState(Protocol):
@@ -60,44 +46,47 @@ def settle(finished: Finished, facts: Mapping[str, Any], stop: StopState) -> Out
     Raises:
         UsageError: another process works on the run, which is why this Ansible refused; its run.json is left alone.
     """
-    directory = finished.request.run_directory
+    directory = finished.request.directory
     if not (directory / RUN_FILE).exists():
         begin_attempt(directory, facts)
     run = read_run(directory)
-    if run.status == "running" and finished.end.code is not None:
+    if run.status == "running" and finished.code is not None:
         raise UsageError(f"{directory.name} is still running; wait for it, or stop it where it was started.")
     # the collection takes an Ansible that gave up in its midst for interrupted; only the exit code tells
     kind = (run.document.get("reason") or {}).get("kind")
     gave_up = run.status == "interrupted" and not stop.interrupted and kind != _INTERRUPTED_KIND
     if run.document.get("ended") is None or gave_up:
-        end_attempt(directory, *ending_of(finished, stop.killed))
+        outcome = _unsaid(finished, stop.killed)
+        end_attempt(directory, outcome.status, outcome.exit_code, outcome.reason)
     return read_outcome(directory)
 
 
-def read_outcome(directory: Path) -> Outcome:
-    """How a run ended by its run.json; one that nobody works on any more was interrupted."""
-    run = read_run(directory)
-    code = run.document.get("exit_code")
-    if not isinstance(code, int):
-        code = _CODES.get(run.status, EXIT_FAILED)
-    return Outcome(directory, run.status, code, run.document.get("reason"))
+def outcome_of(finished: Finished, failures: Sequence[Failure], killed: bool) -> Outcome:
+    """How a part of an attempt ended, of which run.json says nothing: by its failures, the first one first."""
+    directory = finished.request.directory
+    if failures:
+        first = failures[0]
+        refused = first.exit_code == EXIT_USAGE and first.directory is None
+        status = "interrupted" if first.interrupted else "refused" if refused else "failed"
+        return Outcome(directory, status, first.exit_code, first.reason())
+    return Outcome(directory, "ok", EXIT_OK) if finished.code == 0 else _unsaid(finished, killed)
 
 
-def ending_of(finished: Finished, killed: bool) -> tuple[str, int, dict[str, Any]]:
-    """Status, exit code and reason of an Ansible that ended without saying so in run.json."""
-    code = finished.end.code
+def _unsaid(finished: Finished, killed: bool) -> Outcome:
+    """How an Ansible ended that did not say so itself."""
+    directory, code = finished.request.directory, finished.code
     if killed:
-        return "interrupted", EXIT_INTERRUPTED, _reason("stopped at once by the user", "perfdrv")
+        return _ended(directory, "interrupted", EXIT_INTERRUPTED, "stopped at once by the user", "perfdrv")
     if code is None or code in _ANSIBLE_INTERRUPTED:
-        return "interrupted", EXIT_INTERRUPTED, _reason("ansible-playbook was killed by a signal", "perfdrv")
+        return _ended(directory, "interrupted", EXIT_INTERRUPTED, "ansible-playbook was killed by a signal", "perfdrv")
     text = error_text(finished.tail) or f"ansible-playbook ended with {code} and no message"
     if code == _ANSIBLE_UNEXPECTED:
-        return "failed", EXIT_INTERNAL, _reason(text, "ansible-playbook")
-    return "refused", EXIT_USAGE, _reason(text, "ansible-playbook")
+        return _ended(directory, "failed", EXIT_INTERNAL, text, "ansible-playbook")
+    return _ended(directory, "refused", EXIT_USAGE, text, "ansible-playbook")
 
 
-def _reason(what: str, where: str) -> dict[str, Any]:
-    return {"what": what, "where": where, "directory": None}
+def _ended(directory: Path, status: str, exit_code: int, what: str, where: str) -> Outcome:
+    return Outcome(directory, status, exit_code, {"what": what, "where": where, "directory": None})
 
 
 def error_text(tail: Sequence[str]) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE, read_run
 
-from perfdrv.errors import UsageError
-from perfdrv.project import Project, unknown
+from perfdrv.errors import UsageError, unknown
+from perfdrv.project import Project
 
 LATEST = "latest"
 

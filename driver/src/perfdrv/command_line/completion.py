@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable
 import click
 from click.shell_completion import CompletionItem
 
+from perfdrv.command_line.session import current_project
 from perfdrv.errors import UsageError
 from perfdrv.project import Project
-from perfdrv.session import current_project
+from perfdrv.runs.store import LATEST, run_names
 
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -31,7 +32,6 @@ def _complete(names: Callable[[Project], Iterable[str]]) -> Completer:
 
 def _runs(project: Project) -> list[str]:
     root = project.runs_root()
-    from perfdrv.store import LATEST, run_names
 
     return [*run_names(root), LATEST]
 

@@ -1,4 +1,4 @@
-"""What one call of ansible-playbook needs, as data."""
+"""What is to be run, and what one call of ansible-playbook needs, as data."""
 
 from __future__ import annotations
 
@@ -8,29 +8,46 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from perfdrv.environment import clean_environment
+from perfdrv.ansible.environment import clean_environment
+from perfdrv.project import Project
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """One call of ansible-playbook.
+    """One run, or a part of it that has an ansible-playbook of its own.
 
     Attributes:
+        flow: its name, or `toolbox` for a single command.
+        playbook: usually that of the flow.
+        runs_root: where a new run gets its directory.
+        run_directory: of a run that goes on, or that has been made; None stands for a new one below `runs_root`.
         extra_vars: what follows each `-e`, in order.
-        run_directory: exists already; the collection's callback writes into it.
+        presets: names, for a run.json that Ansible did not come to write.
+        environment: variables beside those of the user that Ansible gets.
     """
 
-    project: Path
+    project: Project
+    flow: str
     playbook: Path
-    run_directory: Path
+    runs_root: Path
+    run_directory: Path | None = None
     extra_vars: tuple[str, ...] = ()
     inventory: Path | None = None
+    site: str | None = None
     tags: tuple[str, ...] = ()
     skip_tags: tuple[str, ...] = ()
     check: bool = False
     diff: bool = False
     verbosity: int = 0
+    presets: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def directory(self) -> Path:
+        """The run's directory, which is there before Ansible is called; the collection's callback writes into it."""
+        if self.run_directory is None:
+            raise ValueError("the run has no directory yet")
+        return self.run_directory
 
     def arguments(self) -> list[str]:
         """The arguments of ansible-playbook."""
@@ -50,7 +67,7 @@ class RunRequest:
 
     def process_environment(self) -> dict[str, str]:
         """The whole environment of the process."""
-        return clean_environment(self.project, self.run_directory) | dict(self.environment)
+        return clean_environment(self.project.root, self.directory) | dict(self.environment)
 
 
 def json_vars(values: Mapping[str, Any]) -> str:

@@ -12,9 +12,10 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from perfdrv.timeline import duration_text, step_seconds, utc_now
-from perfdrv.tree import Step
-from perfdrv.views import Scene, remark_text
+from perfdrv.runs.durations import duration_text, step_seconds, utc_now
+from perfdrv.runs.tree import Step
+from perfdrv.views.remarks import remark_text
+from perfdrv.views.scene import Scene
 
 _MARKS = {
     "ok": ("✔", "green"),
@@ -102,10 +103,9 @@ def _label(step: Step) -> str:
 
 def _remark(step: Step, now: datetime.datetime) -> RenderableType:
     text = Text(remark_text(step, now), _REMARK_STYLES.get(step.status, "dim"))
-    asked = step.progress.get("asked") if step.progress else None
-    if step.status != "running" or step.progress is None or not asked:
+    aim = step.progress.get("of") if step.progress else None
+    if step.status != "running" or step.progress is None or not aim:
         return text
-    done = sum(int(step.progress.get(word) or 0) for word in ("completed", "churned", "failed", "lost"))
     both = Table.grid(padding=(0, 1))
-    both.add_row(ProgressBar(total=asked, completed=done, width=_BAR_WIDTH), text)
+    both.add_row(ProgressBar(total=aim, completed=step.progress.get("done") or 0, width=_BAR_WIDTH), text)
     return both

@@ -1,0 +1,1 @@
+"""Runs from beginning to end: launched, cell by cell, resumed, finalized, interrupted."""

@@ -1,0 +1,142 @@
+"""Launching runs: the directory, Ansible, and an end that is true."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.provenance import command_line, git_state, versions
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
+    STOP_FILE,
+    begin_attempt,
+    end_attempt,
+    hold,
+    new_run_directory,
+    release,
+    update_run,
+)
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import ATTEMPT
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import failures_of
+
+from perfdrv.ansible.private_directory import remove_leftovers
+from perfdrv.ansible.request import RunRequest
+from perfdrv.ansible.supervised import adopt_orphans
+from perfdrv.ansible.workers import Finished, carry_out
+from perfdrv.execution.follow import Follower
+from perfdrv.execution.interrupts import Interrupts
+from perfdrv.execution.settle import outcome_of, settle
+from perfdrv.runs.outcome import Outcome
+from perfdrv.views.scene import Scene
+from perfdrv.views.terminal import open_view
+
+JOINED = "PERF_RUN_JOINED"
+
+
+def launch(request: RunRequest) -> Outcome:
+    """Carry out a request with one Ansible, show it, and leave a run directory that says how it ended."""
+    with Interrupts() as interrupts:
+        facts = facts_of(request)
+        request = _in_directory(request)
+        with closing(Stage(request, interrupts)) as stage:
+            (finished,) = stage.carry_out([request], 1)
+            return settle(finished, facts, stage.follower)
+
+
+def launch_attempt(
+    request: RunRequest,
+    perform: Callable[[Attempt], Outcome],
+    keep: Callable[[Outcome], Mapping[str, Any]] | None = None,
+) -> Outcome:
+    """Carry out a request with several Ansibles, or in a run that stays what it was: the driver holds the attempt.
+
+    Until its end nothing is written that would call the run ok, whenever the driver is killed.
+
+    Args:
+        perform: carries it out, and says how it ended.
+        keep: what run.json keeps of its own in spite of that end.
+    """
+    with Interrupts() as interrupts:
+        facts = facts_of(request)
+        request = _in_directory(request)
+        hold(request.directory)
+        try:
+            number = len(begin_attempt(request.directory, facts)["attempts"])
+            with closing(Stage(request, interrupts)) as stage:
+                outcome = perform(Attempt(request, facts, stage, number))
+            kept = keep(outcome) if keep else {}
+            end_attempt(request.directory, outcome.status, outcome.exit_code, outcome.reason, kept)
+        finally:
+            release(request.directory)
+    return outcome
+
+
+def facts_of(request: RunRequest) -> dict[str, Any]:
+    """What run.json says at the start of an attempt that the driver itself begins."""
+    # a run that goes on keeps the presets it was made with
+    presets = {"presets": list(request.presets)} if request.run_directory is None else {}
+    return {
+        **presets,
+        "flow": request.flow,
+        "check": request.check,
+        "tags": {"run": list(request.tags), "skip": list(request.skip_tags)},
+        "site": request.site,
+        "argv": command_line(["perfdrv", *sys.argv[1:]]),
+        "versions": versions(),
+        "git": git_state(request.project.root),
+    }
+
+
+def _in_directory(request: RunRequest) -> RunRequest:
+    """The request in the run's directory: a new one, or that of the run that goes on, without its old stop file."""
+    remove_leftovers()
+    if request.run_directory is None:
+        return replace(request, run_directory=new_run_directory(request.runs_root, request.flow))
+    (request.run_directory / STOP_FILE).unlink(missing_ok=True)
+    return request
+
+
+class Stage:
+    """Where the Ansible processes of one run are started, followed and brought to an end."""
+
+    def __init__(self, request: RunRequest, interrupts: Interrupts) -> None:
+        adopt_orphans()
+        scene = Scene(flow=request.flow, site=request.site or "", directory=request.directory)
+        self.follower = Follower(scene, open_view(), interrupts, request.verbosity)
+
+    def carry_out(self, requests: Iterable[RunRequest], limit: int) -> Iterator[Finished]:
+        """Carry out requests, at most *limit* at once; each one as soon as it has ended."""
+        for finished in carry_out(requests, limit, self.follower):
+            self.follower.ended(finished.request)
+            yield finished
+
+    def close(self) -> None:
+        """Kill what is left, and draw the last picture."""
+        self.follower.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt at a run that the driver holds, for Ansibles that join it."""
+
+    request: RunRequest
+    facts: Mapping[str, Any]
+    stage: Stage
+    number: int
+
+    def note(self, changes: Mapping[str, Any]) -> None:
+        """Write some keys of run.json."""
+        update_run(self.request.directory, changes)
+
+    def join(self, tags: tuple[str, ...] = (), skip_tags: tuple[str, ...] = ()) -> Outcome:
+        """Run a part of the flow as a part of this attempt."""
+        request = replace(
+            self.request,
+            tags=tags,
+            skip_tags=(*skip_tags, *self.request.skip_tags),
+            environment={JOINED: "1", ATTEMPT: str(self.number)},
+        )
+        (finished,) = self.stage.carry_out([request], 1)
+        return outcome_of(finished, failures_of(request.directory, self.number), self.stage.follower.killed)

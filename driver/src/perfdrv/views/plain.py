@@ -1,0 +1,71 @@
+"""A run as dated lines, for whatever is no terminal."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import TextIO
+
+from perfdrv.runs.durations import duration_text, seconds_between, utc_now
+from perfdrv.runs.tree import Step
+from perfdrv.views.remarks import awaited_text, remark_text
+from perfdrv.views.scene import Scene
+
+_WAIT_LINE_SECONDS = 30.0
+
+
+class PlainView:
+    """One dated line for each thing that begins or ends; a reminder now and then of what is awaited."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._shown: dict[Path, str] = {}
+        self._reminded: dict[Path, datetime.datetime] = {}
+        self._plays: dict[str, str] = {}
+
+    def refresh(self, scene: Scene) -> None:
+        """Write a line for each change."""
+        for name, activity in scene.activities.items():
+            if self._plays.get(name) != activity.play:
+                self._plays[name] = activity.play
+                cell = "" if name == scene.directory.name else f" ({name})"
+                self.say(f"{'play':<11} {activity.play}{cell}")
+        now = utc_now()
+        for step in scene.steps:
+            self._show_all(scene, step, now)
+
+    def say(self, text: str) -> None:
+        """Write a line."""
+        self._stream.write(f"{utc_now().astimezone():%H:%M:%S} {text}\n")
+        self._stream.flush()
+
+    def close(self, scene: Scene) -> None:
+        """Write what ended since the last time."""
+        self.refresh(scene)
+
+    def _show_all(self, scene: Scene, step: Step, now: datetime.datetime) -> None:
+        """Show a step and those below it: its beginning before them, its end after them."""
+        if step.status == "running":
+            self._show(scene, step, now)
+        for child in step.children:
+            self._show_all(scene, child, now)
+        if step.status != "running":
+            self._show(scene, step, now)
+
+    def _show(self, scene: Scene, step: Step, now: datetime.datetime) -> None:
+        place = step.directory.relative_to(scene.directory)
+        if step.status and self._shown.get(place) != step.status:
+            self._shown[place] = step.status
+            running = step.status == "running"
+            took = "" if running else duration_text(seconds_between(step.started, step.ended, now))
+            remark = step.label if running else remark_text(step, now)
+            self.say("  ".join(filter(None, (f"{step.status:<11} {place}", took, remark))))
+        elif (text := awaited_text(step, now)) and self._due(place, now):
+            self.say(f"{'…':<11} {place} {text}")
+
+    def _due(self, place: Path, now: datetime.datetime) -> bool:
+        last = self._reminded.setdefault(place, now)
+        due = (now - last).total_seconds() >= _WAIT_LINE_SECONDS
+        if due:
+            self._reminded[place] = now
+        return due

@@ -1,0 +1,59 @@
+"""What is worth knowing of a step, in one line."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from perfdrv.runs.durations import duration_text, seconds_between
+from perfdrv.runs.tree import Step
+
+
+def awaited_text(step: Step, now: datetime.datetime) -> str:
+    """What a running step awaits and for how long, and how far its test is; empty when nothing is known."""
+    if step.status != "running":
+        return ""
+    parts = []
+    if step.progress:
+        parts.append(progress_text(step.progress))
+    if step.waiting:
+        since = duration_text(seconds_between(step.waiting.since, None, now))
+        limit = f" of {duration_text(step.waiting.timeout_seconds)}" if step.waiting.timeout_seconds else ""
+        last = f", last seen: {step.waiting.last}" if step.waiting.last else ""
+        parts.append(f"waiting for {step.waiting.what}: {since}{limit}{last}")
+    return "; ".join(filter(None, parts))
+
+
+def progress_text(progress: Mapping[str, Any]) -> str:
+    """How far a command is by its progress.json: `submitting: 120 of 300 submitted (41.0/s), 80 completed (12.5/s)`.
+
+    A number that is nought is left out, unless it has an aim or a rate. When all is over, the summary.
+    """
+    if progress.get("summary"):
+        return str(progress["summary"])
+    numbers = progress.get("numbers")
+    counted = numbers.items() if isinstance(numbers, Mapping) else ()
+    text = ", ".join(filter(None, (_number_text(label, number) for label, number in counted)))
+    return ": ".join(filter(None, (str(progress.get("phase") or ""), text)))
+
+
+def _number_text(label: str, number: Any) -> str:
+    if not isinstance(number, Mapping) or not (number.get("value") or "of" in number or "per_s" in number):
+        return ""
+    aim = f" of {number['of']}" if number.get("of") else ""
+    rate = f" ({number['per_s']:.1f}/s)" if number.get("per_s") else ""
+    return f"{number.get('value', 0)}{aim} {label}{rate}"
+
+
+def remark_text(step: Step, now: datetime.datetime) -> str:
+    """What is worth knowing of a step in one line: its error, what it awaits, how far it came, its values."""
+    if step.error and step.status != "running":
+        return first_line(step.error)
+    progress = progress_text(step.progress) if step.progress else ""
+    return awaited_text(step, now) or progress or step.label
+
+
+def first_line(text: str) -> str:
+    """The first line of a text."""
+    return text.strip().partition("\n")[0]

@@ -1,0 +1,80 @@
+"""What there is to show of a run while it goes on, and whoever shows it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from perfdrv.runs.durations import utc_now
+from perfdrv.runs.tree import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What one Ansible process does now."""
+
+    play: str
+    task: str = ""
+
+    def __str__(self) -> str:
+        return " - ".join(filter(None, (self.play, self.task)))
+
+
+@dataclass(slots=True)
+class Scene:
+    """What there is to show of a run.
+
+    Attributes:
+        activities: name of the run or of a cell → what its Ansible does.
+    """
+
+    flow: str
+    site: str
+    directory: Path
+    started: datetime.datetime = field(default_factory=utc_now)
+    activities: dict[str, Activity] = field(default_factory=dict)
+    steps: Sequence[Step] = ()
+    stopping: bool = False
+
+
+class View(Protocol):
+    """Shows a scene."""
+
+    def refresh(self, scene: Scene) -> None:
+        """Show what has changed."""
+
+    def say(self, text: str) -> None:
+        """Show one message."""
+
+    def close(self, scene: Scene) -> None:
+        """Show the last state and leave the terminal as it was."""
+
+
+class SurvivingView:
+    """Shows nothing any more once it cannot: a run outlives its terminal and whoever reads its output."""
+
+    def __init__(self, view: View) -> None:
+        self._view: View | None = view
+
+    def refresh(self, scene: Scene) -> None:
+        """Show what has changed."""
+        self._attempt(lambda view: view.refresh(scene))
+
+    def say(self, text: str) -> None:
+        """Show one message."""
+        self._attempt(lambda view: view.say(text))
+
+    def close(self, scene: Scene) -> None:
+        """Show the last state and leave the terminal as it was."""
+        self._attempt(lambda view: view.close(scene))
+
+    def _attempt(self, show: Callable[[View], None]) -> None:
+        if self._view is None:
+            return
+        try:
+            show(self._view)
+        except OSError:
+            self._view = None
