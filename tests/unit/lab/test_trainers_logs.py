@@ -40,7 +40,7 @@ def analysed(folder: Path, asked: Asked, log: str, **stated: Any) -> Analysis:
     }
     write_json(folder / "fine_tuning.json", {**facts, "logs": ["logs/main.log"], **told})
     place = Place(folder, folder.name, "fine_tuning.json", None)
-    return analyse(parse(Source(place, "linear")), place)
+    return analyse(parse(Source(place)), place, "linear")
 
 
 @pytest.mark.parametrize("query", [{}, STAMPED], ids=["plain", "stamped"])
