@@ -136,8 +136,8 @@ async def delete_queue(lab: Lab) -> None:
             assert gone.succeeded, gone.message()
 
 
-@pytest.fixture(name="queued")
-def _queued(submission: Submission) -> Iterator[Submission]:
+@pytest.fixture(name="in_queue")
+def _in_queue(submission: Submission) -> Iterator[Submission]:
     """A submission to a queue with room for two GPUs."""
     asyncio.run(make_queue(submission.lab, submission.namespace, 2))
     submission.queue = "local"
@@ -145,8 +145,8 @@ def _queued(submission: Submission) -> Iterator[Submission]:
     asyncio.run(delete_queue(submission.lab))
 
 
-def test_a_queue_tells_when_it_had_room_for_each_workload(queued: Submission) -> None:
-    submission = replace(queued, count=6)
+def test_a_queue_tells_when_it_had_room_for_each_workload(in_queue: Submission) -> None:
+    submission = replace(in_queue, count=6)
     assert submission.submit().accounting.completed == 6
     names = {row["name"] for row in submission.rows("submissions")}
     queued = words(submission, "Workload")
