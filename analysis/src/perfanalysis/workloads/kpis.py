@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
 Direction = Literal["higher", "lower", "neither"]
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 MeasuresType = TypeVar("MeasuresType")
@@ -65,8 +66,8 @@ class Kpi(Generic[MeasuresType]):
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name) or not self.help or not self.unit:
             raise ValueError(f"KPI {self.name!r}: a lower_case name, a help sentence and a unit are needed")
-        if self.direction not in get_args(Direction):
-            raise ValueError(f"KPI {self.name}: direction {self.direction!r} is none of {get_args(Direction)}")
+        if self.direction not in DIRECTIONS:
+            raise ValueError(f"KPI {self.name}: direction {self.direction!r} is none of {DIRECTIONS}")
         wrong = next((name for name in self.labels if not LABEL.fullmatch(name)), None)
         if wrong is not None:
             raise ValueError(f"KPI {self.name}: {wrong!r} is no name of a label: letters, digits and _")
@@ -106,7 +107,7 @@ class KpiValue:
     @property
     def series(self) -> str:
         """What tells it from the other KPIs of its recording: its name, and its own labels where it has some."""
-        return series_name(self.name, self.labels)
+        return series_name(self.name, self.labels) if self.labels else self.name
 
 
 def series_name(name: str, labels: Mapping[str, str]) -> str:
@@ -197,8 +198,9 @@ def kpi_document(value: KpiValue) -> Document:
 def kpi_of_document(kpi: Document) -> KpiValue | None:
     """The KPI of a history's document; None for what has no number, or no known direction."""
     number, direction, count = finite_number(kpi.get("value")), kpi.get("direction"), kpi.get("count")
-    if direction not in get_args(Direction) or number is None:
+    if direction not in DIRECTIONS or number is None:
         return None
+    low, high = kpi.get("low"), kpi.get("high")
     return KpiValue(
         str(kpi.get("name")),
         str(kpi.get("help", "")),
@@ -206,8 +208,8 @@ def kpi_of_document(kpi: Document) -> KpiValue | None:
         cast(Direction, direction),
         number,
         text_or_none(kpi.get("reason")),
-        finite_number(kpi.get("low")),
-        finite_number(kpi.get("high")),
+        None if low is None else finite_number(low),
+        None if high is None else finite_number(high),
         count if isinstance(count, int) else None,
         {str(name): str(text) for name, text in mapping(kpi.get("labels")).items()},
     )
