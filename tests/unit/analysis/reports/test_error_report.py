@@ -143,7 +143,7 @@ def test_a_run_that_went_well_has_none(small_run: Path) -> None:
 
 def test_the_last_task_that_says_how_the_run_went_is_no_further_failure(failed_run: Path) -> None:
     why = "scale_test_submit: Watch the workloads: 12 of 300 workloads failed"
-    add_failure(failed_run, what="Say how the run went", why=why, directory=None, role=None)
+    add_failure(failed_run, what="Conclude the run and report its first error", why=why, directory=None, role=None)
     assert [failure.what for failure in failures(failed_run)] == ["scale_test_submit: Watch the workloads"]
 
 

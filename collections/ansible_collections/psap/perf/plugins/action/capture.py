@@ -21,7 +21,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation impor
 
 
 class ActionModule(PerfAction):
-    """Keep the state of objects, events and logs."""
+    """Capture objects, events and logs."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 

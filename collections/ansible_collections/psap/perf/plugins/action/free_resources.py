@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation impor
 
 
 class ActionModule(PerfAction):
-    """Reckon what is free on each node."""
+    """Compute the free resources of each node."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 

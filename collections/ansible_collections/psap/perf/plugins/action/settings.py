@@ -24,7 +24,7 @@ SETTINGS_FILE = "settings.yml"
 
 
 class ActionModule(PerfAction):
-    """Check every setting before anything is touched, and record them."""
+    """Check and record all settings before anything changes."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 

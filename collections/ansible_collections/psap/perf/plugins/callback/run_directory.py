@@ -6,7 +6,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 name: run_directory
 type: aggregate
-short_description: Keep the run directory
+short_description: Write the run directory
 version_added: 0.1.0
 description:
   - Makes the run directory, or takes the one that E(PERF_RUN_DIR) names, and holds it while the playbook runs.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: apply
-short_description: Bring objects to the state that a template describes
+short_description: Apply objects from a template with server-side apply
 version_added: 0.1.0
 description:
   - Renders manifests, keeps them in C(src/) of the command, and gives them to the server with server-side apply, as

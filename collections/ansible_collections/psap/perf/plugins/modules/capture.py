@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: capture
-short_description: Keep the state of objects, events and logs
+short_description: Capture objects, events and logs
 version_added: 0.1.0
 description:
   - Writes what the cluster says to C(artifacts/) of the command; of objects a C(.yml) file with all, and a C(.txt)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: cell
-short_description: Keep how a cell of the matrix went
+short_description: Record the result of a matrix cell
 version_added: 0.1.0
 description:
   - Writes C(cell.json) in the cell's directory when the cell begins and when it has ended.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: conclude
-short_description: Say how the run went
+short_description: Conclude the run and report its first error
 version_added: 0.1.0
 description:
   - The last task of every flow. Raises the first failure of the run, named and with its directory, and says how many
@@ -21,7 +21,7 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Say how the run went
+- name: Conclude the run and report its first error
   psap.perf.conclude:
 """
 

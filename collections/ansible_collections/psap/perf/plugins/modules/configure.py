@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: configure
-short_description: Set values in the YAML text that a ConfigMap holds
+short_description: Set values in the YAML document of a ConfigMap
 version_added: 0.1.0
 description:
   - For the configuration of programs that read one text with all their settings. Other values stay as they are, whoever

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: delete
-short_description: Delete the objects that a selector matches, and wait until they are gone
+short_description: Delete the objects that a selector matches
 version_added: 0.1.0
 description:
   - Deletes in one request for each kind. Nothing to delete is no change, nor is a kind that the cluster does not know.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: free_resources
-short_description: Reckon what is free on each node
+short_description: Compute the free resources of each node
 version_added: 0.1.0
 description:
   - What is allocatable, less the requests of all pods that have not ended, less a margin. Nodes that are not Ready, or

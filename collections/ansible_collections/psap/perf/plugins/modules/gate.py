@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: gate
-short_description: Stop here when something failed before
+short_description: Fail when an earlier stage failed
 version_added: 0.1.0
 description:
   - Fails when a task of an earlier play, or of another lane, failed in this attempt at the run.

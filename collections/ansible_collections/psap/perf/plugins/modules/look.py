@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: look
-short_description: Read objects into the play
+short_description: Get objects from the cluster
 version_added: 0.1.0
 description:
   - What a command must know before it acts. Nothing found is no failure, nor is a kind that the cluster does not serve.

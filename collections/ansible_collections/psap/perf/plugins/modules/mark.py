@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: mark
-short_description: Set labels and annotations of objects that are there
+short_description: Set labels and annotations of existing objects
 version_added: 0.1.0
 description:
   - Other labels and annotations stay as they are, whoever set them. What is already so is no change.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: merge
-short_description: Change fields of an object that is there, and nothing else of it
+short_description: Patch fields of an existing object
 version_added: 0.1.0
 description:
   - For objects that others made, such as an operator's Deployment or a MachineSet. M(psap.perf.apply) would become the

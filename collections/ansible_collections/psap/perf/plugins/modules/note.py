@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: note
-short_description: Keep values of a command among its artifacts
+short_description: Write values to a command's artifacts
 version_added: 0.1.0
 description:
   - Writes values that whoever comes after wants to know, such as a server's address, to a document in C(artifacts/) of

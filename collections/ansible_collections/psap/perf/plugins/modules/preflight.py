@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: preflight
-short_description: Refuse a cluster that cannot be reached or lacks what the run needs
+short_description: Check that the cluster is reachable and meets the requirements
 version_added: 0.1.0
 description:
   - Runs before anything is touched, and keeps in C(run.json) which cluster it is, and what of it is simulated or

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: purge
-short_description: Remove CustomResourceDefinitions with all objects of their kinds
+short_description: Delete CustomResourceDefinitions and all their custom resources
 version_added: 0.1.0
 description:
   - For what is left of a product, whether or not its controllers still run. The objects of all namespaces are deleted,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: replace_pods
-short_description: Delete pods and wait until others are ready in their place
+short_description: Delete pods and wait for ready replacements
 version_added: 0.1.0
 description:
   - Fails when there is none. Pods of a StatefulSet keep their names; it is their uids that must change.

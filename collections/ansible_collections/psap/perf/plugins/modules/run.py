@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: run
-short_description: Run a program and keep what it says
+short_description: Run a program and save its output
 version_added: 0.1.0
 description:
   - Runs a program, without a shell, on the controller or over the connection of the host.

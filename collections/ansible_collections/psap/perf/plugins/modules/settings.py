@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: settings
-short_description: Check every setting before anything is touched, and record them
+short_description: Check and record all settings before anything changes
 version_added: 0.1.0
 description:
   - The first task of every flow and of every single command, tagged C(always).

@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.preset_layers import Pre
 
 DOCUMENTATION = r"""
 name: presets
-short_description: Settings of flows from their declared defaults and from presets
+short_description: Provide flow settings from declared defaults and presets
 version_added: 0.1.0
 description:
   - Gives the defaults that C(playbooks/<flow>/settings.yml) declares, below everything an inventory says.

@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation impor
 
 
 class ActionModule(PerfAction):
-    """Make the configuration of a trainer."""
+    """Create the configuration of a trainer."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 

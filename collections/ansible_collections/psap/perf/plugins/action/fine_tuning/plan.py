@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation impor
 
 
 class ActionModule(PerfAction):
-    """Say what the flow fine_tuning will fetch and train."""
+    """Plan what the flow fine_tuning downloads and trains."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 

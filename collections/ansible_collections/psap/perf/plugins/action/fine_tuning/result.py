@@ -21,7 +21,7 @@ _GPU = "nvidia.com/gpu"
 
 
 class ActionModule(PerfAction):
-    """Write down what became of a fine-tuning job."""
+    """Record the result of a fine-tuning job."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
     RUNS_IN_CHECK_MODE = False

@@ -23,7 +23,7 @@ _DEFINITION = Query("apiextensions.k8s.io/v1", "CustomResourceDefinition", name=
 
 
 class ActionModule(PerfAction):
-    """Choose the components of OpenShift AI."""
+    """Update the components in the DataScienceCluster."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 

@@ -16,7 +16,7 @@ _TEMPLATES = Query("template.openshift.io/v1", "Template", namespace=NAMESPACE)
 
 
 class ActionModule(PerfAction):
-    """Say how the template of new projects is to be."""
+    """Compute the project request template."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 

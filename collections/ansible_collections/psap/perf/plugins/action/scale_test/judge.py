@@ -12,7 +12,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation impor
 
 
 class ActionModule(PerfAction):
-    """Judge recordings by thresholds."""
+    """Judge recordings against thresholds."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 

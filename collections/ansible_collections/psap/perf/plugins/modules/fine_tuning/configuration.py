@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: configuration
-short_description: Make the configuration of a trainer
+short_description: Create the configuration of a trainer
 version_added: 0.1.0
 description:
   - Puts hyper-parameters over a base configuration of the role, and what the command itself decides over both. The

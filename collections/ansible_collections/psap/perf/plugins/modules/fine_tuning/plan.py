@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: plan
-short_description: Say what the flow fine_tuning will fetch and train
+short_description: Plan what the flow fine_tuning downloads and trains
 version_added: 0.1.0
 description:
   - For the first play of the flow fine_tuning, after C(psap.perf.settings). It looks up models and data sets in the

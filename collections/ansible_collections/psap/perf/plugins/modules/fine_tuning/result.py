@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: result
-short_description: Write down what became of a fine-tuning job
+short_description: Record the result of a fine-tuning job
 version_added: 0.1.0
 description:
   - Reads the job, its pods and the node of its main pod, and writes C(artifacts/fine_tuning.json) of the command, by

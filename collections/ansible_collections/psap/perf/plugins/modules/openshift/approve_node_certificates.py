@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: approve_node_certificates
-short_description: Approve the certificates that nodes ask for until all nodes are ready
+short_description: Approve node certificate signing requests until all nodes are ready
 version_added: 0.1.0
 description:
   - After a cluster was asleep for long, its nodes' certificates have run out, and somebody must approve new ones.

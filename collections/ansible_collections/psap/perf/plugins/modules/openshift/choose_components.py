@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: choose_components
-short_description: Say what the DataScienceCluster of OpenShift AI is to be
+short_description: Choose the components of a DataScienceCluster
 version_added: 0.1.0
 description:
   - Reads which components this version has from the CustomResourceDefinition, and what the DataScienceCluster is now.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: machine_scaling
-short_description: Decide what changes so that there are so many machines of an instance type
+short_description: Plan the scaling of an instance type's MachineSets
 version_added: 0.1.0
 description:
   - Looks at the cluster's MachineSets and changes nothing. The provider (AWS, IBM Cloud, Google Cloud, Azure) is read

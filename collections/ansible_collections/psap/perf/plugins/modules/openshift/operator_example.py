@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: operator_example
-short_description: Read one of the example objects that an installed operator brings
+short_description: Read an example (alm-examples) of an installed operator
 version_added: 0.1.0
 description:
   - They stand in the annotation C(alm-examples) of its ClusterServiceVersion.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: operator_package
-short_description: Choose the channel and the version of an operator that a catalog offers
+short_description: Choose an operator's channel and version from its PackageManifest
 version_added: 0.1.0
 description:
   - Reads the PackageManifest, and refuses what the catalog does not have; the error lists what it has.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: project_template
-short_description: Say how the template of new projects is to be
+short_description: Compute the project request template
 version_added: 0.1.0
 description:
   - Reads the Template that OpenShift's configuration names, or else takes the one that OpenShift uses by itself, and

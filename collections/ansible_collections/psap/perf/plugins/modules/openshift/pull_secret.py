@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: pull_secret
-short_description: Put credentials of registries into OpenShift's pull secret, or take them away
+short_description: Add or remove registry credentials in OpenShift's global pull secret
 version_added: 0.1.0
 description:
   - OpenShift hands the Secret C(pull-secret) of C(openshift-config) to every node. Credentials of other registries in

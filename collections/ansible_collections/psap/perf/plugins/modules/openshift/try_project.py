@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: try_project
-short_description: Make projects until new ones have an annotation
+short_description: Create test projects until they have an annotation
 version_added: 0.1.0
 description:
   - OpenShift's API server follows its configuration only after it was rolled out anew, which takes minutes; a project

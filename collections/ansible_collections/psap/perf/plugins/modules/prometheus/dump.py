@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dump
-short_description: Keep the database of a Prometheus as an archive
+short_description: Dump the Prometheus database to an archive
 version_added: 0.1.0
 description:
   - Writes a C(.tar.gz) that C(prometheus --storage.tsdb.path) opens once it is unpacked, and reads it to its end.

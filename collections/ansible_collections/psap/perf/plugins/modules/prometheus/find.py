@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: find
-short_description: Find the Prometheus of a cluster, and how its database is reached
+short_description: Find the cluster's Prometheus and how to reach it
 version_added: 0.1.0
 description:
   - Where it is, and whether its database is reached by its admin API or in its pods. It changes nothing, and no token

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: query
-short_description: Ask the queries of a file over a window of time
+short_description: Run the PromQL queries of a file over a time range
 version_added: 0.1.0
 description:
   - A file for each query, named after it, with Prometheus' own answer, and C(prometheus_queries.yml), which lists them

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: reset
-short_description: Empty the database of a Prometheus by its admin API
+short_description: Reset the Prometheus database by its admin API
 version_added: 0.1.0
 description:
   - Deletes all series and frees their space, then waits until every target was scraped again.

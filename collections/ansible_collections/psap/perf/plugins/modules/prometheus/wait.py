@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: wait
-short_description: Wait until Prometheus has series
+short_description: Wait until a PromQL query returns series
 version_added: 0.1.0
 description:
   - Asks each query over and over, on one clock, until each gives as many series as it should. It changes nothing.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: check_load
-short_description: Refuse settings of a scale test that no load can be made of
+short_description: Validate the load that a scale test's settings describe
 version_added: 0.1.0
 description:
   - For the first play of the flow scale_test, after C(psap.perf.settings). It reads the trace and looks for the

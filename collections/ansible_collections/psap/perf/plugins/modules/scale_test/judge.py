@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: judge
-short_description: Judge recordings by thresholds
+short_description: Judge recordings against thresholds
 version_added: 0.1.0
 description:
   - Measures what was recorded with the Python package C(perfanalysis), compares it with limits, and writes

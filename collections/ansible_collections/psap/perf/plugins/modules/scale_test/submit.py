@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: submit
-short_description: Submit many workloads and record what becomes of each
+short_description: Submit many workloads and record their state transitions
 version_added: 0.1.0
 description:
   - Renders a template into workloads and submits them by one process or I(submitters). Its recorder is in sync with the

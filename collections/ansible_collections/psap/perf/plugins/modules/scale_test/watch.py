@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: watch
-short_description: Record what becomes of workloads that others submit
+short_description: Watch workloads and record their state transitions
 version_added: 0.1.0
 description:
   - Watches the workloads of one kind in a namespace, their pods and events, and writes every transition with the time
