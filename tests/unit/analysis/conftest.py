@@ -39,6 +39,5 @@ def recorded_run() -> Path:
 
 @pytest.fixture
 def quick_plots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drawing is tested in test_png.py; elsewhere it would take most of the time."""
-    for module in ("reports.writing", "verdicts.comparison.write", "imports.scale_test_tool.commands"):
-        monkeypatch.setattr(f"perfanalysis.{module}.draw", lambda figure: b"\x89PNG" + figure.name.encode())
+    """Drawing is tested in test_matplotlib.py; elsewhere it would take most of the time."""
+    monkeypatch.setattr("perfanalysis.drawing.page.image", lambda figure, _: figure.name.encode())

@@ -12,8 +12,6 @@ from perfanalysis.__main__ import run
 
 from tests.data.synthetic_runs import Shape, write_run
 
-pytestmark = pytest.mark.usefixtures("quick_plots")
-
 HEAVY = ("pandas", "numpy", "matplotlib", "pyarrow", "jinja2", "yaml")
 
 

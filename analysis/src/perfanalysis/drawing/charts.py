@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from perfanalysis.drawing.palette import LIGHT, SOLID
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -91,6 +93,12 @@ class Layer:
     """A line whose values are few and each of its own: marked."""
     shades: Shades | None = None
     names: tuple[str, ...] = ()
+
+    @property
+    def dash(self) -> Literal["solid", "dash", "dashdot"]:
+        """How its line is drawn: as it says, else by its colour where colours alone are too many to tell apart."""
+        further = self.kind in ("line", "steps") and self.colour % len(LIGHT) >= SOLID
+        return "dash" if self.dashed else "dashdot" if further else "solid"
 
 
 @dataclass(frozen=True)

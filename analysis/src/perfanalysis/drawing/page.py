@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -13,9 +17,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from perfanalysis.drawing.blocks import Failure, Note, Remarks, Table, Tiles
-from perfanalysis.drawing.charts import Figure
-from perfanalysis.drawing.embed import embedded
-from perfanalysis.drawing.palette import DARK, LIGHT, SOLID
+from perfanalysis.drawing.charts import Chart, Figure
+from perfanalysis.drawing.matplotlib import Format, image
+from perfanalysis.drawing.palette import DARK, DARK_BACKGROUND, LIGHT, LIGHT_BACKGROUND
+from perfanalysis.drawing.plotly import TEMPLATE, faded, fewer, library, plotly_figure
+from perfanalysis.files.documents import write_bytes
 
 FEWEST_TO_SORT = 3
 """Rows from which on a reader can order a table."""
@@ -23,12 +29,27 @@ FEWEST_TO_SORT = 3
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure, the recording it belongs to (empty: the run), its PNG file, and its SVG file where one is written."""
+    """A figure, the recording it belongs to (empty: the run), and its files' name and endings: without any, no file."""
 
     recording: str
     figure: Figure
-    file: str
-    svg: str = ""
+    name: str
+    formats: tuple[Format, ...] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of its files."""
+        return tuple(f"{self.name}.{form}" for form in self.formats)
+
+
+def write_images(drawn: Iterable[Drawn], target: Path) -> tuple[Path, ...]:
+    """Draw each figure into its files."""
+    paths = []
+    for item in drawn:
+        for file, form in zip(item.files, item.formats, strict=True):
+            paths.append(target / file)
+            write_bytes(paths[-1], image(item.figure, form))
+    return tuple(paths)
 
 
 def page_environment(drawn: Iterable[Drawn], base: str = "") -> Environment:
@@ -48,7 +69,8 @@ def page_environment(drawn: Iterable[Drawn], base: str = "") -> Environment:
         environment.tests[name] = lambda block, kind=kind: isinstance(block, kind)
     charts = _Charts(drawn)
     environment.globals["chart"] = charts.register
-    environment.globals["chart_data"] = charts.text
+    environment.globals["charts"] = charts
+    environment.globals["library"] = _library
     environment.globals["href"] = lambda path: href(base, path)
     environment.globals["sortable"] = lambda table: table.sort or len(table.rows) >= FEWEST_TO_SORT
     return environment
@@ -63,21 +85,34 @@ class _Charts:
     """Collects the figures that the templates show, for the script that draws them."""
 
     def __init__(self, drawn: Iterable[Drawn]) -> None:
-        self.data: dict[str, Any] = {}
-        self._files = {id(item.figure): item for item in drawn}
+        self._data: dict[str, Any] = {}
+        self._drawn = {id(item.figure): item for item in drawn}
 
-    def register(self, figure: Figure, anchor: str) -> dict[str, str]:
+    def register(self, figure: Figure, anchor: str) -> tuple[str, Drawn]:
         """Take a figure in; returns the identifier its element must have, and its files."""
         wanted = f"chart-{anchor}{figure.name}"
-        taken = sum(name == wanted or name.startswith(f"{wanted}--") for name in self.data)
+        taken = sum(name == wanted or name.startswith(f"{wanted}--") for name in self._data)
         identifier = f"{wanted}--{taken + 1}" if taken else wanted
-        self.data[identifier] = embedded(figure)
-        item = self._files[id(figure)]
-        return {"id": identifier, "file": item.file, "svg": item.svg}
+        item = self._drawn[id(figure)]
+        rows = [[_chart(chart) for chart in row] for row in figure.rows]
+        self._data[identifier] = {"name": item.name, "title": figure.title, "marks": figure.marks, "rows": rows}
+        return identifier, item
+
+    def __bool__(self) -> bool:
+        return bool(self._data)
 
     def text(self) -> Markup:
         """All figures taken in so far, as JSON that cannot end the script element it stands in."""
-        return _json(self.data)
+        return _json(self._data)
+
+
+def _chart(chart: Chart) -> dict[str, Any]:
+    """A chart as the page's script takes it: Plotly's figure, and what stands around it."""
+    many = fewer(chart)
+    count = f"{many:,}".replace(",", "\u202f")
+    note = f"Of {count} points those are drawn that can be told apart, the extremes among them." if many else ""
+    label = f"{chart.title}: {chart.y.text} over {chart.x.text}"
+    return {"title": chart.title, "label": label, "share": chart.share, "note": note, **plotly_figure(chart)}
 
 
 def _json(value: object) -> Markup:
@@ -86,9 +121,20 @@ def _json(value: object) -> Markup:
 
 
 def page_assets() -> dict[str, Markup]:
-    """Style and script, which stand in the page itself; the script begins with the colours of layers."""
+    """Style and scripts, which stand in the page itself; that of charts begins with the colours of layers."""
     folder = files("perfanalysis.drawing") / "templates"
-    # Markup is safe here: both are files of this package, none of their text comes from a run.
-    css, script = (Markup((folder / file).read_text(encoding="utf-8")) for file in ("style.css", "charts.js"))  # noqa: S704
-    colours = _json({"light": LIGHT, "dark": DARK, "solid": SOLID})
-    return {"css": css, "js": Markup("const PALETTE = {};\n{}").format(colours, script)}
+    # Markup is safe here: all are files of this package, none of their text comes from a run.
+    css, page, charts = (
+        Markup((folder / file).read_text(encoding="utf-8"))  # noqa: S704
+        for file in ("style.css", "page.js", "charts.js")
+    )
+    shades = {"light": (LIGHT, LIGHT_BACKGROUND), "dark": (DARK, DARK_BACKGROUND)}
+    colours = _json({name: (*of, *map(faded, of), back) for name, (of, back) in shades.items()})
+    given = Markup("const PALETTE = {}, TEMPLATE = {};\n{}").format(colours, _json(TEMPLATE), charts)
+    return {"css": css, "page": page, "charts": given}
+
+
+@cache
+def _library() -> str:
+    """plotly.js, gzipped, as base64: the same bytes each time."""
+    return base64.b64encode(gzip.compress(library(), mtime=0)).decode()

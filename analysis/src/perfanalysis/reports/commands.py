@@ -12,7 +12,7 @@ from perfanalysis.reports.catalogue import listed
 from perfanalysis.reports.content import content_of
 from perfanalysis.reports.writing import Wanted, make_report
 from perfanalysis.workloads.kinds import Kinds
-from perfanalysis.workloads.options import OUTPUT, PERCENTILES, RUN, WORKLOADS
+from perfanalysis.workloads.options import OUTPUT, PERCENTILES, PNG, RUN, SVG, WORKLOADS, image_formats
 from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run, report_directory
 from perfanalysis.workloads.selection import Selection
@@ -29,7 +29,8 @@ from perfanalysis.workloads.selection import Selection
     "--layout", type=click.Path(path_type=Path), metavar="FILE", help="A report.yml: which sections and plots to show."
 )
 @click.option("--list-plots", is_flag=True, help="Name what a report of RUN can show, and write none.")
-@click.option("--svg", is_flag=True, help="An SVG file of each figure beside its PNG file.")
+@PNG
+@SVG
 def report_command(
     run: Path,
     output: Path | None,
@@ -39,9 +40,10 @@ def report_command(
     last: int | None,
     layout: Path | None,
     list_plots: bool,
+    png: bool,
     svg: bool,
 ) -> None:
-    """Write the whole report of RUN: index.html, report.md, plots, KPIs and tables.
+    """Write the whole report of RUN: index.html, report.md, KPIs and tables.
 
     Works for runs that failed or still go on. Exit code 5 when workloads were lost or cannot be accounted for; the
     report is written all the same. With --first or --last everything in the report, each number too, is of those
@@ -51,7 +53,7 @@ def report_command(
     if list_plots:
         _list(run, output, options)
         return
-    paths = make_report(run, output, options, Wanted(layout, svg))
+    paths = make_report(run, output, options, Wanted(layout, image_formats(png, svg)))
     print_findings(paths.findings)
     for page, _twin in paths.pages:
         click.echo(f"Report: {page}")

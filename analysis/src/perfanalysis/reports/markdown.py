@@ -1,4 +1,4 @@
-"""The report as Markdown: the same sections, tables and words as the page, figures as links to their files."""
+"""The report as Markdown: the same sections, tables and words as the page, figures by their files, if any."""
 
 from __future__ import annotations
 
@@ -92,11 +92,12 @@ class _Writer:
             yield plain(block.text)
 
     def _figure(self, figure: Figure, level: str) -> Iterator[str]:
-        file = self.files[id(figure)].file
         yield f"{level} {plain(figure.title)}"
         yield ""
-        yield f"![{plain(figure.title)}]({href('', file)})"
-        yield ""
+        files = self.files[id(figure)].files
+        if files:
+            yield f"![{plain(figure.title)}]({href('', files[0])})"
+            yield ""
         marks = f" *{plain(DOT.join(figure.marks))}*" if figure.marks else ""
         yield f"{plain(figure.caption)}{marks}".strip()
 

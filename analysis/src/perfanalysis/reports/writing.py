@@ -1,4 +1,4 @@
-"""Write a report's files: KPIs, tables, plots, and last the page that speaks of them."""
+"""Write a report's files: KPIs, tables, plots where wanted, and last the page that speaks of them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from pathlib import Path
 
 from perfanalysis.drawing.blocks import Section
 from perfanalysis.drawing.charts import Figure
-from perfanalysis.drawing.page import Drawn
-from perfanalysis.drawing.png import draw
-from perfanalysis.drawing.svg import draw_svg
+from perfanalysis.drawing.matplotlib import Format
+from perfanalysis.drawing.page import Drawn, write_images
 from perfanalysis.files.discovery import Place
-from perfanalysis.files.documents import write_bytes, write_text
+from perfanalysis.files.documents import write_text
 from perfanalysis.files.findings import Finding
 from perfanalysis.reports.arrange import Passage, arranged, check_filters, figures_of, matches
 from perfanalysis.reports.content import COMPARISON, TIMELINE, Content, Group, content_of
@@ -43,10 +42,10 @@ class ReportPaths:
 
 @dataclass(frozen=True)
 class Wanted:
-    """How a report is to be: by a layout (report.yml; None: the shipped one), and with SVG files beside PNG ones."""
+    """How a report is to be: by a layout (report.yml; None: the shipped one), and with files of its figures."""
 
     layout: Path | None = None
-    svg: bool = False
+    formats: tuple[Format, ...] = ()
 
 
 def make_report(
@@ -55,7 +54,7 @@ def make_report(
     options: AnalysisOptions | None = None,
     wanted: Wanted | None = None,
 ) -> ReportPaths:
-    """Analyse a run directory and write its report: index.html, report.md, plots, KPIs and tables.
+    """Analyse a run directory and write its report: index.html, report.md, KPIs, tables, and plots where wanted.
 
     Works for runs that failed, were killed or still go on: what is missing is said in the report and in `findings`.
     `output` is a folder, `<run>/report` by default; a selection of workloads has a folder of its own in it, named after
@@ -76,8 +75,7 @@ def write_report(result: RunAnalysis, target: Path, wanted: Wanted | None = None
     planned, findings = plan(result, target, wanted)
     kpis, metrics = write_kpis(result, target)
     write_tables(result, target)
-    drawn = {item.file: item for one in planned for item in one.drawn}
-    plots = _draw(tuple(drawn.values()), target)
+    plots = write_images({item.name: item for one in planned for item in one.drawn}.values(), target)
     base = Path(os.path.relpath(result.run.directory, target)).as_posix()
     pages = tuple(_write_page(one, target, base, result) for one in planned)
     findings = tuple(dict.fromkeys((*result.findings, *findings)))
@@ -108,7 +106,7 @@ def plan(result: RunAnalysis, target: Path, wanted: Wanted) -> tuple[tuple[Plann
         names = short_names(result)
         shown = {id(figure) for figure in figures_of(passages)}
         prefix = f"{page.id}." if part is not result else ""
-        drawn = (item for item in _named_figures(content, names, prefix, svg=wanted.svg) if id(item.figure) in shown)
+        drawn = (item for item in _named_figures(content, names, prefix, wanted.formats) if id(item.figure) in shown)
         planned.append(Planned(page, part, passages, tuple(drawn)))
     return tuple(planned), tuple(dict.fromkeys(findings))
 
@@ -148,14 +146,16 @@ def _write_page(planned: Planned, target: Path, base: str, result: RunAnalysis) 
     return page, twin
 
 
-def _named_figures(content: Content, names: Mapping[str, str], prefix: str, *, svg: bool) -> Iterator[Drawn]:
+def _named_figures(
+    content: Content, names: Mapping[str, str], prefix: str, formats: tuple[Format, ...]
+) -> Iterator[Drawn]:
     """Every figure that could be shown, each once, with the names of its files."""
     seen: set[int] = set()
     for section, group, figure in content.figures():
         if id(figure) not in seen:
             seen.add(id(figure))
-            stem = _stem(section, group, figure, names, prefix)
-            yield Drawn("" if group is None else group.name, figure, f"{stem}.png", f"{stem}.svg" if svg else "")
+            name = _stem(section, group, figure, names, prefix)
+            yield Drawn("" if group is None else group.name, figure, name, formats)
 
 
 def _stem(section: Section, group: Group | None, figure: Figure, names: Mapping[str, str], prefix: str) -> str:
@@ -175,14 +175,3 @@ def short_names(result: RunAnalysis) -> dict[str, str]:
 def _short_name(place: Place, recordings: Counter[str]) -> str:
     alone = place.cell is not None and recordings[place.cell.directory] == 1
     return f"cell_{place.cell.index}" if place.cell is not None and alone else place.name
-
-
-def _draw(drawn: tuple[Drawn, ...], target: Path) -> tuple[Path, ...]:
-    paths = []
-    for item in drawn:
-        paths.append(target / item.file)
-        write_bytes(paths[-1], draw(item.figure))
-        if item.svg:
-            paths.append(target / item.svg)
-            write_bytes(paths[-1], draw_svg(item.figure))
-    return tuple(paths)

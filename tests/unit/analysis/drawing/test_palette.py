@@ -7,7 +7,6 @@ import pytest
 from numpy.typing import NDArray
 from perfanalysis.drawing.charts import Layer
 from perfanalysis.drawing.palette import DARK, DARK_BACKGROUND, LIGHT, LIGHT_BACKGROUND, SOLID
-from perfanalysis.drawing.png_layers import dashes_of
 
 BACKGROUNDS = {"light": (LIGHT, LIGHT_BACKGROUND), "dark": (DARK, DARK_BACKGROUND)}
 # Machado, Oliveira and Fernandes 2009, severity 1.0, for linear red, green and blue
@@ -53,6 +52,6 @@ def test_every_colour_is_seen_on_its_background(mode: str) -> None:
 
 def test_lines_in_further_colours_are_dashed() -> None:
     values = np.arange(2.0)
-    kinds = [bool(dashes_of(Layer("line", "", values, values, colour))) for colour in range(len(LIGHT))]
-    assert kinds == [colour >= SOLID for colour in range(len(LIGHT))]
+    kinds = [Layer("line", "", values, values, colour).dash for colour in range(len(LIGHT))]
+    assert [kind != "solid" for kind in kinds] == [colour >= SOLID for colour in range(len(LIGHT))]
     assert len(LIGHT) == len(DARK)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, LayerKind
-from perfanalysis.drawing.embed import embedded
+from perfanalysis.drawing.charts import Axis, Chart, Layer, LayerKind
+from perfanalysis.drawing.plotly import fewer, plotly_figure
 from perfanalysis.drawing.thinning import MOST_POINTS, thinned_line, thinned_points
+
+from tests.unit.analysis.pages import numbers
 
 RANDOM = np.random.default_rng(7)
 
@@ -64,7 +66,7 @@ def test_unknown_values_of_a_line_are_no_extremes() -> None:
 def test_a_page_has_no_more_points_of_a_layer(kind: LayerKind) -> None:
     x = np.arange(100_000.0)
     layer = Layer(kind, "values", x, RANDOM.random(100_000))
-    figure = Figure("f", "F", "", ((Chart("", Axis("x", "s"), Axis("y", "s"), (layer,)),),))
-    [found] = embedded(figure)["rows"][0][0]["layers"]
-    assert found.get("count", len(found["x"]) if "x" in found else 0) <= MOST_POINTS
-    assert kind != "points" or found["of"] == 100_000
+    chart = Chart("", Axis("x", "s"), Axis("y", "s"), (layer,))
+    [trace] = plotly_figure(chart)["data"]
+    assert 0 < len(numbers(trace["x"])) == len(numbers(trace["y"])) <= MOST_POINTS
+    assert fewer(chart) == (100_000 if kind == "points" else 0)

@@ -27,7 +27,7 @@ import sys
 from perfanalysis.__main__ import run
 for words in {commands!r}:
     assert run(words) == 0, words
-print([name for name in sys.modules if name == "matplotlib" or name.startswith({DRAWING!r})])
+print([name for name in sys.modules if name in ("matplotlib", "plotly") or name.startswith({DRAWING!r})])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return done.stdout.splitlines()[-1].strip("[]").replace("'", "").split(", ")
@@ -45,7 +45,8 @@ def test_numbers_of_a_run_are_had_without_its_plots(tmp_path: Path) -> None:
 
 def test_a_comparison_draws_itself_and_not_the_runs(tmp_path: Path) -> None:
     runs = [str(write_run(tmp_path / name, [Shape(workloads=20, nodes=2, duration=1.0)])) for name in ("a", "b")]
-    assert imported_by([["compare", *runs]]) == ["matplotlib"]
+    assert imported_by([["compare", *runs]]) == [""]
+    assert imported_by([["compare", *runs, "--png"]]) == ["matplotlib"]
 
 
 def test_sections_are_made_once(small_run: Path, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from perfanalysis.reports.writing import make_report
 
 from tests.data.synthetic_runs import Shape, write_json, write_run
 
-pytestmark = pytest.mark.usefixtures("quick_plots")
 SUBMIT = "002__scale_test__submit"
 
 

@@ -11,12 +11,10 @@ import pytest
 import yaml
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table
 from perfanalysis.drawing.markdown import plain, table_lines
-from perfanalysis.reports.writing import make_report
+from perfanalysis.reports.writing import Wanted, make_report
 from perfanalysis.verdicts.comparison.markdown import markdown_table
 
 from tests.data.synthetic_runs import Shape, write_run
-
-pytestmark = pytest.mark.usefixtures("quick_plots")
 
 
 class Cells(HTMLParser):
@@ -92,8 +90,9 @@ def failed(tmp_path: Path) -> Path:
     return write_run(tmp_path, [Shape(workloads=60, nodes=4, duration=2.0, failing=0.2)], status="failed")
 
 
+@pytest.mark.usefixtures("quick_plots")
 def test_it_has_the_sections_tables_and_figures_of_the_page(failed: Path) -> None:
-    paths = make_report(failed)
+    paths = make_report(failed, wanted=Wanted(formats=("png",)))
     [(page, twin)] = paths.pages
     text, cells = twin.read_text(), Cells(page.read_text()).found
     titles = [read_back(line.lstrip("# ")) for line in text.splitlines() if re.match("##+ ", line)]

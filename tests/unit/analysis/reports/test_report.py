@@ -12,8 +12,7 @@ from perfanalysis.errors import UsageError
 from perfanalysis.reports.writing import make_report
 
 from tests.data.synthetic_runs import Shape, write_json, write_run
-
-pytestmark = pytest.mark.usefixtures("quick_plots")
+from tests.unit.analysis.pages import figures_in
 
 LOADING = {"src", "srcset", "data", "poster", "background", "action", "formaction"}
 
@@ -88,7 +87,7 @@ def test_a_failed_run_shows_why(tmp_path: Path) -> None:
     shape = Shape(workloads=60, nodes=4, duration=2.0, failing=0.2, refused=0.1, lost=0.1)
     run = write_run(tmp_path, [shape], status="failed")
     paths = make_report(run)
-    assert "failures.png" in {path.name for path in paths.plots}
+    assert "failures" in figures_in(paths.index)
     assert [finding.text for finding in paths.findings if finding.severity == "error"] == ["8 workloads were lost"]
     text = page_of(run).text
     for part in ("12 of 300 workloads failed", "What failed", "OOMKilled", "BackoffLimitExceeded", "HTTP 403"):
@@ -97,8 +96,7 @@ def test_a_failed_run_shows_why(tmp_path: Path) -> None:
 
 def test_cells_are_compared(matrix_run: Path) -> None:
     paths = make_report(matrix_run)
-    names = {path.name for path in paths.plots}
-    assert {"compared.distributions.png", "cell_0.general.png", "cell_1.general.png"} <= names
+    assert {"compared.distributions", "cell_0.general", "cell_1.general"} <= set(figures_in(paths.index))
     page = page_of(matrix_run)
     assert "Results of every cell" in page.text
     assert "cell 1: PyTorchJob, 20" in page.text
@@ -117,7 +115,8 @@ def test_cells_that_recorded_nothing_are_named(matrix_run: Path) -> None:
 def test_a_run_without_a_recording_has_a_report(tmp_path: Path) -> None:
     write_json(tmp_path / "run.json", {"schema": "psap.perf/run/1", "id": "r", "status": "refused"})
     paths = make_report(tmp_path)
-    assert paths.plots == ()
+    assert figures_in(paths.index) == []
+    assert "plotly.js" not in paths.index.read_text()
     page = page_of(tmp_path)
     for part in ("refused", "no recording was found", "settings.yml is missing or empty", "No command of this run"):
         assert part in page.text
@@ -127,7 +126,7 @@ def test_a_recording_of_nothing_has_a_report(small_run: Path) -> None:
     for name in ("submissions.jsonl", "transitions.jsonl", "events.jsonl", "nodes.json", "accounting.json"):
         (small_run / "002__scale_test__submit" / "artifacts" / name).unlink()
     paths = make_report(small_run)
-    assert [path.name for path in paths.plots] == ["timeline.png"]
+    assert figures_in(paths.index) == ["timeline"]
     assert "Nothing was submitted or seen" in page_of(small_run).text
     assert sum(finding.text == "the file is missing" for finding in paths.findings) >= 4
 
@@ -161,14 +160,14 @@ def test_text_of_a_run_stays_text(small_run: Path) -> None:
     make_report(small_run)
     page = page_of(small_run)
     assert [load for load in page.loads if not load.startswith("data:")] == []
-    assert page.scripts == 2
+    assert page.scripts == 4
     assert "document.title='taken'" in page.text
 
 
 def test_the_recorded_run_of_major_1_is_read(recorded_run: Path, tmp_path: Path) -> None:
     paths = make_report(recorded_run, tmp_path / "report")
     assert paths.index.is_file()
-    assert {"general.png", "gpus.png"} <= {path.name for path in paths.plots}
+    assert {"general", "gpus"} <= set(figures_in(paths.index))
     assert all(finding.severity == "note" for finding in paths.findings)
 
 

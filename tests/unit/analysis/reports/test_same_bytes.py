@@ -14,7 +14,7 @@ from tests.data.synthetic_runs import Shape, write_run
 
 def _report(run: Path, output: Path, hash_seed: str) -> dict[str, bytes]:
     """What a process of its own writes; sets and dictionaries of hashes are in another order for each seed."""
-    command = [sys.executable, "-m", "perfanalysis", "report", str(run), "--output", str(output), "--svg"]
+    command = [sys.executable, "-m", "perfanalysis", "report", str(run), "--output", str(output), "--png", "--svg"]
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
     subprocess.run(command, check=True, env=environment, capture_output=True)
     return {str(path.relative_to(output)): path.read_bytes() for path in output.rglob("*") if path.is_file()}

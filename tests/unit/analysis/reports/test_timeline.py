@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from perfanalysis.drawing.embed import embedded
-from perfanalysis.drawing.png import draw
+from perfanalysis.drawing.matplotlib import image
+from perfanalysis.drawing.plotly import plotly_figure
 from perfanalysis.files.discovery import Cell, Command, Run, Span
 from perfanalysis.reports.timeline import timeline_figure
 
@@ -82,10 +82,11 @@ def test_it_says_what_was_simulated_and_is_drawn_with_its_names() -> None:
     figure = timeline_figure(_run([_command("001__server__deploy", 0, 5)]))
     assert figure is not None
     assert figure.marks == ("simulated: nodes",)
-    [[chart]] = embedded(figure)["rows"]
-    assert chart["layers"][0]["names"] == ["deploy"]
-    assert draw(figure).startswith(b"\x89PNG")
-    assert chart["x"]["text"] == "time since the run began (s)"
+    [[chart]] = figure.rows
+    drawn = plotly_figure(chart)
+    assert drawn["data"][0]["text"] == ["deploy"]
+    assert drawn["layout"]["xaxis"]["title"]["text"] == "time since the run began (s)"
+    assert b">deploy<" in image(figure, "svg")
 
 
 @pytest.mark.parametrize("count", [41, 60])

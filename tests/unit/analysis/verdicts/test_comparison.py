@@ -36,8 +36,7 @@ from rich.console import Console
 from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import check, schema_of
 from tests.unit.analysis.histories import document, kpi
-
-pytestmark = pytest.mark.usefixtures("quick_plots")
+from tests.unit.analysis.pages import figures_in
 
 
 def _run(root: Path, name: str, shapes: list[Shape], keys: dict[str, Any]) -> Path:
@@ -80,7 +79,7 @@ def test_a_slower_scheduler_is_worse(
     page = (tmp_path / "comparison.html").read_text()
     assert '<span class="status worse">worse</span>' in page
     assert "http://" not in page.replace("http://www.w3.org", "")
-    assert (tmp_path / "comparison.changes_0.png").is_file()
+    assert "comparison.changes_0" in figures_in(tmp_path / "comparison.html")
 
 
 def test_a_run_is_the_same_as_itself(runs: tuple[Path, Path], tmp_path: Path) -> None:
@@ -245,8 +244,8 @@ def test_several_runs_are_compared_with_the_first(
     summary = (tmp_path / "comparison.md").read_text()
     assert "| version.kubernetes | v1.34.1 | v1.34.1 | v1.35.0 |" in summary
     assert "# Comparison of a and b, c\n" in summary
-    for name in ("changes_0", "distributions_0"):
-        assert (tmp_path / f"comparison.{name}.png").is_file()
+    names = figures_in(tmp_path / "comparison.html")
+    assert names == ["comparison.changes_0", "comparison.distributions_0"]
 
 
 def test_the_counts_are_those_of_the_table(runs: tuple[Path, Path], third: Path, tmp_path: Path) -> None:

@@ -25,8 +25,7 @@ from perfanalysis.verdicts.regression.watched import Watch, read_watched
 
 from tests.schemas import check
 from tests.unit.analysis.histories import document, kpi
-
-pytestmark = pytest.mark.usefixtures("quick_plots")
+from tests.unit.analysis.pages import figures_in
 
 CALM = (1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99, 1.0, 1.01)
 
@@ -152,7 +151,7 @@ def test_the_page_of_a_history_has_a_part_for_each_kind_of_test(history: Path, t
     assert "Against 2 earlier runs with the same keys: scale_test_count 7." in text
     assert "other-2: 001__scale_test__submit" in text
     assert "run-011: 001__scale_test__submit" in text
-    assert (tmp_path / "page" / "nightly.unchanged_1.png").is_file()
+    assert "nightly.unchanged_1" in figures_in(page)
 
 
 def test_the_page_of_a_history_is_written_from_the_command_line(

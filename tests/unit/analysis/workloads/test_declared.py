@@ -28,8 +28,6 @@ from perfanalysis.workloads.workload_type import Analysis
 from tests.data.downloads import DOWNLOADS, START, write_downloads
 from tests.schemas import FOLDER
 
-pytestmark = pytest.mark.usefixtures("quick_plots")
-
 
 @pytest.fixture
 def kind(tmp_path: Path) -> Path:

@@ -22,6 +22,7 @@ from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.prometheus_windows import Series, gpu, write_window
 from tests.data.synthetic_runs import EPOCH
 from tests.schemas import check_file
+from tests.unit.analysis.pages import figures_in
 from tests.unit.analysis.reports.test_report import page_of
 
 SERIES = [{"metric": {"__name__": "up", "job": "b", "a": "1"}, "values": [[12.5, "1"], [10, "NaN"], [14, "+Inf"]]}]
@@ -173,7 +174,6 @@ def _asked(run: Path, cell: str, window: tuple[float, float]) -> None:
     write_window(folder, window, {"apiserver_requests_per_second": [Series({"code": "200"}, [1, 2], window[0])]})
 
 
-@pytest.mark.usefixtures("quick_plots")
 def test_a_window_is_shown_with_the_recording_that_ran_in_it_else_with_the_run(tmp_path: Path) -> None:
     run = write_tuning_run(tmp_path, [Training(gpus=1), Training(gpus=2)])
     first, second = sorted(json.loads(path.read_text())["started_s"] for path in run.rglob("fine_tuning.json"))
@@ -182,10 +182,10 @@ def test_a_window_is_shown_with_the_recording_that_ran_in_it_else_with_the_run(t
     _asked(run, cells[0], (first - 1, first + 5))
     _asked(run, ".", (EPOCH - 7200, EPOCH - 3600))
     paths = make_report(run)
-    names = {path.name for path in paths.plots}
-    assert "cell_0.metrics_control_plane.png" in names
-    assert "cell_1.metrics_control_plane.png" not in names
-    assert "run.metrics_control_plane.png" in names
+    names = figures_in(paths.index)
+    assert "cell_0.metrics_control_plane" in names
+    assert "cell_1.metrics_control_plane" not in names
+    assert "run.metrics_control_plane" in names
     page = page_of(run)
     assert len(page.identifiers) == len(set(page.identifiers))
     assert set(page.links) <= set(page.identifiers)
@@ -193,7 +193,6 @@ def test_a_window_is_shown_with_the_recording_that_ran_in_it_else_with_the_run(t
     assert list(pd.read_parquet(kept).columns) == ["query", "metric", "labels", "at_s", "value"]
 
 
-@pytest.mark.usefixtures("quick_plots")
 def test_what_prometheus_knew_is_a_report_of_its_own(tmp_path: Path) -> None:
     write_window(tmp_path, (0, 10), {"up": [Series({"job": "a"}, [1, 1], 0)]})
-    assert "run.metrics_others.png" in {path.name for path in make_report(tmp_path).plots}
+    assert "run.metrics_others" in figures_in(make_report(tmp_path).index)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perfanalysis.drawing.png import draw
+from perfanalysis.drawing.matplotlib import image
 from perfanalysis.errors import DataQualityError
 from perfanalysis.files.documents import write_bytes, write_text
 from perfanalysis.files.findings import print_findings
@@ -121,7 +121,7 @@ def plotter(
         click.echo(times)
     for figure in (general_figure(plotted, marks, method), detailed_figure(plotted, marks, method)):
         if figure.rows:
-            write_bytes(target / f"{figure.name}.png", draw(figure))
+            write_bytes(target / f"{figure.name}.png", image(figure, "png"))
             click.echo(target / f"{figure.name}.png")
     for line in statistics_lines(plotted, method):
         click.echo(line)

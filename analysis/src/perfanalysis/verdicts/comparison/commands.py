@@ -15,7 +15,7 @@ from perfanalysis.verdicts.comparison.sides import sides_of
 from perfanalysis.verdicts.comparison.terminal import console_for_output, print_comparison
 from perfanalysis.verdicts.comparison.write import write_comparison
 from perfanalysis.workloads.kinds import Kinds
-from perfanalysis.workloads.options import PERCENTILES, WORKLOADS
+from perfanalysis.workloads.options import PERCENTILES, PNG, SVG, WORKLOADS, image_formats
 from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run, report_directory
 
@@ -51,7 +51,8 @@ def share(text: str) -> float:
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON document instead of the tables.")
 @click.option("--margin", default="5%", show_default=True, help="Changes smaller than this share do not matter.")
 @PERCENTILES
-@click.option("--svg", is_flag=True, help="Write each plot as SVG, too.")
+@PNG
+@SVG
 @click.option(
     "--ignore", "ignored", multiple=True, metavar="KEY", help="A key whose value may differ, as in regress; repeatable."
 )
@@ -72,6 +73,7 @@ def compare_command(
     baseline: str | None,
     as_json: bool,
     margin: str,
+    png: bool,
     svg: bool,
     ignored: tuple[str, ...],
     force: bool,
@@ -83,13 +85,13 @@ def compare_command(
     """Compare RUNS with the first of them, or the cells of one: what is better, worse or the same, and how surely.
 
     RUNS are run directories, or ids of runs in a --history. Recordings are compared whose settings marked as keys are
-    equal. comparison.json, .md, .html and plots are written. Exit code 2: settings differ. 5: the data of one is not
+    equal. comparison.json, .md and .html are written. Exit code 2: settings differ. 5: the data of one is not
     complete; all is written all the same, and with --fail-on-worse this comes before 4.
     """
     limit, target = share(margin), target_of(runs[-1], output, kinds)
     sides = _sides(runs, histories, by, baseline, AnalysisOptions(kinds, method), cells=cells)
     comparison = compare(sides, force=force, margin=limit, ignored=frozenset(ignored))
-    written = write_comparison(comparison, target, svg=svg)
+    written = write_comparison(comparison, target, image_formats(png, svg))
     if as_json:
         click.echo(written.document.read_text(), nl=False)
     else:

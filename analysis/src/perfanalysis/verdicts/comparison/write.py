@@ -8,10 +8,9 @@ from pathlib import Path
 
 from perfanalysis.drawing.blocks import Table
 from perfanalysis.drawing.charts import Figure
-from perfanalysis.drawing.page import Drawn, page_assets, page_environment
-from perfanalysis.drawing.png import draw
-from perfanalysis.drawing.svg import draw_svg
-from perfanalysis.files.documents import write_bytes, write_json, write_text
+from perfanalysis.drawing.matplotlib import Format
+from perfanalysis.drawing.page import Drawn, page_assets, page_environment, write_images
+from perfanalysis.files.documents import write_json, write_text
 from perfanalysis.verdicts.comparison.comparison import Comparison, Group
 from perfanalysis.verdicts.comparison.document import comparison_document
 from perfanalysis.verdicts.comparison.figures import change_figure, distribution_figure
@@ -50,33 +49,21 @@ class PageGroup:
     blocks: tuple[Figure | Table, ...]
 
 
-def write_comparison(comparison: Comparison, target: Path, *, svg: bool = False) -> Written:
-    """Write all files below *target*, with *svg* each figure as SVG too; the same comparison gives the same bytes."""
+def write_comparison(comparison: Comparison, target: Path, formats: tuple[Format, ...] = ()) -> Written:
+    """Write all files below *target*, each figure as files of *formats*; the same comparison gives the same bytes."""
     shown = tuple(_shown(group, place, comparison) for place, group in enumerate(comparison.groups))
     figures = [block for group in shown for block in group.blocks if isinstance(block, Figure)]
-    drawn = named_figures(figures, "comparison", svg=svg)
-    plots = write_figures(drawn, target)
+    drawn = named_figures(figures, "comparison", formats)
+    plots = write_images(drawn, target)
     write_json(target / DOCUMENT_FILE, comparison_document(comparison))
     write_text(target / MARKDOWN_FILE, comparison_markdown(comparison))
     write_text(target / PAGE_FILE, _page(comparison, shown, drawn))
     return Written(target / DOCUMENT_FILE, target / MARKDOWN_FILE, target / PAGE_FILE, plots)
 
 
-def named_figures(figures: Iterable[Figure], prefix: str, *, svg: bool) -> tuple[Drawn, ...]:
+def named_figures(figures: Iterable[Figure], prefix: str, formats: tuple[Format, ...]) -> tuple[Drawn, ...]:
     """Figures with the names of their files."""
-    named = ((figure, f"{prefix}.{figure.name}") for figure in figures)
-    return tuple(Drawn("", figure, f"{stem}.png", f"{stem}.svg" if svg else "") for figure, stem in named)
-
-
-def write_figures(drawn: Iterable[Drawn], target: Path) -> tuple[Path, ...]:
-    """Draw each figure into its files."""
-    paths = []
-    for item in drawn:
-        for file, drawing in ((item.file, draw), (item.svg, draw_svg)):
-            if file:
-                paths.append(target / file)
-                write_bytes(paths[-1], drawing(item.figure))
-    return tuple(paths)
+    return tuple(Drawn("", figure, f"{prefix}.{figure.name}", formats) for figure in figures)
 
 
 def _shown(group: Group, place: int, comparison: Comparison) -> PageGroup:

@@ -23,7 +23,7 @@ from perfanalysis.verdicts.regression.verdict import Options
 from perfanalysis.verdicts.regression.watched import read_watched
 from perfanalysis.verdicts.regression.write import regress_run
 from perfanalysis.workloads.kinds import Kinds
-from perfanalysis.workloads.options import WORKLOADS
+from perfanalysis.workloads.options import PNG, SVG, WORKLOADS, image_formats
 
 
 def pair(text: str) -> tuple[str, str]:
@@ -73,7 +73,8 @@ def pair(text: str) -> tuple[str, str]:
 @click.option("--acknowledged", type=click.Path(path_type=Path), metavar="FILE", help="YAML of accepted changes.")
 @judged_options
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON document instead of the summary.")
-@click.option("--svg", is_flag=True, help="Write each plot as SVG, too.")
+@PNG
+@SVG
 @click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default RUN/report.")
 @WORKLOADS
 def regress_command(
@@ -94,6 +95,7 @@ def regress_command(
     orion_vars: str | None,
     orion_ack: tuple[Path, ...],
     as_json: bool,
+    png: bool,
     svg: bool,
     output: Path | None,
     kinds: Kinds,
@@ -114,7 +116,7 @@ def regress_command(
         frozenset(compared), frozenset(ignored), sorted_by, frozenset(same), tuple(map(pair, skipped))
     )
     options = Options(method, share(margin), recent, selection, watched, orion.notes)
-    written = regress_run(run, folder, options, accepted, target_of(run, output, kinds), kinds, svg=svg)
+    written = regress_run(run, folder, options, accepted, target_of(run, output, kinds), kinds, image_formats(png, svg))
     print_findings(written.findings)
     click.echo((written.json if as_json else written.markdown).read_text(), nl=False)
     if not as_json:

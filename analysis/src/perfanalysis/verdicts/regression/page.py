@@ -10,14 +10,15 @@ from typing import Any
 
 from perfanalysis.drawing.blocks import Table
 from perfanalysis.drawing.charts import Figure
-from perfanalysis.drawing.page import Drawn, page_assets, page_environment
+from perfanalysis.drawing.matplotlib import Format
+from perfanalysis.drawing.page import Drawn, page_assets, page_environment, write_images
 from perfanalysis.drawing.wording import counted
 from perfanalysis.errors import UsageError
 from perfanalysis.files.documents import write_text
 from perfanalysis.files.findings import Finding
 from perfanalysis.results.history.entries import Entry
 from perfanalysis.results.history.folder import load
-from perfanalysis.verdicts.comparison.write import named_figures, write_figures
+from perfanalysis.verdicts.comparison.write import named_figures
 from perfanalysis.verdicts.regression.acknowledged import Acknowledged
 from perfanalysis.verdicts.regression.series import Selection
 from perfanalysis.verdicts.regression.tables import kpi_table, suspects_table
@@ -56,8 +57,8 @@ class PageRecording:
     blocks: tuple[Figure | Table, ...]
 
 
-def write_trends(regression: Regression, output: Path, *, svg: bool = False) -> Path:
-    """Write regression.html and its plots below *output*; the same verdict gives the same bytes."""
+def write_trends(regression: Regression, output: Path, formats: tuple[Format, ...] = ()) -> Path:
+    """Write regression.html, and its plots in *formats*, below *output*; the same verdict gives the same bytes."""
     error = regression.error
     page = {
         "what": "regressions",
@@ -66,7 +67,7 @@ def write_trends(regression: Regression, output: Path, *, svg: bool = False) -> 
         "facts": _facts(regression),
     }
     shown = [_shown(regression, each, place) for place, each in enumerate(regression.recordings)]
-    return _write(output / "regression.html", "regression", page, regression, shown, svg=svg)
+    return _write(output / "regression.html", "regression", page, regression, shown, formats)
 
 
 def history_page(folder: Path, page: Path, sorted_by: Sequence[str]) -> tuple[Path, tuple[Finding, ...]]:
@@ -96,7 +97,7 @@ def write_history_page(
     together = Regression(title, options, tuple(verdicts), notes)
     facts = (*_runs(entries, together), *_facts(together)[1:])
     head = {"what": "history", "title": title, "reason": "", "facts": facts}
-    return _write(page, page.stem, head, together, shown, svg=False)
+    return _write(page, page.stem, head, together, shown, ())
 
 
 def _runs(entries: Sequence[Entry], together: Regression) -> tuple[tuple[str, str], ...]:
@@ -156,12 +157,11 @@ def _write(
     head: dict[str, Any],
     regression: Regression,
     shown: Sequence[PageRecording],
-    *,
-    svg: bool,
+    formats: tuple[Format, ...],
 ) -> Path:
     figures = [block for each in shown for block in each.blocks if isinstance(block, Figure)]
-    drawn = named_figures(figures, prefix, svg=svg)
-    write_figures(drawn, page.parent)
+    drawn = named_figures(figures, prefix, formats)
+    write_images(drawn, page.parent)
     write_text(page, _rendered(head, regression, shown, drawn))
     return page
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from perfanalysis.drawing.matplotlib import Format
 from perfanalysis.errors import AnalysisError, UsageError
 from perfanalysis.files.documents import Document, write_json, write_text
 from perfanalysis.files.findings import Finding
@@ -45,8 +46,7 @@ def regress_run(
     acknowledged: Acknowledged,
     output: Path,
     kinds: Kinds,
-    *,
-    svg: bool = False,
+    formats: tuple[Format, ...] = (),
 ) -> Written:
     """Judge a run directory, or a run of the history by its id, by the history in *folder*, which is not changed.
 
@@ -59,7 +59,7 @@ def regress_run(
         raise UsageError(f"{run} holds no recording: there is nothing to judge")
     regression = regress(current, history.entries(), options, acknowledged)
     complete = replace(regression, data_errors=errors, notes=(*errors, *regression.notes))
-    return _write(complete, document, history.findings, output, svg=svg)
+    return _write(complete, document, history.findings, output, formats)
 
 
 def _document(run: Path | str, history: History, folder: Path, kinds: Kinds) -> tuple[Document, tuple[str, ...]]:
@@ -83,14 +83,14 @@ def run_of_history(word: str, documents: Sequence[Document], folder: Path) -> Do
 
 
 def _write(
-    regression: Regression, document: Document, findings: tuple[Finding, ...], output: Path, *, svg: bool
+    regression: Regression, document: Document, findings: tuple[Finding, ...], output: Path, formats: tuple[Format, ...]
 ) -> Written:
     paths = {ending: output / f"{STEM}.{ending}" for ending in ("json", "md", "xml")}
     told = regression_document(regression)
     write_json(paths["json"], told)
     write_text(paths["md"], markdown_text(regression))
     write_text(paths["xml"], junit_text(regression.run, suites_of(regression)))
-    page = write_trends(regression, output, svg=svg)
+    page = write_trends(regression, output, formats)
     part = {name: told[name] for name in ("exit_code", "reason", "method", "counts")} | {"document": f"{STEM}.json"}
     facts = {name: document.get(name) for name in ("run", "flow", "simulated", "emulated")}
     write_verdict(output / VERDICT_FILE, {**facts, "regression": part})

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from perfanalysis.files.discovery import Place
 from perfanalysis.files.source import Source
-from perfanalysis.reports.writing import make_report
+from perfanalysis.reports.writing import Wanted, make_report
 from perfanalysis.workloads.fine_tuning.analysis import across, analyse
 from perfanalysis.workloads.fine_tuning.parser import parse
 from perfanalysis.workloads.fine_tuning.scaling import leaf
@@ -18,9 +18,8 @@ from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.fine_tuning_runs import Training, matrix, write_job, write_tuning_run
 from tests.unit.analysis.fine_tuning_jobs import analysed, kpis
+from tests.unit.analysis.pages import figures_in
 from tests.unit.analysis.reports.test_report import page_of
-
-pytestmark = pytest.mark.usefixtures("quick_plots")
 
 
 def together(folder: Path, *trainings: Training) -> list[dict[str, KpiValue]]:
@@ -77,7 +76,7 @@ def test_the_phases_are_told_and_drawn_beside_each_other(tmp_path: Path) -> None
     assert chart.y.categories == ("tiny-1b", "small-3b")
     assert (reference.label, concurrent.label) == ("reference", "concurrent")
     assert concurrent.x == pytest.approx(reference.x / 1.25, rel=1e-3)
-    assert "compared.phases.png" in {path.name for path in paths.plots}
+    assert "compared.phases" in figures_in(paths.index)
     assert set(pd.read_parquet(paths.tables / "fine_tuning.parquet")["phase"]) == {"reference", "concurrent"}
     [one, *_] = [one for one in json.loads(paths.kpis.read_text())["kpis"] if one["name"] == "training_gpus"]
     assert one["labels"]["phase"] == "reference"
@@ -114,9 +113,10 @@ def test_settings_of_a_cell_that_count_gpus_do_not_tell_setups_apart(tmp_path: P
     assert all(one["value"] for one in found)
 
 
+@pytest.mark.usefixtures("quick_plots")
 def test_a_matrix_is_a_table_with_figures_that_compare(tmp_path: Path) -> None:
     directory = write_tuning_run(tmp_path, matrix())
-    paths = make_report(directory)
+    paths = make_report(directory, wanted=Wanted(formats=("png",)))
     names = {path.name for path in paths.plots}
     compared = {"scaling", "models", "hyper_parameters", "memory", "losses", "distributions"}
     assert {f"compared.{name}.png" for name in compared} <= names

@@ -23,8 +23,7 @@ from perfanalysis.workloads.scale_test.sections import sections
 
 from tests.data.synthetic_runs import Shape, write_run
 from tests.unit.analysis.hand_made import life, submission, tables, transition
-
-pytestmark = pytest.mark.usefixtures("quick_plots")
+from tests.unit.analysis.pages import figures_in
 
 EVERYTHING = Shape(workloads=300, nodes=8, pods=2, rate=10.0, failing=0.02, kind="TrainingWorkload", everything=True)
 EVERY_FIGURE = {"general", "distributions", "detailed", "ramp", "queues", "evictions", "concurrency", "gpus", "nodes"}
@@ -166,7 +165,7 @@ def test_one_namespace_without_a_queue_has_no_queues() -> None:
 def test_everything_that_occurs_is_shown(tmp_path: Path) -> None:
     run = write_run(tmp_path, [EVERYTHING])
     paths = make_report(run)
-    assert {path.stem for path in paths.plots} >= {*EVERY_FIGURE, "control_plane", "failures"}
+    assert set(figures_in(paths.index)) >= {*EVERY_FIGURE, "control_plane", "failures"}
     page = paths.index.read_text()
     for words in (
         "Pod group creation",
@@ -188,7 +187,7 @@ def test_an_unfinished_run_has_its_plots(tmp_path: Path) -> None:
     """Cut off in mid-submission, with queues, evictions and scrapes that had begun."""
     run = write_run(tmp_path, [replace(EVERYTHING, cut_after=20.0)], status="running")
     paths = make_report(run)
-    assert {path.stem for path in paths.plots} >= {*EVERY_FIGURE, "control_plane"} - {"evictions"}
+    assert set(figures_in(paths.index)) >= {*EVERY_FIGURE, "control_plane"} - {"evictions"}
     assert all(finding.severity != "error" for finding in paths.findings)
 
 

@@ -15,8 +15,6 @@ from perfanalysis.workloads.selection import Selection
 from tests.data.synthetic_runs import Shape, write_run
 from tests.unit.analysis.hand_made import life, submission, tables, transition
 
-pytestmark = pytest.mark.usefixtures("quick_plots")
-
 SUBMITTED = [submission("b", 3.0), submission("a", 1.0), submission("c", 2.0)]
 SEEN = [
     row

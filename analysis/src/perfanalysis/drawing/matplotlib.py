@@ -1,0 +1,243 @@
+"""Figures as PNG and SVG files, drawn by matplotlib, for slides and documents. Every point is on them."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+import warnings
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from perfanalysis.drawing.charts import SHADES, Axis, Chart, Figure, Layer
+from perfanalysis.drawing.ends import ends_of
+from perfanalysis.drawing.palette import LIGHT, LIGHT_BACKGROUND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
+    from matplotlib.figure import SubFigure
+
+Format = Literal["png", "svg"]
+WIDTH, DOTS_PER_INCH = 1440, 100
+SCALE = 1.35
+"""Pixels for a CSS pixel of a chart's declared height."""
+ROW_PIXELS, LEGEND_PIXELS, HEAD_PIXELS = 70, 22, 60
+"""Of a row for its titles and x axis, of a line of its legend, of the figure for its title."""
+INK, MUTED, GRID, MARK_INK, NO_DATA = "#1b2430", "#5d6b7a", "#e4e8ee", "#9a5b00", "#edf0f4"
+DASHES = {"solid": "-", "dash": "--", "dashdot": "-."}
+MANY_POINTS = 3_000
+"""From here on points are an image in an SVG file too."""
+LONGEST_NAME, MOST_COLUMNS, LETTERS = 60, 6, 170
+"""Letters of a legend's entry, entries of a line, and letters that a line over the whole width has room for."""
+STYLE: dict[str, Any] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9,
+    "text.parse_math": False,
+    "text.color": INK,
+    "axes.labelcolor": MUTED,
+    "axes.edgecolor": "#c4ccd6",
+    "axes.titlecolor": INK,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": GRID,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "legend.labelcolor": MUTED,
+    "path.simplify": True,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "psap.perf",
+}
+
+
+def image(figure: Figure, form: Format) -> bytes:
+    """The content of a PNG or SVG file, WIDTH pixels wide; the same figure gives the same bytes."""
+    import matplotlib
+    from matplotlib.figure import Figure as Picture
+
+    heights = [_row_pixels(row) for row in figure.rows]
+    content = io.BytesIO()
+    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+        # a name in letters that the font has not is drawn with boxes in their place
+        warnings.filterwarnings("ignore", "Glyph .* missing")
+        size = (WIDTH / DOTS_PER_INCH, (HEAD_PIXELS + sum(heights)) / DOTS_PER_INCH)
+        picture = Picture(figsize=size, dpi=DOTS_PER_INCH, layout="constrained")
+        _title(picture, figure)
+        if figure.rows:
+            parts = np.atleast_1d(picture.subfigures(len(figure.rows), 1, height_ratios=heights))
+            for part, row in zip(parts, figure.rows, strict=True):
+                _row(part, row)
+        picture.savefig(content, format=form, metadata={"Date": None} if form == "svg" else {"Software": None})
+    return content.getvalue()
+
+
+def _row_pixels(row: tuple[Chart, ...]) -> float:
+    lines = max(_legend_lines(chart, len(row)) for chart in row)
+    return SCALE * max(chart.height for chart in row) + ROW_PIXELS + LEGEND_PIXELS * lines
+
+
+def _title(picture: Picture, figure: Figure) -> None:
+    picture.suptitle(figure.title, x=0.01, ha="left", fontsize=14, fontweight="bold")
+    if figure.marks:
+        picture.supxlabel(" \u00b7 ".join(figure.marks), x=0.99, ha="right", fontsize=9, color=MARK_INK)
+
+
+def _row(part: SubFigure, row: tuple[Chart, ...]) -> None:
+    shares = [chart.share for chart in row]
+    every = part.subplots(1, len(row), width_ratios=shares, squeeze=False)[0]
+    for axes, chart in zip(every, row, strict=True):
+        _chart(part, axes, chart, len(row))
+
+
+def _chart(part: SubFigure, axes: Axes, chart: Chart, beside: int) -> None:
+    axes.set_title(chart.title)
+    x_ends, y_ends = ends_of(chart)
+    for name, axis, ends in (("x", chart.x, x_ends), ("y", chart.y, y_ends)):
+        axes.set(**{f"{name}label": axis.text, f"{name}scale": axis.scale, f"{name}lim": ends})
+        _ticks(axes, name, axis)
+    if not chart.y.labelled:
+        axes.set_ylabel("")
+        axes.tick_params(labelleft=False)
+    handles = [(layer.label, LAYERS[layer.kind](axes, layer)) for layer in chart.layers]
+    axes.set(xlim=x_ends, ylim=y_ends)
+    if chart.meaning is not None:
+        part.colorbar(axes.images[-1], ax=axes, label=chart.meaning.text)
+    lines = _legend_lines(chart, beside)
+    if lines:
+        named = [(handle, _short(label)) for (label, handle), layer in _named(handles, chart) if layer.kind != "heat"]
+        columns = -(-len(named) // lines)
+        # below the x axis with its label
+        place = {"loc": "upper left", "bbox_to_anchor": (0, 0), "borderaxespad": 5.2}
+        axes.legend(*zip(*named, strict=True), ncols=columns, **place)
+
+
+def _named(handles: list[tuple[str, Any]], chart: Chart) -> zip[tuple[tuple[str, Any], Layer]]:
+    return zip(handles, chart.layers, strict=True)
+
+
+def _legend_lines(chart: Chart, beside: int) -> int:
+    """Lines of the legend of a chart that shares its row with others; a single layer needs none."""
+    names = [_short(layer.label) for layer in chart.layers if layer.kind != "heat"]
+    if len(names) < 2:
+        return 0
+    columns = min(MOST_COLUMNS, int(LETTERS / beside / (max(len(name) for name in names) + 6)))
+    return int(-(-len(names) // max(columns, 1)))
+
+
+def _short(label: str) -> str:
+    # matplotlib leaves out what begins with _
+    return textwrap.shorten(label, LONGEST_NAME, placeholder="\u2026").replace("_", "\u200a_", label.startswith("_"))
+
+
+def _ticks(axes: Axes, name: str, axis: Axis) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    if axis.categories:
+        every = -(-len(axis.categories) // (40 if name == "y" else 8))
+        places = range(0, len(axis.categories), every)
+        axes.set(**{f"{name}ticks": list(places), f"{name}ticklabels": [axis.categories[place] for place in places]})
+        return
+    of = axes.xaxis if name == "x" else axes.yaxis
+    if axis.whole:
+        of.set_major_locator(MaxNLocator(integer=True))
+    of.set_major_formatter(FuncFormatter(_number))
+
+
+def _number(value: float, _: object) -> str:
+    return f"{value:,.12g}".replace(",", "\u202f").replace("-", "\u2212")
+
+
+def _colour(layer: Layer) -> str:
+    return LIGHT[layer.colour % len(LIGHT)]
+
+
+def _points(axes: Axes, layer: Layer) -> Any:
+    many = len(layer.x) >= MANY_POINTS
+    size, alpha = (2.0, 0.3) if many else (4.5, 0.7)
+    look = {"markersize": size, "alpha": alpha, "markeredgewidth": 0, "rasterized": many}
+    return axes.plot(layer.x, layer.y, "o", color=_colour(layer), **look)[0]
+
+
+def _line(axes: Axes, layer: Layer) -> Any:
+    look = {"drawstyle": "steps-post"} if layer.kind == "steps" else {"marker": "o" if layer.dots else ""}
+    return axes.plot(layer.x, layer.y, color=_colour(layer), linestyle=DASHES[layer.dash], linewidth=1.6, **look)[0]
+
+
+def _filled(axes: Axes, layer: Layer) -> Any:
+    low = np.zeros(len(layer.x)) if layer.low is None else layer.low
+    step: Literal["post"] | None = "post" if layer.kind == "area" else None
+    return axes.fill_between(layer.x, low, layer.y, step=step, color=_colour(layer), alpha=0.28, linewidth=0)
+
+
+def _bars(axes: Axes, layer: Layer) -> Any:
+    return axes.bar(layer.x, layer.y, 0.9 * layer.width, color=_colour(layer))
+
+
+def _sidebars(axes: Axes, layer: Layer) -> Any:
+    return axes.barh(layer.y, layer.x, 0.9 * layer.width, color=_colour(layer))
+
+
+def _ranges(axes: Axes, layer: Layer) -> Any:
+    if layer.low is not None and layer.high is not None:
+        axes.hlines(layer.y, layer.low, layer.high, color=_colour(layer), alpha=0.5, linewidth=3.5)
+    return axes.plot(layer.x, layer.y, "o", color=_colour(layer), markersize=6)[0]
+
+
+def _heat(axes: Axes, layer: Layer) -> Any:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    assert layer.shades is not None  # noqa: S101 - a heat layer has shades
+    meaning = layer.shades.meaning
+    shades = LinearSegmentedColormap.from_list("shades", SHADES).with_extremes(bad=NO_DATA)
+    edges = (layer.x[0], layer.x[-1], layer.y[-1], layer.y[0])
+    look: dict[str, Any] = {"aspect": "auto", "interpolation": "nearest", "extent": edges, "cmap": shades}
+    axes.grid(visible=False)
+    return axes.imshow(layer.shades.values, vmin=meaning.low, vmax=meaning.high, **look)
+
+
+def _moments(axes: Axes, layer: Layer) -> Any:
+    return axes.vlines(
+        layer.x, 0, 1, color=_colour(layer), linewidth=1.2, alpha=0.8, transform=axes.get_xaxis_transform()
+    )
+
+
+def _spans(axes: Axes, layer: Layer) -> Any:
+    ends = layer.x if layer.high is None else layer.high
+    pairs = list(zip(layer.x.tolist(), (ends - layer.x).tolist(), strict=True))
+    look: dict[str, Any] = {"facecolors": _colour(layer), "alpha": 0.12, "transform": axes.get_xaxis_transform()}
+    return axes.broken_barh(pairs, (0, 1), **look)
+
+
+def _stretches(axes: Axes, layer: Layer) -> Any:
+    ends = layer.x if layer.high is None else layer.high
+    bars = axes.barh(layer.y, ends - layer.x, 0.9 * layer.width, left=layer.x, color=_colour(layer), edgecolor="white")
+    for bar, name in zip(bars, layer.names, strict=False):
+        middle = (bar.get_x(), bar.get_y() + bar.get_height() / 2)
+        look = {"fontsize": 7.5, "color": LIGHT_BACKGROUND, "va": "center", "in_layout": False}
+        axes.annotate(name, middle, xytext=(4, 0), textcoords="offset points", **look).set_clip_path(bar)
+    return bars
+
+
+LAYERS: dict[str, Callable[[Axes, Layer], Any]] = {
+    "points": _points,
+    "line": _line,
+    "steps": _line,
+    "area": _filled,
+    "band": _filled,
+    "bars": _bars,
+    "sidebars": _sidebars,
+    "ranges": _ranges,
+    "heat": _heat,
+    "moments": _moments,
+    "spans": _spans,
+    "stretches": _stretches,
+}
