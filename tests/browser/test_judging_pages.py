@@ -8,27 +8,11 @@ import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.results.history.folder import add
 
-from tests.browser.test_report_page import WIDTHS, look_at
+from tests.browser.chromium import WHOLE, WIDTHS, opened
 from tests.data.synthetic_runs import Shape, write_run
 from tests.unit.analysis.histories import document, kpi
 
 pytestmark = pytest.mark.browser
-
-LOOK = """
-<script>
-window.addEventListener("load", () => setTimeout(() => {
-  const canvases = [...document.querySelectorAll("canvas")];
-  window.parent.postMessage(JSON.stringify({
-    problems: window.problems,
-    loaded: performance.getEntriesByType("resource").map((entry) => entry.name).filter((name) => !/^data:/.test(name)),
-    pageWidth: document.documentElement.scrollWidth,
-    viewport: document.documentElement.clientWidth,
-    canvases: canvases.length,
-    empty: canvases.filter((canvas) => !drawn(canvas)).length,
-  }), "*");
-}, 200));
-</script>
-"""
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +34,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_a_page_is_whole_at_every_width(
     pages: dict[str, Path], name: str, charts: int, device: str, tmp_path: Path
 ) -> None:
-    found = look_at(pages[name], WIDTHS[device], tmp_path, look=LOOK)
-    assert (found["problems"], found["loaded"], found["empty"]) == ([], [], 0)
-    assert found["pageWidth"] == found["viewport"] == WIDTHS[device]
-    assert int(str(found["canvases"])) >= charts
+    with opened(pages[name], WIDTHS[device], tmp_path) as tab:
+        found = tab.find("return looked()")
+    assert found["plots"] >= charts
+    assert found == {**WHOLE, "pageWidth": WIDTHS[device], "plots": found["plots"]}

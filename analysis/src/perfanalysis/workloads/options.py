@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from perfanalysis.workloads.kinds import Kinds, shipped
 from perfanalysis.workloads.percentiles import METHODS
 
 if TYPE_CHECKING:

@@ -125,7 +125,8 @@
     scrolled.observe(plot);
     sized.observe(plot);
   }
-  colours.onChange(() => [...states.values()].filter((state) => state.drawn).forEach(draw));
+  // other colours: those in sight now, the others when they are scrolled to again
+  colours.onChange(() => [...states.keys()].forEach((plot) => { scrolled.unobserve(plot); scrolled.observe(plot); }));
   window.addEventListener("beforeprint", () => states.forEach(draw));
   (window.requestIdleCallback ?? setTimeout)(plotly);
 })();

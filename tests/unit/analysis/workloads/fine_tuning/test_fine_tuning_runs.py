@@ -129,7 +129,7 @@ def test_a_matrix_is_a_table_with_figures_that_compare(tmp_path: Path) -> None:
     assert 'class="sortable"' in paths.index.read_text()
     assert [finding.text for finding in paths.findings] == ["the job failed: OOMKilled (exit code 137)"]
     first = paths.index.read_bytes()
-    assert make_report(directory).index.read_bytes() == first
+    assert make_report(directory, wanted=Wanted(formats=("png",))).index.read_bytes() == first
 
 
 def test_every_figure_says_what_was_simulated(tmp_path: Path) -> None:
