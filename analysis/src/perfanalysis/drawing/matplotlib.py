@@ -32,7 +32,7 @@ MANY_POINTS = 3_000
 """From here on points are an image in an SVG file too."""
 LONGEST_NAME, MOST_COLUMNS, LETTERS = 60, 6, 170
 """Letters of a legend's entry, entries of a line, and letters that a line over the whole width has room for."""
-STYLE: dict[str, Any] = {
+STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9,
@@ -73,8 +73,8 @@ def image(figure: Figure, form: Format) -> bytes:
         picture = Picture(figsize=size, dpi=DOTS_PER_INCH, layout="constrained")
         _title(picture, figure)
         if figure.rows:
-            parts = np.atleast_1d(picture.subfigures(len(figure.rows), 1, height_ratios=heights))
-            for part, row in zip(parts, figure.rows, strict=True):
+            parts = picture.subfigures(len(figure.rows), 1, height_ratios=heights, squeeze=False)
+            for part, row in zip(parts[:, 0], figure.rows, strict=True):
                 _row(part, row)
         picture.savefig(content, format=form, metadata={"Date": None} if form == "svg" else {"Software": None})
     return content.getvalue()
@@ -107,21 +107,21 @@ def _chart(part: SubFigure, axes: Axes, chart: Chart, beside: int) -> None:
     if not chart.y.labelled:
         axes.set_ylabel("")
         axes.tick_params(labelleft=False)
-    handles = [(layer.label, LAYERS[layer.kind](axes, layer)) for layer in chart.layers]
+    handles = [LAYERS[layer.kind](axes, layer) for layer in chart.layers]
     axes.set(xlim=x_ends, ylim=y_ends)
     if chart.meaning is not None:
         part.colorbar(axes.images[-1], ax=axes, label=chart.meaning.text)
     lines = _legend_lines(chart, beside)
     if lines:
-        named = [(handle, _short(label)) for (label, handle), layer in _named(handles, chart) if layer.kind != "heat"]
+        named = [
+            (handle, _short(layer.label))
+            for handle, layer in zip(handles, chart.layers, strict=True)
+            if layer.kind != "heat"
+        ]
         columns = -(-len(named) // lines)
         # below the x axis with its label
-        place = {"loc": "upper left", "bbox_to_anchor": (0, 0), "borderaxespad": 5.2}
-        axes.legend(*zip(*named, strict=True), ncols=columns, **place)
-
-
-def _named(handles: list[tuple[str, Any]], chart: Chart) -> zip[tuple[tuple[str, Any], Layer]]:
-    return zip(handles, chart.layers, strict=True)
+        place: dict[str, Any] = {"bbox_to_anchor": (0, 0), "borderaxespad": 5.2, "ncols": columns}
+        axes.legend([handle for handle, _ in named], [name for _, name in named], loc="upper left", **place)
 
 
 def _legend_lines(chart: Chart, beside: int) -> int:
@@ -163,12 +163,14 @@ def _colour(layer: Layer) -> str:
 def _points(axes: Axes, layer: Layer) -> Any:
     many = len(layer.x) >= MANY_POINTS
     size, alpha = (2.0, 0.3) if many else (4.5, 0.7)
-    look = {"markersize": size, "alpha": alpha, "markeredgewidth": 0, "rasterized": many}
+    look: dict[str, Any] = {"markersize": size, "alpha": alpha, "markeredgewidth": 0, "rasterized": many}
     return axes.plot(layer.x, layer.y, "o", color=_colour(layer), **look)[0]
 
 
 def _line(axes: Axes, layer: Layer) -> Any:
-    look = {"drawstyle": "steps-post"} if layer.kind == "steps" else {"marker": "o" if layer.dots else ""}
+    look: dict[str, Any] = (
+        {"drawstyle": "steps-post"} if layer.kind == "steps" else {"marker": "o" if layer.dots else ""}
+    )
     return axes.plot(layer.x, layer.y, color=_colour(layer), linestyle=DASHES[layer.dash], linewidth=1.6, **look)[0]
 
 
@@ -222,7 +224,7 @@ def _stretches(axes: Axes, layer: Layer) -> Any:
     bars = axes.barh(layer.y, ends - layer.x, 0.9 * layer.width, left=layer.x, color=_colour(layer), edgecolor="white")
     for bar, name in zip(bars, layer.names, strict=False):
         middle = (bar.get_x(), bar.get_y() + bar.get_height() / 2)
-        look = {"fontsize": 7.5, "color": LIGHT_BACKGROUND, "va": "center", "in_layout": False}
+        look: dict[str, Any] = {"fontsize": 7.5, "color": LIGHT_BACKGROUND, "va": "center", "in_layout": False}
         axes.annotate(name, middle, xytext=(4, 0), textcoords="offset points", **look).set_clip_path(bar)
     return bars
 

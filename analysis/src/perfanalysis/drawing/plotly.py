@@ -100,7 +100,7 @@ def fewer(chart: Chart) -> int:
 def _layout(chart: Chart) -> dict[str, Any]:
     x_ends, y_ends = ends_of(chart)
     named = [layer for layer in chart.layers if layer.kind != "heat"]
-    layout = {
+    layout: dict[str, Any] = {
         "height": chart.height,
         "showlegend": len(named) > 1,
         "hovermode": _hover_mode(chart),
