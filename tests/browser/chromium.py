@@ -114,6 +114,7 @@ def opened(page: Path, width: int, profile: Path, scheme: str = "light") -> Iter
     ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
+        tab = None
         try:
             port = next(
                 found[1] for line in process.stderr if (found := re.search(r"listening on ws://[^:]+:(\d+)", line))
@@ -129,6 +130,7 @@ def opened(page: Path, width: int, profile: Path, scheme: str = "light") -> Iter
             tab.call("Page.navigate", url=page.resolve().as_uri())
             tab.find('while (document.readyState !== "complete") await new Promise((done) => setTimeout(done, 20));')
             yield tab
-            tab.close()
         finally:
+            if tab is not None:
+                tab.close()
             process.kill()

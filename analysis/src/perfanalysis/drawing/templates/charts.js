@@ -64,7 +64,6 @@
   const touch = window.matchMedia("(pointer: coarse)").matches;
   const settings = (state) => ({
     displaylogo: false,
-    displayModeBar: "hover",
     modeBarButtons: [
       [{ name: "download", title: "Download as PNG", icon: window.Plotly.Icons.camera, click: () => download(state) }],
       ["zoom2d", "pan2d", "select2d", "resetScale2d"],
