@@ -1,7 +1,7 @@
 """Writes the drawings of ``docs/architecture.md``: which room of each package imports which, read from the code.
 
 Run it after moving a module or adding an import between rooms: ``python docs/generate_architecture.py``. A test fails
-when that was forgotten; the layers themselves are contracts of import-linter in ``pyproject.toml`` (``make lint``).
+when that was forgotten; which room may import which is tested beside each package (``test_rooms.py``).
 """
 
 from __future__ import annotations

@@ -18,8 +18,11 @@ const ink = () => { const style = getComputedStyle(marks(plot)[0]); return style
 const switched = document.getElementById("scheme");
 const shades = [shade()], inks = [ink()], words = [switched.textContent];
 for (let time = 0; time < 3; time++) {
+  const before = switched.textContent, was = ink();
   switched.click();
-  await pause(500);
+  // the page's own system colours are the light ones here: from system to light nothing changes but the word
+  for (let wait = 0; wait < 100 && (switched.textContent === before || (time > 0 && ink() === was)); wait++)
+    await pause(200);
   shades.push(shade()); inks.push(ink()); words.push(switched.textContent);
 }
 const named = [...document.querySelectorAll(".plot")].find((one) => one.layout.showlegend && one.data.length > 1);

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load_check import check_load
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 
-DECLARED = Path(__file__).resolve().parents[3] / "playbooks" / "scale_test" / "settings.yml"
-SETTINGS = {name: option["default"] for name, option in yaml.safe_load(DECLARED.read_text())["options"].items()}
+PROJECT = Project(Path(__file__).resolve().parents[3])
+SETTINGS = {option.name: option.default for option in PROJECT.flow("scale_test").settings}
 CELLS = [{"scale_test_count": 10}, {"scale_test_count": 40}]
 
 
