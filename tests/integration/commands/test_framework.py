@@ -388,8 +388,9 @@ def test_cells_that_never_begin_leave_nothing(project: TemporaryProject) -> None
 def _cell(project: TemporaryProject, index: int, role: str) -> Task:
     import yaml
 
-    path = project.root / "playbooks" / f"cell_{index}.yml"
+    path = project.root / "playbooks" / f"flow_{index}" / "cell.yml"
+    path.parent.mkdir()
     path.write_text(yaml.safe_dump([_include(role)]))
     cell = {"index": index, "name": f"role={role}", "values": {"role": role}}
     include = {"name": f"Cell {index}", "ansible.builtin.include_tasks": "shared/cell.yml"}
-    return {**include, "vars": {"perf_cell": cell, "perf_cell_tasks": str(path)}}
+    return {**include, "vars": {"perf_cell": cell, "perf_flow": path.parent.name}}
