@@ -13,6 +13,8 @@ from tests.data.synthetic_runs import Shape, write_run
 pytestmark = pytest.mark.browser
 LOOK = """
 const [plot] = await drawn();
+// a chart takes the colours when it is in sight
+plot.scrollIntoView({ behavior: "instant" });
 const shade = () => getComputedStyle(document.body).backgroundColor;
 const ink = () => { const style = getComputedStyle(marks(plot)[0]); return style.fill + style.stroke; };
 const switched = document.getElementById("scheme");
