@@ -30,7 +30,7 @@ def test_up_twice_is_a_no_op(labs: Labs, lab: Lab) -> None:
 def test_up_with_other_options_is_refused(labs: Labs, lab: Lab) -> None:
     other = labs.run("up", "--name", lab.name, "--gpus", "4")
     assert other.returncode == 2
-    assert "is up with gpus_per_node = 8, not 4" in other.stderr
+    assert "is running with gpus_per_node = 8, not 4" in other.stderr
 
 
 def test_every_program_listens_on_loopback_only(lab: Lab) -> None:
