@@ -74,9 +74,9 @@ def test_a_matrix_of_kinds_and_numbers_has_a_cell_each(shared_lab: Lab, tmp_path
 
 
 def test_a_failing_cell_neither_hides_nor_stops_the_others(shared_lab: Lab, tmp_path: Path) -> None:
-    # this lab has no Run:ai, so nothing of the cells can be submitted; both are tried
-    kind, counts = "scale_test_workload_kind=TrainingWorkload", '{"scale_test_count": [1, 2]}'
-    words = ["-e", "@presets/smoke.yml", "-e", kind, "-e", counts]
+    # there is no such queue, so nothing of the cells can be submitted; both are tried
+    queue, counts = "scale_test_queue=nowhere", '{"scale_test_count": [1, 2]}'
+    words = ["-e", "@presets/smoke.yml", "-e", queue, "-e", counts]
     played = _play(shared_lab, tmp_path, *words, "--tags", "test")
     assert played.returncode == 2
     cells = [_document(path) for path in sorted(_run(tmp_path).rglob("cell.json"))]

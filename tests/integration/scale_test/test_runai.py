@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Priority, Tenant
 
 from .conftest import Submission
@@ -70,9 +69,3 @@ def test_priorities_reach_the_pods(project: Submission) -> None:
     victims = [row for row in project.rows("transitions") if row["transition"] == "evicted" and row["kind"] == "Pod"]
     assert victims
     assert {priorities[row["workload"]] for row in victims} == {0}
-
-
-def test_a_cluster_without_run_ai_says_what_is_missing(submission: Submission) -> None:
-    submission.kind = "trainingworkload"
-    with pytest.raises(ClusterError, match=r"no kind TrainingWorkload of run\.ai/v2alpha1: install Run:ai"):
-        submission.submit()
