@@ -76,7 +76,11 @@ class _Work:
         except PerfError as raised:
             error = raised
         for journal in (rows, sending):
-            journal.close()
+            try:
+                journal.close()
+            except PerfError as raised:
+                # rows of the last moments may fail as those before did: the first error is the one to report
+                error = error or raised
         ended_by = FAILED if error else STOPPED if self._stopped else ALL_SENT
         self._standing(tools, clock, ended_by, str(error) if error else None).write(self._own.done)
         if error:
