@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Priority, Tenant
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Tenant
 
 from .conftest import Submission
 
@@ -60,9 +60,8 @@ def test_an_interactive_workload_is_complete_when_it_runs(project: Submission) -
 
 
 def test_priorities_reach_the_pods(project: Submission) -> None:
-    project.kind, project.count, project.gpus = "trainingworkload", 24, 8
-    project.rate, project.duration_s = 8.0, 6.0
-    project.priorities = [Priority("low", 0, weight=5), Priority("high", 1000)]
+    project.crowd()
+    project.kind = "trainingworkload"
     end = project.submit()
     assert end.accounting.submitted == end.accounting.completed + end.accounting.failed == 24
     priorities = {row["name"]: row["priority"] for row in project.rows("submissions")}

@@ -82,14 +82,8 @@ def test_a_gang_starts_whole_or_not_at_all(submission: Submission, kind: str) ->
     assert Counter(row["transition"] for row in groups if row["workload"] in (first, second))["scheduled"] == 2
 
 
-def crowd(submission: Submission) -> None:
-    """Of 24 workloads of whole nodes 4 are of high priority; those of low priority alone take all 20 nodes."""
-    submission.priorities = [Priority("low", 0, weight=5), Priority("high", 1000)]
-    submission.count, submission.gpus, submission.rate, submission.duration_s = 24, 8, 8.0, 6.0
-
-
 def test_a_pod_without_a_controller_that_is_preempted_has_failed(submission: Submission) -> None:
-    crowd(submission)
+    submission.crowd()
     submission.kind = "pod"
     accounting = submission.submit().accounting
     assert accounting.submitted == accounting.completed + accounting.failed == 24
@@ -100,7 +94,7 @@ def test_a_pod_without_a_controller_that_is_preempted_has_failed(submission: Sub
 
 
 def test_jobs_of_high_priority_preempt_those_of_low_priority(submission: Submission) -> None:
-    crowd(submission)
+    submission.crowd()
     end = submission.submit()
     assert end.accounting.sentence() == "24 of 24 workloads submitted: 24 completed, 0 failed, 0 lost"
     assert end.accounting.identity_holds
