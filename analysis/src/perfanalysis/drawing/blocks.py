@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from perfanalysis.drawing.charts import Figure
+from perfanalysis.files.findings import Finding
 
 
 @dataclass(frozen=True)
@@ -93,20 +94,11 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Remark:
-    """A finding as it is shown; `link` is a path in the run directory, empty where `where` is none."""
-
-    severity: str
-    where: str
-    text: str
-    link: str = ""
-
-
-@dataclass(frozen=True)
 class Remarks:
-    """What the reader must know about the data."""
+    """What the reader must know about the data; `links` has what findings name as paths in the run directory."""
 
-    remarks: tuple[Remark, ...]
+    findings: tuple[Finding, ...]
+    links: frozenset[str]
     name: str = "findings"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from perfanalysis.drawing.blocks import Block, Note, Remark, Remarks, Section, Tile, Tiles
+from perfanalysis.drawing.blocks import Block, Note, Remarks, Section, Tile, Tiles
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.files.discovery import Run
 from perfanalysis.files.documents import listing
@@ -91,14 +91,14 @@ def _headlines(result: RunAnalysis) -> tuple[Block, ...]:
 
 
 def _remarks(run: Run, findings: tuple[Finding, ...]) -> tuple[Block, ...]:
-    remarks = tuple(Remark(one.severity, one.where, one.text, _link(run, one.where)) for one in findings)
-    return (Remarks(remarks),) if remarks else ()
+    links = frozenset(one.where for one in findings if _is_inside(run, one.where))
+    return (Remarks(findings, links),) if findings else ()
 
 
-def _link(run: Run, where: str) -> str:
-    """Where a finding points to, when that is a file or folder of the run."""
-    inside = bool(where) and not Path(where).is_absolute() and ".." not in Path(where).parts
-    return where if inside and where != "." and (run.directory / where).exists() else ""
+def _is_inside(run: Run, where: str) -> bool:
+    """Whether a finding points to a file or folder of the run."""
+    inside = not Path(where).is_absolute() and ".." not in Path(where).parts
+    return inside and where not in ("", ".") and (run.directory / where).exists()
 
 
 def _comparison(result: RunAnalysis) -> tuple[Block, ...]:

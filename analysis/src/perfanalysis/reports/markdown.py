@@ -85,8 +85,8 @@ class _Writer:
             tiles = ((Cell(tile.label, tile.help), tile.value) for tile in block.tiles)
             yield from table_lines((Field("Result"), Field("Value", "number")), tiles, self._cell)
         elif isinstance(block, Remarks):
-            for one in block.remarks:
-                where = self._link(Link(one.link, one.where)) if one.link else plain(one.where)
+            for one in block.findings:
+                where = self._link(Link(one.where, one.where)) if one.where in block.links else plain(one.where)
                 yield f"- **{one.severity}** {where}: {plain(one.text)}"
         else:
             yield plain(block.text)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, get_args
 
 from perfanalysis.files.documents import Document, finite_number, mapping, text_or_none
 from perfanalysis.units import unit_of
-from perfanalysis.workloads.percentiles import Method
+from perfanalysis.workloads.percentiles import Method, Value
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
@@ -20,17 +20,6 @@ DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 MeasuresType = TypeVar("MeasuresType")
-
-
-@dataclass(frozen=True)
-class Value:
-    """What a KPI's function returns: a number, or None with the reason; interval and sample size where known."""
-
-    number: float | None
-    reason: str | None = None
-    low: float | None = None
-    high: float | None = None
-    count: int | None = None
 
 
 @dataclass(frozen=True)
@@ -77,21 +66,14 @@ class Kpi(Generic[MeasuresType]):
             raise ValueError(f"KPI {self.name}: {error}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class KpiValue:
-    """A KPI of one recording, whoever measured it. `number` is None exactly when `reason` says why, unless only the
-    interval is missing.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KpiValue(Value):
+    """The value of a KPI of one recording, whoever measured it."""
 
     name: str
     help: str
     unit: str
     direction: Direction
-    number: float | None
-    reason: str | None = None
-    low: float | None = None
-    high: float | None = None
-    count: int | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     """Its own, beside those of the recording."""
     headline: str | None = None
@@ -136,18 +118,18 @@ def _evaluate(kpi: Kpi[MeasuresType], measures: MeasuresType, absent: Sequence[s
         if number is not None and not math.isfinite(number):
             raise ValueError(f"KPI {kpi.name}: its function gave {number}; missing is None with a reason")
     return KpiValue(
-        kpi.name,
-        kpi.help,
-        kpi.unit,
-        kpi.direction,
         _native(value.number),
         value.reason,
         _native(value.low),
         _native(value.high),
         None if value.count is None else int(value.count),
-        kpi.labels,
-        kpi.headline,
-        kpi.of,
+        name=kpi.name,
+        help=kpi.help,
+        unit=kpi.unit,
+        direction=kpi.direction,
+        labels=kpi.labels,
+        headline=kpi.headline,
+        of=kpi.of,
     )
 
 
@@ -156,20 +138,16 @@ def _native(number: float | None) -> float | None:
     return None if number is None else float(number)
 
 
-@dataclass(frozen=True)
-class Labelled:
-    """The KPIs of one recording with the labels that tell it from others."""
-
-    labels: Mapping[str, str]
-    values: tuple[KpiValue, ...]
+LabelledKpis = tuple[Mapping[str, str], tuple[KpiValue, ...]]
+"""The labels that tell a recording from others, and its KPIs."""
 
 
-def kpis_document(run: Mapping[str, Any], results: Iterable[Labelled], method: Method = "linear") -> dict[str, Any]:
+def kpis_document(run: Mapping[str, Any], results: Iterable[LabelledKpis], method: Method = "linear") -> Document:
     """The document psap.perf/kpis/1; `run` gives run, flow, status, simulated and emulated."""
     kpis = [
-        {**declared(value), "labels": {**result.labels, **value.labels}, **measured(value)}
-        for result in results
-        for value in result.values
+        {**declared(value), "labels": {**labels, **value.labels}, **measured(value)}
+        for labels, values in results
+        for value in values
     ]
     return {"schema": "psap.perf/kpis/1", **run, "percentiles": method, "kpis": kpis}
 
@@ -179,8 +157,8 @@ def declared(value: KpiValue) -> dict[str, Any]:
     return {"name": value.name, "help": value.help, "unit": value.unit, "direction": value.direction}
 
 
-def measured(value: KpiValue) -> dict[str, Any]:
-    """What documents say of a KPI in one recording."""
+def measured(value: Value) -> dict[str, Any]:
+    """What documents say of a value."""
     return {
         "value": value.number,
         "reason": value.reason,
@@ -202,31 +180,31 @@ def kpi_of_document(kpi: Document) -> KpiValue | None:
         return None
     low, high = kpi.get("low"), kpi.get("high")
     return KpiValue(
-        str(kpi.get("name")),
-        str(kpi.get("help", "")),
-        str(kpi.get("unit", "")),
-        cast(Direction, direction),
         number,
         text_or_none(kpi.get("reason")),
         None if low is None else finite_number(low),
         None if high is None else finite_number(high),
         count if isinstance(count, int) else None,
-        {str(name): str(text) for name, text in mapping(kpi.get("labels")).items()},
+        name=str(kpi.get("name")),
+        help=str(kpi.get("help", "")),
+        unit=str(kpi.get("unit", "")),
+        direction=cast(Direction, direction),
+        labels={str(name): str(text) for name, text in mapping(kpi.get("labels")).items()},
     )
 
 
-def openmetrics(results: Iterable[Labelled], common: Mapping[str, str]) -> str:
+def openmetrics(results: Iterable[LabelledKpis], common: Mapping[str, str]) -> str:
     """OpenMetrics text: one gauge family a KPI, one sample a recording; KPIs without a number have no sample."""
     from prometheus_client.metrics_core import Metric
     from prometheus_client.openmetrics.exposition import generate_latest
 
     families: dict[str, Metric] = {}
-    for result in results:
-        for value in result.values:
+    for labels, values in results:
+        for value in values:
             name, unit = metric_name(value), unit_of(value.unit).metric
             family = families.setdefault(name, Metric(name, value.help, "gauge", unit))
             if value.number is not None:
-                family.add_sample(name, _labels(common, result.labels, value.labels), value.number)
+                family.add_sample(name, _labels(common, labels, value.labels), value.number)
     text: bytes = generate_latest(_Collected(tuple(families.values())))  # type: ignore[no-untyped-call]
     return text.decode()
 
@@ -241,10 +219,10 @@ class _Collected:
         return self.families
 
 
-def metric_name(value: KpiValue) -> str:
+def metric_name(kpi: Kpi[Any] | KpiValue) -> str:
     """The metric family's name; OpenMetrics wants the unit as its ending."""
-    unit = unit_of(value.unit).metric
-    name = f"psap_perf_{value.name}"
+    unit = unit_of(kpi.unit).metric
+    name = f"psap_perf_{kpi.name}"
     return name if name.endswith(f"_{unit}") else f"{name}_{unit}"
 
 

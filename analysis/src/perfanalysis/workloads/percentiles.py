@@ -37,16 +37,18 @@ MOST_SIZES = 64
 """Sizes of samples, for each percentile, of which the draws' places are kept: 64 kB each."""
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A statistic of a sample; `reason` says why value or interval is missing."""
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A number, or None with the reason; its 95 % interval and the size of its sample where known.
 
-    statistic: str
-    value: float | None
-    low: float | None
-    high: float | None
-    count: int
-    reason: str | None
+    Of a number without an interval `reason` may say why it has none.
+    """
+
+    number: float | None
+    reason: str | None = None
+    low: float | None = None
+    high: float | None = None
+    count: int | None = None
 
 
 def smallest_sample(share: float) -> int:
@@ -86,28 +88,28 @@ def _place(count: int, share: float, method: Method) -> tuple[int, float]:
     return math.floor(index), 0.0 if index == math.floor(index) else 0.5
 
 
-def estimates(values: NDArray[np.float64], method: Method) -> tuple[Estimate, ...]:
+def estimates(values: NDArray[np.float64], method: Method) -> dict[str, Value]:
     """All statistics of the finite values, in the order of STATISTICS."""
     ordered = np.sort(values[np.isfinite(values)])
-    return tuple(_estimate(ordered, statistic, method) for statistic in STATISTICS)
+    return {statistic: _estimate(ordered, statistic, method) for statistic in STATISTICS}
 
 
-def _estimate(ordered: NDArray[np.float64], statistic: str, method: Method) -> Estimate:
+def _estimate(ordered: NDArray[np.float64], statistic: str, method: Method) -> Value:
     count = len(ordered)
     if count == 0:
-        return Estimate(statistic, None, None, None, 0, "no values")
+        return Value(None, "no values", count=0)
     if statistic == "max":
-        return Estimate(statistic, float(ordered[-1]), None, None, count, "no interval for the largest value")
+        return Value(float(ordered[-1]), "no interval for the largest value", count=count)
     share = SHARES[statistic]
     needed = smallest_sample(share)
     if count < needed:
-        return Estimate(statistic, None, None, None, count, f"needs {needed} values, has {count}")
+        return Value(None, f"needs {needed} values, has {count}", count=count)
     value = percentile(ordered, share, method)
     needed = smallest_interval_sample(share)
     if count < needed:
-        return Estimate(statistic, value, None, None, count, f"an interval needs {needed} values, has {count}")
+        return Value(value, f"an interval needs {needed} values, has {count}", count=count)
     low, high = bootstrap_interval(ordered, share, method)
-    return Estimate(statistic, value, low, high, count, None)
+    return Value(value, None, low, high, count)
 
 
 def bootstrap_interval(ordered: NDArray[np.float64], share: float, method: Method = "linear") -> tuple[float, float]:

@@ -15,7 +15,7 @@ from perfanalysis.files.discovery import Marks, Place, Run, check_run_directory,
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
 from perfanalysis.workloads.kinds import Kinds, shipped
-from perfanalysis.workloads.kpis import Labelled
+from perfanalysis.workloads.kpis import LabelledKpis
 from perfanalysis.workloads.labels import labels_of
 from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.prometheus.beside import load_ranges, place_metrics
@@ -67,9 +67,9 @@ class RunAnalysis:
         parts = (analysis.place.part for analysis in self.analyses if analysis.place.part)
         return (*self.marks.phrases, *dict.fromkeys(parts))
 
-    def labelled_kpis(self) -> tuple[Labelled, ...]:
+    def labelled_kpis(self) -> tuple[LabelledKpis, ...]:
         """The KPIs of each recording with the labels that tell it from the others."""
-        return tuple(Labelled(labels_of(analysis), analysis.kpis) for analysis in self.analyses)
+        return tuple((labels_of(analysis), analysis.kpis) for analysis in self.analyses)
 
 
 def report_directory(run_directory: Path, output: Path | None, kinds: Kinds | None = None) -> Path:

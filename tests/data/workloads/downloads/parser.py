@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from perfanalysis.files.source import Source
-from perfanalysis.workloads.kpis import Value
+from perfanalysis.workloads.percentiles import Value
 
 
 def parse(source: Source) -> dict[str, Any]:

@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 from perfanalysis.cli import cli
 from perfanalysis.workloads.kinds import shipped
-from perfanalysis.workloads.kpis import Kpi, KpiValue, Labelled, Value, evaluate, metric_name, openmetrics
+from perfanalysis.workloads.kpis import Kpi, KpiValue, evaluate, metric_name, openmetrics
+from perfanalysis.workloads.percentiles import Value
 from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 from prometheus_client.metrics_core import Metric
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -58,8 +59,8 @@ def value_of(number: float | None, **changes: str) -> KpiValue:
 
 
 def test_the_text() -> None:
-    first = Labelled({"recording": 'a "quoted"\\name'}, (value_of(1.5), value_of(None, name="b")))
-    second = Labelled({"recording": "two\nlines"}, (value_of(2.0),))
+    first = ({"recording": 'a "quoted"\\name'}, (value_of(1.5), value_of(None, name="b")))
+    second = ({"recording": "two\nlines"}, (value_of(2.0),))
     text = openmetrics([first, second], {"run": "r1"})
     assert text == (
         "# HELP psap_perf_speed_workloads_per_second how fast\n"
@@ -77,7 +78,7 @@ def test_the_text() -> None:
 @pytest.mark.parametrize("text", NASTY)
 def test_any_text_of_a_label_or_help_comes_back(text: str) -> None:
     value = value_of(1.0, help=text or "x")
-    written = openmetrics([Labelled({"recording": text}, (value,))], {})
+    written = openmetrics([({"recording": text}, (value,))], {})
     (family,) = families(written)
     assert family.documentation == (text or "x")
     assert family.samples[0].labels == {"recording": text}
@@ -85,13 +86,13 @@ def test_any_text_of_a_label_or_help_comes_back(text: str) -> None:
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_any_number_comes_back(number: float) -> None:
-    (back,) = read(openmetrics([Labelled({}, (value_of(number),))], {})).values()
+    (back,) = read(openmetrics([({}, (value_of(number),))], {})).values()
     assert repr(back) == repr(number)
 
 
 def test_names_of_labels_are_made_valid_and_stay_apart() -> None:
     labels = {"a.b": "1", "a_b": "2", "0": "3", "__reserved": "4", "run": "of a cell", "": "5"}
-    written = openmetrics([Labelled(labels, (value_of(1.0),))], {"run": "r"})
+    written = openmetrics([(labels, (value_of(1.0),))], {"run": "r"})
     ((_, found),) = read(written)
     assert dict(found) == {
         "run": "r",
@@ -107,14 +108,14 @@ def test_names_of_labels_are_made_valid_and_stay_apart() -> None:
 def test_every_kpi_of_every_kind_makes_valid_text() -> None:
     for kind in shipped().all.values():
         values = [value_of(1.5, name=kpi.name, help=kpi.help, unit=kpi.unit) for kpi in kind.kpis]
-        assert len(read(openmetrics([Labelled({"recording": "x"}, tuple(values))], {"run": "r"}))) == len(values)
+        assert len(read(openmetrics([({"recording": "x"}, tuple(values))], {"run": "r"}))) == len(values)
 
 
 def _numbers(result: RunAnalysis) -> list[tuple[str, float]]:
     return [
         (metric_name(value), value.number)
-        for labelled in result.labelled_kpis()
-        for value in labelled.values
+        for _, values in result.labelled_kpis()
+        for value in values
         if value.number is not None
     ]
 

@@ -175,7 +175,7 @@ def test_two_kinds_in_one_directory_are_two_recordings(recorded: Path, kind: Pat
     (recorded / "000__download" / "artifacts" / "other.json").write_text("{}")
     result = analyse_run(recorded, recorded / "report", AnalysisOptions(shipped().with_folders([DOWNLOADS, kind])))
     assert [analysis.place.name for analysis in result.analyses] == ["000__download.downloads", "000__download.other"]
-    assert len({str(labelled.labels) for labelled in result.labelled_kpis()}) == 2
+    assert len({str(labels) for labels, _ in result.labelled_kpis()}) == 2
 
 
 def test_records_of_other_types_are_counted(recorded: Path) -> None:

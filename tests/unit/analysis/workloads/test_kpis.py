@@ -9,7 +9,8 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
-from perfanalysis.workloads.kpis import Kpi, KpiValue, Labelled, Value, evaluate, kpis_document
+from perfanalysis.workloads.kpis import Kpi, KpiValue, evaluate, kpis_document
+from perfanalysis.workloads.percentiles import Value
 from perfanalysis.workloads.scale_test.analysis import SPECS
 from perfanalysis.workloads.scale_test.kpis import KPIS
 from perfanalysis.workloads.scale_test.measures import measure
@@ -70,7 +71,7 @@ def test_kpis_of_one_name_are_told_apart_by_their_labels() -> None:
     kpi: Kpi[None] = Kpi("waits", "how long", "s", "lower", lambda _: Value(1.0), labels={"tenant": 'a"b'})
     (value,) = evaluate([kpi], None)
     assert (value.unit, value.series) == ("seconds", 'waits{tenant="a\\"b"}')
-    document = kpis_document({"run": "r"}, [Labelled({"recording": "x"}, (value,))])
+    document = kpis_document({"run": "r"}, [({"recording": "x"}, (value,))])
     assert document["kpis"][0]["labels"] == {"recording": "x", "tenant": 'a"b'}
     with pytest.raises(ValueError, match="'with space' is no name of a label"):
         Kpi("waits", "how long", "s", "lower", lambda _: Value(1.0), labels={"with space": ""})
@@ -119,7 +120,7 @@ def test_values_by_hand() -> None:
 def test_the_document_follows_its_schema() -> None:
     values = evaluate(KPIS, measure(tables([submission("a", 1.0)], []), {}, {}))
     facts = {"run": "r", "flow": None, "status": "ok", "simulated": ["nodes"], "emulated": []}
-    document = kpis_document(facts, [Labelled({"recording": "x", "cell": "0"}, values)])
+    document = kpis_document(facts, [({"recording": "x", "cell": "0"}, values)])
     jsonschema.validate(document, schema_of("kpis"))
     assert json.loads(json.dumps(document)) == document
 
@@ -127,7 +128,7 @@ def test_the_document_follows_its_schema() -> None:
 def test_the_schema_refuses_a_null_without_a_reason() -> None:
     document = kpis_document(
         {"run": "r", "flow": None, "status": "ok", "simulated": [], "emulated": []},
-        [Labelled({"recording": "x"}, (evaluated(Value(1.0)),))],
+        [({"recording": "x"}, (evaluated(Value(1.0)),))],
     )
     document["kpis"][0]["value"] = None
     with pytest.raises(jsonschema.ValidationError):

@@ -19,14 +19,14 @@ from perfanalysis.workloads.percentiles import (
 
 
 def test_known_values() -> None:
-    found = {estimate.statistic: estimate.value for estimate in estimates(np.arange(101.0), "linear")}
+    found = {name: value.number for name, value in estimates(np.arange(101.0), "linear").items()}
     assert found == {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "max": 100.0}
 
 
 def test_linear_interpolation_between_order_statistics() -> None:
     # position (4 - 1) * 0.5 = 1.5: halfway between the second and third value
-    median = estimates(np.array([10.0, 40.0, 20.0, 30.0]), "linear")[0]
-    assert median.value == 25.0
+    median = estimates(np.array([10.0, 40.0, 20.0, 30.0]), "linear")["p50"]
+    assert median.number == 25.0
 
 
 def _spread(count: int) -> NDArray[np.float64]:
@@ -72,9 +72,9 @@ def test_percentiles_that_do_not_exist_are_refused() -> None:
 
 
 def test_estimates_by_kube_burners_method_are_refused_below_the_same_samples() -> None:
-    found = {estimate.statistic: estimate for estimate in estimates(_spread(99), "kube-burner")}
-    assert (found["p50"].value, found["p95"].value) == (498.0, 989.5)
-    assert (found["p99"].value, found["p99"].reason) == (None, "needs 100 values, has 99")
+    found = estimates(_spread(99), "kube-burner")
+    assert (found["p50"].number, found["p95"].number) == (498.0, 989.5)
+    assert (found["p99"].number, found["p99"].reason) == (None, "needs 100 values, has 99")
 
 
 def test_the_methods_differ() -> None:
@@ -88,24 +88,24 @@ def test_smallest_samples() -> None:
 
 
 def test_small_samples_are_refused_with_the_reason() -> None:
-    found = {estimate.statistic: estimate for estimate in estimates(np.arange(99.0), "linear")}
-    assert found["p99"].value is None
+    found = estimates(np.arange(99.0), "linear")
+    assert found["p99"].number is None
     assert found["p99"].reason == "needs 100 values, has 99"
-    assert found["p95"].value is not None
+    assert found["p95"].number is not None
     assert found["p95"].low is not None
 
 
 def test_intervals_are_refused_below_their_sample() -> None:
-    p99 = {estimate.statistic: estimate for estimate in estimates(np.arange(367.0), "linear")}["p99"]
-    assert p99.value is not None
+    p99 = estimates(np.arange(367.0), "linear")["p99"]
+    assert p99.number is not None
     assert (p99.low, p99.high, p99.reason) == (None, None, "an interval needs 368 values, has 367")
 
 
 def test_missing_values_do_not_count() -> None:
     found = estimates(np.array([np.nan, 1.0, np.nan, 3.0]), "linear")
-    assert found[0].count == 2
-    assert found[0].value == 2.0
-    assert [estimate.reason for estimate in estimates(np.array([np.nan]), "linear")] == ["no values"] * 5
+    assert found["p50"].count == 2
+    assert found["p50"].number == 2.0
+    assert [value.reason for value in estimates(np.array([np.nan]), "linear").values()] == ["no values"] * 5
 
 
 @pytest.mark.parametrize("method", ["linear", "kube-burner"])

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import perfanalysis
 import pytest
-from perfanalysis.workloads.kpis import Kpi, KpiValue, Value, evaluate
+from perfanalysis.workloads.kpis import Kpi, KpiValue, evaluate
+from perfanalysis.workloads.percentiles import Value
 from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.fine_tuning_runs import matrix, write_tuning_run

@@ -193,24 +193,19 @@ def _kpi(
     value = STATISTICS[reading.statistic or "last"](values)
     if name in known:
         ours, unit, direction = known[name]
-        return KpiValue(ours, first.help, unit, reading.overrides.direction(ours, direction), value)
+        direction = reading.overrides.direction(ours, direction)
+        return KpiValue(value, name=ours, help=first.help, unit=unit, direction=direction)
     kpi = re.sub(r"[^a-z0-9]+", "_", name.removeprefix(OURS).lower()).strip("_")
     kpi = f"m_{kpi}" if kpi[:1].isdigit() else kpi
     scale = reading.overrides.scale(kpi, first.scale)
-    return KpiValue(kpi, first.help, scale.unit, reading.overrides.direction(kpi), value * scale.factor)
+    direction = reading.overrides.direction(kpi)
+    return KpiValue(value * scale.factor, name=kpi, help=first.help, unit=scale.unit, direction=direction)
 
 
 def _declared() -> Mapping[str, tuple[str, str, Direction]]:
     """Name of the metric → name, unit and direction of each KPI of ours."""
     kpis = [kpi for kind in shipped().all.values() for kpi in kind.kpis]
-    return {
-        metric_name(KpiValue(kpi.name, kpi.help, kpi.unit, kpi.direction, None)): (
-            kpi.name,
-            kpi.unit,
-            kpi.direction,
-        )
-        for kpi in kpis
-    }
+    return {metric_name(kpi): (kpi.name, kpi.unit, kpi.direction) for kpi in kpis}
 
 
 def _started(run: str, found: Mapping[str, list[Number]], reading: Reading, path: Path) -> float:

@@ -11,7 +11,7 @@ from perfanalysis.drawing.charts import Axis, Chart, Figure
 from perfanalysis.drawing.over_time import row_of
 from perfanalysis.imports.scale_test_tool.columns import Columns, resolution
 from perfanalysis.imports.scale_test_tool.records import DELTAS, STAMPS, SUBMITTED, Delta
-from perfanalysis.workloads.percentiles import STATED, STATISTICS, Estimate, Method, estimates
+from perfanalysis.workloads.percentiles import STATED, STATISTICS, Method, Value, estimates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -73,8 +73,9 @@ def formula(delta: Delta) -> str:
 
 def _statistics(values: NDArray[np.float64], method: Method) -> str:
     """Average, and of the percentiles those that the sample carries."""
-    found = {IN_TITLE[of.statistic]: of.value for of in estimates(values, method) if of.statistic in IN_TITLE}
-    shown = {"average": float(np.nanmean(values)), **found}
+    found = estimates(values, method)
+    numbers = {word: found[statistic].number for statistic, word in IN_TITLE.items()}
+    shown = {"average": float(np.nanmean(values)), **numbers}
     return ", ".join(f"{word} {duration(value)}" for word, value in shown.items() if value is not None)
 
 
@@ -91,15 +92,17 @@ def statistics_lines(workloads: Columns, method: Method = "linear") -> list[str]
     for delta, all_of in found.items():
         average = duration(float(np.nanmean(workloads.delta(delta))))
         exact = f"\u00b1{resolution(delta):g}\u202fs"
-        rows.append((delta.heading, exact, average, *(_shown(of) for of in all_of)))
+        rows.append((delta.heading, exact, average, *map(_with_interval, all_of.values())))
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    refused = {of.statistic: of.reason for all_of in found.values() for of in all_of if of.value is None}
+    refused = {
+        statistic: of.reason for all_of in found.values() for statistic, of in all_of.items() if of.number is None
+    }
     return [*lines, *(f"{statistic.upper()}: {reason}" for statistic, reason in refused.items()), STATED[method]]
 
 
-def _shown(of: Estimate) -> str:
-    if of.value is None:
+def _with_interval(of: Value) -> str:
+    if of.number is None:
         return DASH
     between = "" if of.low is None or of.high is None else f" ({duration(of.low)} to {duration(of.high)})"
-    return f"{duration(of.value)}{between}"
+    return f"{duration(of.number)}{between}"

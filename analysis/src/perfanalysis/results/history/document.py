@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from perfanalysis.files.documents import Document
-from perfanalysis.results.payload.model import KpiResult, Payload
+from perfanalysis.results.payload.model import Payload
 from perfanalysis.results.payload.of_run import payload_of
 from perfanalysis.workloads.run_analysis import RunAnalysis
 
@@ -44,21 +43,10 @@ def of_payload(payload: Payload) -> Document:
     }
 
 
-def _kpis(payload: Payload, recording: str) -> Iterator[dict[str, Any]]:
-    kept = (each for each in payload.kpis if each.recording == recording and each.value is not None)
-    return (_kpi(each) for each in kept)
-
-
-def _kpi(kpi: KpiResult) -> dict[str, Any]:
-    return {
-        "name": kpi.name,
-        "help": kpi.help,
-        "unit": kpi.unit,
-        "direction": kpi.direction,
-        **({"labels": dict(kpi.labels)} if kpi.labels else {}),
-        "value": kpi.value,
-        "reason": kpi.reason,
-        "low": kpi.low,
-        "high": kpi.high,
-        "count": kpi.count,
-    }
+def _kpis(payload: Payload, recording: str) -> Iterator[Document]:
+    """Those that have a value; without `recording`, in which they stand, and without labels where they have none."""
+    for kpi in payload.kpis:
+        if kpi.recording == recording and kpi.value is not None:
+            yield {
+                name: value for name, value in vars(kpi).items() if name != "recording" and (value or name != "labels")
+            }

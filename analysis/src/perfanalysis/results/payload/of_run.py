@@ -18,6 +18,7 @@ from perfanalysis.results.payload.model import (
     Result,
     Statistic,
 )
+from perfanalysis.workloads.kpis import declared, measured
 from perfanalysis.workloads.labels import key_settings, labels_of, settings_of
 from perfanalysis.workloads.percentiles import Method, estimates
 from perfanalysis.workloads.run_analysis import RunAnalysis
@@ -115,22 +116,11 @@ def _moment(seconds: float | None) -> str | None:
 
 def _distribution(sample: Sample, method: Method) -> Distribution:
     found = estimates(sample.values, method)
-    statistics = (Statistic(each.statistic, each.value, each.reason, each.low, each.high) for each in found)
-    return Distribution(sample.name, sample.label, sample.unit, sample.of, found[0].count, tuple(statistics))
+    statistics = (Statistic(name, one.number, one.reason, one.low, one.high) for name, one in found.items())
+    count = found["max"].count or 0
+    return Distribution(sample.name, sample.label, sample.unit, sample.of, count, tuple(statistics))
 
 
 def _kpis(analysis: Analysis) -> Iterator[KpiResult]:
     for each in analysis.kpis:
-        yield KpiResult(
-            name=each.name,
-            help=each.help,
-            unit=each.unit,
-            direction=each.direction,
-            recording=analysis.place.name,
-            labels=dict(each.labels),
-            value=each.number,
-            reason=each.reason,
-            low=each.low,
-            high=each.high,
-            count=each.count,
-        )
+        yield KpiResult(**declared(each), recording=analysis.place.name, labels=dict(each.labels), **measured(each))

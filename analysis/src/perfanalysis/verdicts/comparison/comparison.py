@@ -19,7 +19,7 @@ from perfanalysis.verdicts.comparison.statistics import (
     difference_of_intervals,
 )
 from perfanalysis.workloads.kpis import Direction, KpiValue
-from perfanalysis.workloads.percentiles import Method
+from perfanalysis.workloads.percentiles import Method, Value
 
 STATISTICS = ("p50", "p99")
 MARGIN = 0.05
@@ -43,26 +43,26 @@ class StepComparison:
 class KpiComparison:
     """A KPI of both; `judged` is None where either has no interval, so that nobody can say how sure it is."""
 
-    name: str
-    help: str
-    unit: str
-    direction: Direction
-    first: float | None
-    second: float | None
-    reason: str | None
-    headline: bool
-    """Whether it stands on top of reports."""
+    kpi: KpiValue
+    """Of the baseline."""
+    second: Value
     judged: Difference | None = None
+
+    @property
+    def reason(self) -> str | None:
+        """Why a number is missing."""
+        return next((value.reason for value in (self.kpi, self.second) if value.number is None), None)
 
     @property
     def difference(self) -> float | None:
         """B minus A."""
-        return None if self.first is None or self.second is None else self.second - self.first
+        first, second = self.kpi.number, self.second.number
+        return None if first is None or second is None else second - first
 
     @property
     def relative(self) -> float | None:
         """The difference as a share of A; None when A is 0 or missing."""
-        return self.difference / abs(self.first) if self.difference is not None and self.first else None
+        return self.difference / abs(self.kpi.number) if self.difference is not None and self.kpi.number else None
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class PairComparison:
         """Whatever has a verdict, by name: `scheduling p99`, `makespan`."""
         for step in self.steps:
             yield from ((f"{step.name} {difference.statistic}", difference.word) for difference in step.differences)
-        yield from ((kpi.name, kpi.judged.word) for kpi in self.kpis if kpi.judged is not None)
+        yield from ((each.kpi.series, each.judged.word) for each in self.kpis if each.judged is not None)
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def _compare_pair(place: int, row: Row, margin: float) -> PairComparison:
         settings=first.keys,
         differing=row.differing[place],
         steps=tuple(_compare_step(first.samples[name], second.samples[name], margin) for name in names),
-        kpis=tuple(kpi for kpi in kpis if kpi.first is not None or kpi.second is not None),
+        kpis=tuple(each for each in kpis if each.kpi.number is not None or each.second.number is not None),
     )
 
 
@@ -213,30 +213,18 @@ def _compare_step(first: Sampled, second: Sampled, margin: float) -> StepCompari
     )
 
 
-def _compare_kpi(first: KpiValue, second: KpiValue | None, margin: float) -> KpiComparison:
-    if second is not None and second.unit != first.unit:
-        second = None
-    number = second.number if second is not None else None
-    reasons = [value.reason for value in (first, second) if value is not None and value.number is None]
-    reason = reasons[0] if reasons else None if second is not None else "not measured in the other, or in another unit"
-    one, other = _interval(first), _interval(second)
+def _compare_kpi(first: KpiValue, other: KpiValue | None, margin: float) -> KpiComparison:
+    second: Value = Value(None, "not measured in the other, or in another unit")
+    if other is not None and other.unit == first.unit:
+        second = other
+    intervals = _interval(first), _interval(second)
     judged = None
-    if one is not None and other is not None:
-        judged = difference_of_intervals(one, other, first.direction, margin, first.unit)
-    return KpiComparison(
-        first.series,
-        first.help,
-        first.unit,
-        first.direction,
-        first.number,
-        number,
-        reason,
-        first.headline is not None,
-        judged,
-    )
+    if intervals[0] is not None and intervals[1] is not None:
+        judged = difference_of_intervals(intervals[0], intervals[1], first.direction, margin, first.unit)
+    return KpiComparison(first, second, judged)
 
 
-def _interval(value: KpiValue | None) -> tuple[float, float, float] | None:
-    if value is None or value.number is None or value.low is None or value.high is None:
+def _interval(value: Value) -> tuple[float, float, float] | None:
+    if value.number is None or value.low is None or value.high is None:
         return None
     return value.number, value.low, value.high

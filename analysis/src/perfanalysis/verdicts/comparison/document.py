@@ -6,6 +6,7 @@ from perfanalysis.files.documents import Document
 from perfanalysis.verdicts.comparison.comparison import Comparison, KpiComparison, PairComparison, StepComparison
 from perfanalysis.verdicts.comparison.pairs import UNKNOWN
 from perfanalysis.verdicts.comparison.statistics import Difference
+from perfanalysis.workloads.kpis import declared
 
 
 def comparison_document(comparison: Comparison) -> Document:
@@ -67,18 +68,16 @@ def _difference(difference: Difference) -> Document:
     }
 
 
-def _kpi(kpi: KpiComparison) -> Document:
-    judged = kpi.judged
+def _kpi(compared: KpiComparison) -> Document:
+    judged = compared.judged
     return {
-        "name": kpi.name,
-        "help": kpi.help,
-        "unit": kpi.unit,
-        "direction": kpi.direction,
-        "values": [kpi.first, kpi.second],
-        "difference": kpi.difference,
-        "relative": kpi.relative,
+        **declared(compared.kpi),
+        "name": compared.kpi.series,
+        "values": [compared.kpi.number, compared.second.number],
+        "difference": compared.difference,
+        "relative": compared.relative,
         "low": None if judged is None else judged.low,
         "high": None if judged is None else judged.high,
         "verdict": None if judged is None else judged.word,
-        "reason": kpi.reason if judged is None else judged.reason,
+        "reason": compared.reason if judged is None else judged.reason,
     }

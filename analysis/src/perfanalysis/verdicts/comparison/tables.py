@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, number, quantity
 from perfanalysis.drawing.wording import value_text
@@ -126,13 +126,13 @@ def signed(value: float, unit: str) -> str:
 
 def kpi_table(comparison: Comparison, group: Group, *, headlines: bool = False) -> Table:
     """A row for each further KPI and compared side; with *headlines* only of those that stand on top of reports."""
-    names = list(dict.fromkeys(kpi.name for pair in group.pairs for kpi in pair.kpis if kpi.headline or not headlines))
+    names = list(dict.fromkeys(_series(group, headlines=headlines)))
     rows = tuple(
-        _kpi_row(comparison, pair, kpi)
+        _kpi_row(comparison, pair, compared)
         for name in names
         for pair in group.pairs
-        for kpi in pair.kpis
-        if kpi.name == name
+        for compared in pair.kpis
+        if compared.kpi.series == name
     )
     fields = _fields(comparison, "KPI", (Field("better"), Field("verdict", "badge")))
     note = (
@@ -142,20 +142,25 @@ def kpi_table(comparison: Comparison, group: Group, *, headlines: bool = False) 
     return Table(f"KPIs: {group.label}", fields, rows, note, search=len(rows) > MOST_WITHOUT_SEARCH, sort=True)
 
 
-def _kpi_row(comparison: Comparison, pair: PairComparison, kpi: KpiComparison) -> Row:
-    reason, moved = kpi.reason or "", kpi.difference
+def _series(group: Group, *, headlines: bool) -> Iterator[str]:
+    kpis = (compared.kpi for pair in group.pairs for compared in pair.kpis)
+    return (kpi.series for kpi in kpis if kpi.headline is not None or not headlines)
+
+
+def _kpi_row(comparison: Comparison, pair: PairComparison, compared: KpiComparison) -> Row:
+    kpi, reason, moved = compared.kpi, compared.reason or "", compared.difference
     plain = (
-        _value(kpi.first, kpi.unit, reason),
-        _value(kpi.second, kpi.unit, reason),
+        _value(kpi.number, kpi.unit, reason),
+        _value(compared.second.number, kpi.unit, reason),
         Cell("", reason=reason) if moved is None else Cell(signed(moved, kpi.unit), sort=moved),
-        change_cell(kpi.relative, reason),
+        change_cell(compared.relative, reason),
     )
-    word = "" if kpi.judged is None else kpi.judged.word
+    word = "" if compared.judged is None else compared.judged.word
     verdict = Cell(word, verdict=word) if word else Cell("", reason=reason or NO_INTERVAL)
     return (
-        Cell(kpi.name, kpi.help),
+        Cell(kpi.series, kpi.help),
         *_several(comparison, pair),
-        *(plain if kpi.judged is None else _numbers(kpi.judged, kpi.unit)),
+        *(plain if compared.judged is None else _numbers(compared.judged, kpi.unit)),
         Cell(BETTER[kpi.direction]),
         verdict,
     )
@@ -213,9 +218,16 @@ def _told(pair: PairComparison) -> list[tuple[str, str, float | None, float | No
         if each.first is not None
     ]
     return rows + [
-        (kpi.name, kpi.unit, kpi.first, kpi.second, kpi.relative, kpi.judged.word if kpi.judged is not None else "")
-        for kpi in pair.kpis
-        if kpi.headline or kpi.judged is not None
+        (
+            each.kpi.series,
+            each.kpi.unit,
+            each.kpi.number,
+            each.second.number,
+            each.relative,
+            each.judged.word if each.judged is not None else "",
+        )
+        for each in pair.kpis
+        if each.kpi.headline is not None or each.judged is not None
     ]
 
 

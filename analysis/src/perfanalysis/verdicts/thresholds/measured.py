@@ -14,8 +14,8 @@ import numpy as np
 
 from perfanalysis.files.documents import Document, read_document
 from perfanalysis.workloads.kinds import Kinds
-from perfanalysis.workloads.kpis import Direction, KpiValue, StatisticOf, Value
-from perfanalysis.workloads.percentiles import STATISTICS, Method, estimates
+from perfanalysis.workloads.kpis import Direction, KpiValue, StatisticOf
+from perfanalysis.workloads.percentiles import STATISTICS, Method, Value, estimates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +38,7 @@ COUNTS: Mapping[str, tuple[str, Direction]] = {
 
 
 @dataclass(frozen=True)
-class Declared:
+class Measure:
     """A measure's name, help, unit and direction; `of` where it is a statistic of kept values.
 
     `markers` are the kinds of recordings that have it.
@@ -52,22 +52,22 @@ class Declared:
     of: StatisticOf | None = None
 
 
-def declared_measures(kinds: Kinds) -> dict[str, Declared]:
+def declared_measures(kinds: Kinds) -> dict[str, Measure]:
     """Every measure by name."""
     found = _of_kpis(kinds)
     counted = frozenset({ACCOUNTED})
     found |= {
-        name: Declared(name, words, "workloads", direction, counted) for name, (words, direction) in COUNTS.items()
+        name: Measure(name, words, "workloads", direction, counted) for name, (words, direction) in COUNTS.items()
     }
     return found | {one.name: one for one in _statistics_of(found.values())}
 
 
-def _of_kpis(kinds: Kinds) -> dict[str, Declared]:
+def _of_kpis(kinds: Kinds) -> dict[str, Measure]:
     """The KPIs of every kind; two kinds that share a name must mean the same by it."""
-    found: dict[str, Declared] = {}
+    found: dict[str, Measure] = {}
     for marker, kind in kinds.all.items():
         for kpi in kind.kpis:
-            made = Declared(kpi.name, kpi.help, kpi.unit, kpi.direction, frozenset({marker}), kpi.of)
+            made = Measure(kpi.name, kpi.help, kpi.unit, kpi.direction, frozenset({marker}), kpi.of)
             before = found.get(kpi.name, made)
             if (before.unit, before.direction) != (made.unit, made.direction):
                 raise ValueError(f"KPI {kpi.name} is declared twice, with other units or directions")
@@ -75,7 +75,7 @@ def _of_kpis(kinds: Kinds) -> dict[str, Declared]:
     return found
 
 
-def _statistics_of(declared: Iterable[Declared]) -> Iterator[Declared]:
+def _statistics_of(declared: Iterable[Measure]) -> Iterator[Measure]:
     """Every statistic of what KPIs are statistics of."""
     for measure, one in {one.of.measure: one for one in declared if one.of is not None}.items():
         words = "" if one.of is None else one.of.help
@@ -84,11 +84,11 @@ def _statistics_of(declared: Iterable[Declared]) -> Iterator[Declared]:
             yield replace(one, name=f"{measure}_{statistic}", help=f"{statistic} of {words}", of=of)
 
 
-def measure_of(analysis: Analysis, accounting: Document) -> Callable[[Declared], Value]:
+def measure_of(analysis: Analysis, accounting: Document) -> Callable[[Measure], Value]:
     """A function that gives the value of each declared measure for one recording."""
     kpis = {value.name: value for value in analysis.kpis}
 
-    def value_of(declared: Declared) -> Value:
+    def value_of(declared: Measure) -> Value:
         if declared.of is not None:
             values = values_of_step(analysis, declared.of.measure)
             return (
@@ -98,7 +98,7 @@ def measure_of(analysis: Analysis, accounting: Document) -> Callable[[Declared],
             )
         if declared.name in COUNTS and analysis.place.marker == ACCOUNTED:
             return _count(accounting, declared.name)
-        return _kpi(kpis.get(declared.name))
+        return kpis.get(declared.name) or Value(None, "not measured in this recording")
 
     return value_of
 
@@ -131,8 +131,7 @@ def _absent(of: StatisticOf, kpis: Iterable[KpiValue]) -> Value:
 def _statistic(values: NDArray[np.float64], statistic: str, method: Method) -> Value:
     if statistic == MEAN:
         return Value(float(values.mean()), None, count=len(values)) if len(values) else Value(None, "no values")
-    (found,) = (one for one in estimates(values, method) if one.statistic == statistic)
-    return Value(found.value, found.reason, found.low, found.high, found.count)
+    return estimates(values, method)[statistic]
 
 
 def _count(accounting: Document, name: str) -> Value:
@@ -140,9 +139,3 @@ def _count(accounting: Document, name: str) -> Value:
     if isinstance(value, int) and not isinstance(value, bool):
         return Value(float(value), None)
     return Value(None, "the recorder has not stated it: it has not ended, or was killed")
-
-
-def _kpi(value: KpiValue | None) -> Value:
-    if value is None:
-        return Value(None, "not measured in this recording")
-    return Value(value.number, value.reason, value.low, value.high, value.count)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from perfanalysis.errors import UsageError
-from perfanalysis.verdicts.thresholds.measured import Declared
+from perfanalysis.verdicts.thresholds.measured import Measure
 
 OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -37,7 +37,7 @@ RATE = {"/s": 1.0, "/min": 1 / 60, "/h": 1 / 3600}
 class Threshold:
     """A limit on a measure, in the measure's unit; `text` is it as its user wrote it."""
 
-    measure: Declared
+    measure: Measure
     operator: str
     limit: float
     text: str
@@ -53,7 +53,7 @@ class Threshold:
         return f"{self.measure.name} {self.operator} {bare}"
 
 
-def parse_thresholds(given: Mapping[str, object], known: Mapping[str, Declared]) -> tuple[Threshold, ...]:
+def parse_thresholds(given: Mapping[str, object], known: Mapping[str, Measure]) -> tuple[Threshold, ...]:
     """The thresholds of a mapping from names to limits.
 
     Raises UsageError naming every threshold that is wrong: an unknown name, a limit that is none, a measure of which
@@ -71,7 +71,7 @@ def parse_thresholds(given: Mapping[str, object], known: Mapping[str, Declared])
     return tuple(found)
 
 
-def parse_threshold(name: str, limit: object, known: Mapping[str, Declared]) -> Threshold:
+def parse_threshold(name: str, limit: object, known: Mapping[str, Measure]) -> Threshold:
     """One threshold. Raises UsageError saying what is wrong with it."""
     if name not in known:
         raise UsageError(f"threshold {name} is no measure{_did_you_mean(name, known)}")
@@ -104,7 +104,7 @@ def parse_words(words: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _limit(text: str, measure: Declared) -> tuple[str | None, float]:
+def _limit(text: str, measure: Measure) -> tuple[str | None, float]:
     if measure.unit == "seconds":
         spelled = DURATION.fullmatch(text)
         if spelled is not None:
@@ -120,12 +120,12 @@ def _limit(text: str, measure: Declared) -> tuple[str | None, float]:
     return match["operator"], number
 
 
-def _example(measure: Declared) -> str:
+def _example(measure: Measure) -> str:
     examples = {"seconds": "500ms or 5s", "ratio": "0.99 or 99%"}
     return f"write it like {examples.get(measure.unit, '20/s' if _is_rate(measure) else '10')}"
 
 
-def _is_rate(measure: Declared) -> bool:
+def _is_rate(measure: Measure) -> bool:
     return measure.unit.endswith("/s")
 
 

@@ -15,8 +15,9 @@ from perfanalysis.files.discovery import Run
 from perfanalysis.files.documents import Document, listing, read_document, text_or_none
 from perfanalysis.verdicts.thresholds.measured import accounting_of, measure_of
 from perfanalysis.verdicts.thresholds.threshold import Threshold
-from perfanalysis.workloads.kpis import Value
+from perfanalysis.workloads.kpis import measured
 from perfanalysis.workloads.labels import labels_of
+from perfanalysis.workloads.percentiles import Value
 from perfanalysis.workloads.run_analysis import RunAnalysis
 from perfanalysis.workloads.workload_type import Analysis
 
@@ -175,7 +176,7 @@ def verdict_document(verdict: Verdict) -> Document:
 
 
 def _entry(judged: Judged) -> Document:
-    threshold, measured = judged.threshold, judged.measured
+    threshold = judged.threshold
     return {
         "measure": threshold.measure.name,
         "help": threshold.measure.help,
@@ -185,9 +186,5 @@ def _entry(judged: Judged) -> Document:
         "limit": threshold.limit,
         "text": threshold.text,
         "outcome": judged.outcome,
-        "value": measured.number,
-        "reason": measured.reason,
-        "low": measured.low,
-        "high": measured.high,
-        "count": measured.count,
+        **measured(judged.measured),
     }

@@ -106,14 +106,14 @@ def _percentiles(samples: tuple[Sample, ...], method: Method) -> Table:
     rows = []
     for sample in samples:
         cells = [Cell(sample.label), Cell(number(len(sample.values)), sort=len(sample.values))]
-        for found in estimates(sample.values, method):
-            if found.value is None:
+        for found in estimates(sample.values, method).values():
+            if found.number is None:
                 cells.append(Cell("", reason=found.reason or "no values"))
                 continue
             interval = ""
             if found.low is not None and found.high is not None:
                 interval = f"{quantity(found.low, sample.unit)} to {quantity(found.high, sample.unit)}"
-            cells.append(Cell(quantity(found.value, sample.unit), interval, sort=found.value))
+            cells.append(Cell(quantity(found.number, sample.unit), interval, sort=found.number))
         rows.append(tuple(cells))
     fields = (
         Field("Values"),

@@ -10,8 +10,7 @@ import numpy as np
 
 from perfanalysis.workloads.declared.checks import split
 from perfanalysis.workloads.declared.model import ColumnDeclared, Statistic, Where, WorkloadDeclared
-from perfanalysis.workloads.kpis import Value
-from perfanalysis.workloads.percentiles import SHARES, Estimate, Method, estimates
+from perfanalysis.workloads.percentiles import SHARES, Method, Value, estimates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +27,7 @@ class Columns:
     tables: Any
     method: Method = "linear"
     """Of percentiles."""
-    _estimates: dict[str, Mapping[str, Estimate]] = field(default_factory=dict, compare=False, repr=False)
+    _estimates: dict[str, Mapping[str, Value]] = field(default_factory=dict, compare=False, repr=False)
     """All percentiles of a column by its reference and filter: five KPIs of one column share them."""
     _rows: dict[str, NDArray[np.bool_]] = field(default_factory=dict, compare=False, repr=False)
     """Which rows a filter keeps, by the table and the filter: KPIs, plots and facts ask the same again."""
@@ -88,10 +87,8 @@ class Columns:
     def _percentile(self, reference: str, where: Where, statistic: Statistic) -> Value:
         name = f"{reference} {sorted(where.items())}"
         if name not in self._estimates:
-            self._estimates[name] = {
-                one.statistic: one for one in estimates(self.numbers(reference, where), self.method)
-            }
-        return value_of(self._estimates[name][statistic])
+            self._estimates[name] = estimates(self.numbers(reference, where), self.method)
+        return self._estimates[name][statistic]
 
 
 def _rows_where(table: pd.DataFrame, where: Where) -> NDArray[np.bool_]:
@@ -100,11 +97,6 @@ def _rows_where(table: pd.DataFrame, where: Where) -> NDArray[np.bool_]:
         values = wanted if isinstance(wanted, tuple) else (wanted,)
         kept &= table[name].astype("object").isin(values).to_numpy(dtype=bool)
     return kept
-
-
-def value_of(estimate: Estimate) -> Value:
-    """A percentile as the value of a KPI."""
-    return Value(estimate.value, estimate.reason, estimate.low, estimate.high, estimate.count)
 
 
 def numbers_of(frame: pd.DataFrame, reference: str) -> NDArray[np.float64]:
@@ -123,8 +115,7 @@ def statistic_of(values: NDArray[np.float64], statistic: Statistic, method: Meth
     if not len(finite):
         return Value(None, "no values", count=0)
     if statistic in SHARES:
-        (found,) = (one for one in estimates(finite, method) if one.statistic == statistic)
-        return value_of(found)
+        return estimates(finite, method)[statistic]
     with np.errstate(over="ignore"):
         number = float(SIMPLE[statistic](finite))
     if not np.isfinite(number):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from perfanalysis.errors import UsageError
 from perfanalysis.workloads.declared.model import KpiDeclared, SampleDeclared
-from perfanalysis.workloads.kpis import Kpi, StatisticOf, Value
-from perfanalysis.workloads.percentiles import STATISTICS
+from perfanalysis.workloads.kpis import Kpi, StatisticOf
+from perfanalysis.workloads.percentiles import STATISTICS, Value
 
 if TYPE_CHECKING:
     from perfanalysis.workloads.declared.columns import Columns

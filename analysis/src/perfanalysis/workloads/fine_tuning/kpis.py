@@ -8,8 +8,8 @@ import numpy as np
 
 from perfanalysis.workloads.fine_tuning import rates
 from perfanalysis.workloads.fine_tuning.measures import BYTES_PER_GIB, Measures
-from perfanalysis.workloads.kpis import Kpi, KpiValue, StatisticOf, Value
-from perfanalysis.workloads.percentiles import estimates
+from perfanalysis.workloads.kpis import Kpi, KpiValue, StatisticOf
+from perfanalysis.workloads.percentiles import Value, estimates
 
 HF_MEMORY = (
     "before_init_mem_gpu",
@@ -64,8 +64,7 @@ def _step_time(statistic: str) -> rates.Rate:
         finite = times[np.isfinite(times)]
         if not len(finite):
             return Value(None, measures.lacks("no time of its steps"))
-        (found,) = (one for one in estimates(finite, measures.method) if one.statistic == statistic)
-        return Value(found.value, found.reason, found.low, found.high, found.count)
+        return estimates(finite, measures.method)[statistic]
 
     return function
 

@@ -12,7 +12,7 @@ import numpy as np
 from perfanalysis.workloads.fine_tuning.logs.reading import HF_TRAINER, INSTRUCTLAB, RAY
 from perfanalysis.workloads.fine_tuning.measures import Measures
 from perfanalysis.workloads.fine_tuning.throughput import batch_of_all
-from perfanalysis.workloads.kpis import Value
+from perfanalysis.workloads.percentiles import Value
 
 Rate = Callable[[Measures], Value]
 NO_GPUS = Value(None, "fine_tuning.json does not tell how many GPUs the job had")

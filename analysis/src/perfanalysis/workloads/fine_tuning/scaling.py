@@ -13,7 +13,8 @@ from statistics import median
 from typing import Any
 
 from perfanalysis.workloads.fine_tuning.job import EQUAL, PHASE, REFERENCE
-from perfanalysis.workloads.kpis import Kpi, KpiValue, Value, evaluate
+from perfanalysis.workloads.kpis import Kpi, KpiValue, evaluate
+from perfanalysis.workloads.percentiles import Value
 from perfanalysis.workloads.workload_type import Analysis
 
 COUNTS = ("gpu", "gpus", "pod", "pods", "pod_count", "node_count", "gpu_count", "gpus_per_pod")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from perfanalysis.files.documents import mapping, number_or, parse_time, text_or_none
-from perfanalysis.workloads.kpis import Value
+from perfanalysis.workloads.percentiles import Value
 
 SUMMARY = "jobSummary.json"
 ALERTS = "alert.json"

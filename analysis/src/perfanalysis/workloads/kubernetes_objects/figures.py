@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from perfanalysis.workloads.kpis import Value
+from perfanalysis.workloads.percentiles import Value
 from perfanalysis.workloads.step_series import count_between
 
 if TYPE_CHECKING:

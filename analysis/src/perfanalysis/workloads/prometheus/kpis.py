@@ -142,6 +142,9 @@ def _labels(metric: Any, labels: Any) -> dict[str, str]:
 
 
 def _statistics(values: NDArray[np.float64], method: Method) -> dict[str, tuple[float | None, str | None]]:
-    found = {one.statistic: (one.value, one.reason if one.value is None else None) for one in estimates(values, method)}
+    found = {
+        name: (value.number, value.reason if value.number is None else None)
+        for name, value in estimates(values, method).items()
+    }
     found["mean"] = (float(values.mean()), None)
     return {statistic: found[statistic] for statistic in STATISTICS}

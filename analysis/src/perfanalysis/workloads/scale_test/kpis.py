@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from perfanalysis.workloads.kpis import Kpi, StatisticOf, Value
+from perfanalysis.workloads.kpis import Kpi, StatisticOf
+from perfanalysis.workloads.percentiles import Value
 from perfanalysis.workloads.scale_test.activity import sustained_rate
 from perfanalysis.workloads.scale_test.kpis_control_plane import CONTROL_PLANE_KPIS
 from perfanalysis.workloads.scale_test.kpis_scheduling import SCHEDULING_KPIS
@@ -77,8 +78,7 @@ def _percentile(step: Step, statistic: str) -> Callable[[Measures], Value]:
         absent = absence(measures.workloads, step)
         if absent and measures.window:
             return Value(None, absent)
-        found = measures.estimates(step.name)[statistic]
-        return Value(found.value, found.reason, found.low, found.high, found.count)
+        return measures.estimates(step.name)[statistic]
 
     return function
 

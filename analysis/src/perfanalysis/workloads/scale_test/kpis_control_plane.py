@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from perfanalysis.workloads.kpis import Direction, Kpi, Value
+from perfanalysis.workloads.kpis import Direction, Kpi
+from perfanalysis.workloads.percentiles import Value
 from perfanalysis.workloads.scale_test.measures import Measures
 
 APISERVER, SCHEDULER, ETCD = "kube-apiserver", "kube-scheduler", "etcd"

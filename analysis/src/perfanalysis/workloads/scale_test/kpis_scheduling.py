@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pandas as pd
 
 from perfanalysis.files.documents import listing, mapping
-from perfanalysis.workloads.kpis import Direction, Kpi, StatisticOf, Value
-from perfanalysis.workloads.percentiles import estimates
+from perfanalysis.workloads.kpis import Direction, Kpi, StatisticOf
+from perfanalysis.workloads.percentiles import Value, estimates
 from perfanalysis.workloads.scale_test.evictions import reclaimed
 from perfanalysis.workloads.scale_test.fairness import jain
 from perfanalysis.workloads.scale_test.measures import Measures
@@ -44,8 +44,7 @@ def _rescheduling(statistic: str) -> Callable[[Measures], Value]:
         if not len(measures.evictions):
             return Value(None, NO_EVICTION)
         waits = measures.evictions["rescheduling_s"].to_numpy(dtype=float)
-        (found,) = (one for one in estimates(waits, measures.method) if one.statistic == statistic)
-        return Value(found.value, found.reason, found.low, found.high, found.count)
+        return estimates(waits, measures.method)[statistic]
 
     return function
 

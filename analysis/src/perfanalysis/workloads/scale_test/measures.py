@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from perfanalysis.files.documents import Document, number_or
-from perfanalysis.workloads.percentiles import Estimate, Method
+from perfanalysis.workloads.percentiles import Method, Value
 from perfanalysis.workloads.scale_test.activity import (
     CONCURRENCY,
     PHASES,
@@ -97,7 +97,7 @@ class Measures:
     method: Method
     """By which percentiles are taken."""
 
-    def estimates(self, step_name: str) -> dict[str, Estimate]:
+    def estimates(self, step_name: str) -> dict[str, Value]:
         """Statistic → estimate of a step on the client's clock."""
         return self.statistics[step_name, "seen"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from perfanalysis.drawing.blocks import duration, number
 from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, cumulative
 from perfanalysis.drawing.over_time import row_of
-from perfanalysis.workloads.percentiles import SHARES, STATED, estimates
+from perfanalysis.workloads.percentiles import SHARES, STATED, Value, estimates
 from perfanalysis.workloads.scale_test.activity import Window, first_times
 from perfanalysis.workloads.scale_test.fairness import jain
 from perfanalysis.workloads.scale_test.measures import Measures
@@ -63,8 +64,7 @@ def _between_row(measures: Measures, window: Window) -> tuple[tuple[Chart, ...],
     if not np.isfinite(values).any():
         return ()
     submitted = first_times(measures.workloads) - window.start
-    known = {one.statistic: one.value for one in estimates(values, measures.method)}
-    average = _average(values, known["p50"], known["p99"])
+    average = _average(values, estimates(values, measures.method))
     title = f"Sent to intermediate object: intermediate object created \u2212 sent \u00b7 {average}"
     label = "Sent to intermediate object"
     return (row_of(label, title, SUBMITTED, submitted, values, colour=BETWEEN_COLOUR, height=230),)
@@ -97,12 +97,12 @@ def _step_row(measures: Measures, window: Window, step: Step, height: int) -> tu
 
 
 def _statistics(measures: Measures, step: Step, values: NDArray[np.float64]) -> str:
-    found = measures.estimates(step.name)
-    return _average(values, found["p50"].value, found["p99"].value)
+    return _average(values, measures.estimates(step.name))
 
 
-def _average(values: NDArray[np.float64], median: float | None, extreme: float | None) -> str:
+def _average(values: NDArray[np.float64], percentiles: Mapping[str, Value]) -> str:
     """Average, and of median and P99 those that the sample carries."""
+    median, extreme = percentiles["p50"].number, percentiles["p99"].number
     shown = {"average": float(np.nanmean(values)), "median": median, "P99": extreme}
     return ", ".join(f"{word} {duration(value)}" for word, value in shown.items() if value is not None)
 
@@ -149,7 +149,7 @@ def _percentile_layer(measures: Measures, steps: list[Step], colour: int, statis
     found = [measures.estimates(step.name)[statistic] for step in steps]
     value, low, high = (
         np.array([np.nan if number is None else number for number in numbers], dtype=float)
-        for numbers in ([e.value for e in found], [e.low for e in found], [e.high for e in found])
+        for numbers in ([e.number for e in found], [e.low for e in found], [e.high for e in found])
     )
     places = np.arange(len(steps), dtype=float) + 0.17 * (colour - 1.5)
     return Layer("ranges", statistic.upper(), value, places, colour, low=low, high=high)

@@ -145,7 +145,7 @@ def rounds_table(
         row["completed"] = int((mine & workloads["completed_s"].notna().to_numpy()).sum())
         for step in STEPS:
             values = latencies[f"{step}_s"].to_numpy(dtype=float)[mine]
-            found = (one for one in estimates(values, method) if one.statistic in GIVEN)
-            row |= {f"{step}_{one.statistic}_s": one.value for one in found}
+            found = estimates(values, method)
+            row |= {f"{step}_{statistic}_s": found[statistic].number for statistic in GIVEN}
         rows.append(row)
     return ROUNDS.conform(pd.DataFrame(rows))

@@ -158,14 +158,14 @@ def _percentile_row(measures: Measures, step: Step) -> tuple[Cell, ...]:
     cells = [Cell(step.label, step.formula)]
     for statistic in STATISTICS:
         estimate = found[statistic]
-        if estimate.value is None:
+        if estimate.number is None:
             cells.append(Cell("", reason=estimate.reason or ""))
         elif estimate.low is None or estimate.high is None:
             reason = "" if statistic == "max" else estimate.reason or ""
-            cells.append(Cell(duration(estimate.value), reason=reason))
+            cells.append(Cell(duration(estimate.number), reason=reason))
         else:
-            cells.append(Cell(duration(estimate.value), f"{duration(estimate.low)} {DASH} {duration(estimate.high)}"))
-    count = found["max"].count
+            cells.append(Cell(duration(estimate.number), f"{duration(estimate.low)} {DASH} {duration(estimate.high)}"))
+    count = found["max"].count or 0
     return (*cells, Cell(number(count)), Cell(number(len(measures.workloads) - count)))
 
 
@@ -190,7 +190,7 @@ def _server_row(measures: Measures, step: Step) -> tuple[Cell, ...]:
     for statistic in ("p50", "p99"):
         for clock in CLOCKS:
             found = measures.statistics[step.name, clock][statistic]
-            cells.append(_duration_cell(found.value, found.reason or ""))
+            cells.append(_duration_cell(found.number, found.reason or ""))
     resolution = measures.latencies[f"{step.name}_resolution_s"].median()
     cells.append(_duration_cell(None if pd.isna(resolution) else float(resolution), "no stamps"))
     return tuple(cells)

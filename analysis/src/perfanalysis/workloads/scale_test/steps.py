@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from perfanalysis.files.tables import Column, TableSpec
-from perfanalysis.workloads.percentiles import Estimate, Method, estimates
+from perfanalysis.workloads.percentiles import Method, Value, estimates
 from perfanalysis.workloads.scale_test.milestones import BY_NAME, SEEN_RESOLUTION_S, STAMPED_CAUSES, Milestone
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Clock = Literal["seen", "server"]
 Group = Literal["chain", "queueing", "objects", "pods"]
 CLOCKS: tuple[Clock, ...] = ("seen", "server")
-Estimates = dict[tuple[str, Clock], dict[str, Estimate]]
+Estimates = dict[tuple[str, Clock], dict[str, Value]]
 
 
 @dataclass(frozen=True)
@@ -206,9 +206,7 @@ def seen_resolution(step: Step, arrival: float) -> float:
 def step_estimates(latencies: pd.DataFrame, method: Method) -> Estimates:
     """Statistics of every step on both clocks."""
     return {
-        (step.name, clock): {one.statistic: one for one in estimates(values_of(latencies, step, clock), method)}
-        for step in STEPS
-        for clock in CLOCKS
+        (step.name, clock): estimates(values_of(latencies, step, clock), method) for step in STEPS for clock in CLOCKS
     }
 
 
@@ -225,9 +223,9 @@ def percentiles_table(
             known = np.isfinite(values_of(latencies, step, clock))
             resolution = _resolution(latencies, step, clock, arrival)[known]
             middle = float(np.nanmedian(resolution)) if np.isfinite(resolution).any() else None
-            for of in found[step.name, clock].values():
-                numbers = (of.value, of.low, of.high, of.count, middle)
-                rows.append((step.name, clock, of.statistic, *numbers, of.reason))
+            for statistic, of in found[step.name, clock].items():
+                numbers = (of.number, of.low, of.high, of.count, middle)
+                rows.append((step.name, clock, statistic, *numbers, of.reason))
     return PERCENTILES.conform(pd.DataFrame(rows, columns=[column.name for column in PERCENTILES.columns]))
 
 

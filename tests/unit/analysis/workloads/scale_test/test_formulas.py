@@ -43,7 +43,7 @@ def test_values_are_shown_with_their_units_and_in_the_words_of_the_trade(measure
 
 
 def _valued(name: str, number: float, unit: str) -> KpiValue:
-    return KpiValue(name, "help", unit, "higher", number)
+    return KpiValue(number, name=name, help="help", unit=unit, direction="higher")
 
 
 def test_the_table_of_data_quality_has_every_place_and_what_is_missing(measures: Measures) -> None:
