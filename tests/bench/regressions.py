@@ -15,11 +15,11 @@ import time
 from pathlib import Path
 
 import numpy as np
-from perfanalysis.results.history.entries import entries_of
+from perfanalysis.results.history.documents import entries_of
 from perfanalysis.results.history.folder import add, load
-from perfanalysis.verdicts.regression.acknowledged import Acknowledged
-from perfanalysis.verdicts.regression.change_points import change_points, scaled
+from perfanalysis.verdicts.regression.methods import change_points, scaled
 from perfanalysis.verdicts.regression.verdict import Options, regress
+from perfanalysis.verdicts.regression.watched import Acknowledged
 
 from tests.unit.analysis.histories import document, kpi
 

@@ -48,18 +48,16 @@ class LazyGroup(click.Group):
 IMPORT = LazyGroup(
     "import",
     {
-        "kube-burner": Lazy(
-            "imports.kube_burner.commands:import_kube_burner", "A local folder of kube-burner, as a run."
-        ),
-        "lts": Lazy("imports.lts.commands:import_lts", "LTS payloads of MatrixBenchmarking, into a history."),
+        "kube-burner": Lazy("imports.kube_burner:import_kube_burner", "A local folder of kube-burner, as a run."),
+        "lts": Lazy("imports.lts:import_lts", "LTS payloads of MatrixBenchmarking, into a history."),
         "matrixbenchmarking": Lazy(
             "imports.matrixbenchmarking.commands:import_matrixbenchmarking",
             "A result tree of MatrixBenchmarking, as a run.",
         ),
-        "openmetrics": Lazy("imports.openmetrics.commands:import_openmetrics", "OpenMetrics text, into a history."),
+        "openmetrics": Lazy("imports.openmetrics:import_openmetrics", "OpenMetrics text, into a history."),
         "orion": Lazy("imports.orion.commands:import_orion", "Runs of orion's JSON, into a history."),
         "prometheus": Lazy(
-            "imports.prometheus.commands:import_prometheus", "Range queries in JSON, or OpenMetrics dumps, as a run."
+            "imports.prometheus:import_prometheus", "Range queries in JSON, or OpenMetrics dumps, as a run."
         ),
         "scale-test-tool": Lazy(
             "imports.scale_test_tool.commands:import_scale_test_tool",
@@ -88,7 +86,7 @@ COMMANDS: Mapping[str, Lazy | LazyGroup] = {
     "judge": Lazy("verdicts.thresholds.commands:judge_command", "Judge a run by thresholds."),
     "kpi": Lazy("results.commands:kpi_command", "Write the KPIs of a run and print them."),
     "measures": Lazy("verdicts.thresholds.commands:measures_command", "List what thresholds can be set on."),
-    "parse": Lazy("workloads.commands:parse_command", "Parse the recordings of a run to tables."),
+    "parse": Lazy("workloads.parsing:parse_command", "Parse the recordings of a run to tables."),
     "payload": Lazy("results.commands:payload_command", "Write the results of a run as one document and print it."),
     "plotter": Lazy("imports.scale_test_tool.commands:plotter", "Plot a directory of the scale-test-tool."),
     "regress": Lazy("verdicts.regression.commands:regress_command", "Judge a run by the runs of a history."),

@@ -10,9 +10,7 @@ import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.results.history.folder import add, canonical, load
 from perfanalysis.results.opensearch.connection import PASSWORD, USER, Server, connect
-from perfanalysis.results.opensearch.layout import FIELDS, index_name
-from perfanalysis.results.opensearch.pull import pull
-from perfanalysis.results.opensearch.push import Patience, push
+from perfanalysis.results.opensearch.indices import FIELDS, Patience, index_name, pull, push
 from perflab.control_plane.certificates import Authority
 
 from tests.integration.opensearch.conftest import CREDENTIALS

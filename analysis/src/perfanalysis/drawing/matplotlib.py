@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from perfanalysis.drawing.charts import SHADES, Axis, Chart, Figure, Layer
-from perfanalysis.drawing.ends import ends_of
-from perfanalysis.drawing.palette import LIGHT, LIGHT_BACKGROUND
+from perfanalysis.drawing.charts import LIGHT, LIGHT_BACKGROUND, SHADES, Axis, Chart, Figure, Layer
+from perfanalysis.drawing.layers import ends_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,9 +17,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from perfanalysis.drawing.blocks import Failure, Note, Remarks, Table, Tiles
-from perfanalysis.drawing.charts import Chart, Figure
+from perfanalysis.drawing.charts import DARK, DARK_BACKGROUND, LIGHT, LIGHT_BACKGROUND, Chart, Figure
 from perfanalysis.drawing.matplotlib import Format, image
-from perfanalysis.drawing.palette import DARK, DARK_BACKGROUND, LIGHT, LIGHT_BACKGROUND
 from perfanalysis.drawing.plotly import TEMPLATE, faded, fewer, library, plotly_figure
 from perfanalysis.files.documents import write_bytes
 

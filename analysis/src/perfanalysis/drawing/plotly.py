@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perfanalysis.drawing.charts import SHADES, Axis, Chart, Layer
-from perfanalysis.drawing.ends import Ends, ends_of
-from perfanalysis.drawing.palette import LIGHT, LIGHT_BACKGROUND
-from perfanalysis.drawing.thinning import MOST_POINTS, thinned_line, thinned_points
+from perfanalysis.drawing.charts import LIGHT, LIGHT_BACKGROUND, SHADES, Axis, Chart, Layer
+from perfanalysis.drawing.layers import MOST_POINTS, Ends, ends_of, thinned_line, thinned_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable

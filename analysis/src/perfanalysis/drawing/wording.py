@@ -1,10 +1,13 @@
-"""Words that every output shares: a setting's value as readers write it, and numbers of things."""
+"""Words that every output shares: values of settings, numbers of things, texts and tables as Markdown."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+from perfanalysis.drawing.blocks import Cell, Field
 
 
 def value_text(value: Any) -> str:
@@ -34,3 +37,34 @@ def _leaves(values: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
 def counted(number: int, one: str, several: str = "") -> str:
     """`1 run`, `2 runs`; `several` where the plural is no s."""
     return f"{number} {one if number == 1 else several or f'{one}s'}"
+
+
+# between two letters a `_` is one: names of settings and KPIs read as they are written
+SPECIAL = re.compile(r"[\\`*\[\]<>|#~&]|(?<!\w)_+|_+(?!\w)")
+
+
+def plain(text: str) -> str:
+    """A text that Markdown shows as it is, on one line."""
+    return SPECIAL.sub(lambda found: "".join(f"\\{letter}" for letter in found[0]), " ".join(text.splitlines()))
+
+
+def table_lines(
+    fields: tuple[Field, ...], rows: Iterable[tuple[Cell, ...]], written: Callable[[Cell], str]
+) -> Iterator[str]:
+    """The lines of a table; *written* is a cell as Markdown.
+
+    Columns that only draw bars are left out: their numbers stand in the others.
+    """
+    kept = [place for place, field in enumerate(fields) if field.kind != "span"]
+    yield _line(_heading(fields[place]) for place in kept)
+    yield _line("---:" if fields[place].kind == "number" else "---" for place in kept)
+    for row in rows:
+        yield _line(written(row[place]) for place in kept)
+
+
+def _heading(field: Field) -> str:
+    return plain(f"{field.name} ({field.unit})" if field.unit else field.name)
+
+
+def _line(texts: Iterable[str]) -> str:
+    return f"| {' | '.join(texts)} |"

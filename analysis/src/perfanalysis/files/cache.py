@@ -4,25 +4,86 @@ The tables that a report writes for its readers are the cache. `<kind>.parsed.js
 file with the hash of its contents, the parser with its version and declared columns, the hash of each table's file, and
 what the parser found. They are used when all of it is as it was: touching a file changes nothing; one byte changed, a
 file more, less or renamed, or another parser makes the tables anew, and so does any damage to them or the document.
+
+Temporary folders: for their owner only, gone at the end, and after a kill -9 removed by the next one.
+
+A folder's name carries the process that made it, so that nobody takes one that is in use.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Mapping
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, cast, get_args
 
 from perfanalysis.files.documents import Document, listing, load_json, mapping, write_bytes, write_json
 from perfanalysis.files.findings import Cause, Finding, Severity
-from perfanalysis.files.parquet import parquet_bytes, read_table
 from perfanalysis.files.source import Source, TableSource, TablesType, named_files
-from perfanalysis.files.tables import is_arrow, specs_of
+from perfanalysis.files.tables import is_arrow, parquet_bytes, read_table, specs_of
 
 if TYPE_CHECKING:
     from perfanalysis.files.discovery import Place
+
+PREFIX = "perfanalysis-"
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder for tables that nobody keeps; those of killed processes are removed first."""
+    remove_leftovers(PREFIX)
+    with owned_folder(PREFIX) as path:
+        yield path
+
+
+@contextlib.contextmanager
+def owned_folder(prefix: str) -> Iterator[Path]:
+    """Make a temporary folder (0700) and remove it when the block ends."""
+    pid = os.getpid()
+    path = Path(tempfile.mkdtemp(prefix=f"{prefix}{pid}-{start_ticks(pid)}-"))
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def remove_leftovers(prefix: str, folder: Path | None = None) -> list[Path]:
+    """Remove this user's folders of that prefix whose maker is dead, and return them."""
+    named = re.compile(rf"{re.escape(prefix)}(\d+)-(\d+)-\w+")
+    removed = []
+    for path in sorted((folder or Path(tempfile.gettempdir())).glob(f"{prefix}*")):
+        name = named.fullmatch(path.name)
+        if name and _is_mine(path) and start_ticks(int(name[1])) != int(name[2]):
+            shutil.rmtree(path, ignore_errors=True)
+            removed.append(path)
+    return removed
+
+
+def _is_mine(path: Path) -> bool:
+    try:
+        return path.is_dir() and not path.is_symlink() and path.stat().st_uid == os.getuid()
+    except FileNotFoundError:
+        return False
+
+
+def start_ticks(pid: int) -> int:
+    """When a process began, in clock ticks since boot; 0 when there is no such process.
+
+    Together with the pid this names a process for good.
+    """
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return 0
+    return int(stat.rpartition(")")[2].split()[19])
+
 
 SCHEMA = "psap.perf/tables/1"
 MISSING, UNREADABLE = "missing", "unreadable"

@@ -14,9 +14,8 @@ from perfanalysis.drawing.charts import Figure
 from perfanalysis.errors import UsageError
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.typed_yaml import nearest
-from perfanalysis.reports.catalogue import known_names
 from perfanalysis.reports.content import Content, Group
-from perfanalysis.reports.layout import EVERYTHING, Entry, Page, Where
+from perfanalysis.reports.layout import EVERYTHING, Entry, Page, Where, known_names
 
 ONLY_WHEN_NEEDED = ("errors", "headlines", "data", "verdicts", "comparison")
 """Sections that a report of a run may lack without a word: nothing failed, there is one recording only."""

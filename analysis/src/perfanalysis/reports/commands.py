@@ -8,14 +8,14 @@ import click
 
 from perfanalysis.errors import DataQualityError
 from perfanalysis.files.findings import print_findings
-from perfanalysis.reports.catalogue import listed
 from perfanalysis.reports.content import content_of
+from perfanalysis.reports.layout import listed
 from perfanalysis.reports.writing import Wanted, make_report
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import OUTPUT, PERCENTILES, PNG, RUN, SVG, WORKLOADS, image_formats
 from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run, report_directory
-from perfanalysis.workloads.selection import Selection
+from perfanalysis.workloads.workload_type import Selection
 
 
 @click.command("report")

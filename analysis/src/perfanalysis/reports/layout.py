@@ -1,4 +1,4 @@
-"""report.yml: which sections and plots a report shows, in which order, of which recordings."""
+"""Layouts: which sections a report has, in which order, and the names to choose from."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+from perfanalysis.drawing.blocks import Note, Section, Table
+from perfanalysis.drawing.charts import Figure
 from perfanalysis.errors import UsageError
 from perfanalysis.files.typed_yaml import load_typed
+from perfanalysis.reports.content import Content
 
 SCHEMA = "psap.perf/report/1"
 EVERYTHING = "*"
@@ -90,3 +93,53 @@ def default_layout() -> Layout:
     """The layout that ships with the package: everything, in reading order."""
     with as_file(files("perfanalysis.reports") / "default_layout.yml") as path:
         return read_layout(path)
+
+
+FILE = "known_names.yml"
+
+
+@cache
+def catalogue() -> dict[str, dict[str, list[str]]]:
+    """Plots and tables by kind of workload (`run`: of the run itself) and by section."""
+    import yaml
+
+    loaded: dict[str, Any] = yaml.safe_load((files("perfanalysis.reports") / FILE).read_text(encoding="utf-8"))
+    return {kind: {section: list(names or ()) for section, names in of.items()} for kind, of in loaded.items()}
+
+
+@cache
+def known_names() -> frozenset[str]:
+    """Every name of a section, plot or table that the kinds of workloads know."""
+    sections = [(section, names) for of in catalogue().values() for section, names in of.items()]
+    return frozenset(name for section, names in sections for name in (section, *names))
+
+
+def listed(content: Content) -> list[tuple[str, str, str, str]]:
+    """Section, name, what it is, and title of all that a run can show; what it has not stands last, with its kind."""
+    here = [row for section in _each(content) for row in _rows(section)]
+    names = {row[1] for row in here}
+    absent = [
+        (section, name, "not in this run", "" if kind == "run" else f"of the kind {kind}")
+        for kind, of in catalogue().items()
+        for section, own in of.items()
+        for name in (own or [section])
+        if name not in names
+    ]
+    return list(dict.fromkeys([*here, *absent]))
+
+
+def _each(content: Content) -> list[Section]:
+    return [*(section for group in content.groups for section in group.sections), *content.sections]
+
+
+def _rows(section: Section) -> list[tuple[str, str, str, str]]:
+    rows = [
+        (section.name, block.name, _kind(block), getattr(block, "title", section.title))
+        for block in section.blocks
+        if not isinstance(block, Note)
+    ]
+    return rows or [(section.name, section.name, "text", section.title)]
+
+
+def _kind(block: object) -> str:
+    return "plot" if isinstance(block, Figure) else "table" if isinstance(block, Table) else "text"

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from perfanalysis.drawing.blocks import DASH, Block, Cell, Failure, Field, Link, Remarks, Section, Table, Tiles
 from perfanalysis.drawing.charts import Figure
-from perfanalysis.drawing.markdown import plain, table_lines
 from perfanalysis.drawing.page import Drawn, href
+from perfanalysis.drawing.wording import plain, table_lines
 from perfanalysis.reports.arrange import Passage
 from perfanalysis.reports.page import Sheet
 

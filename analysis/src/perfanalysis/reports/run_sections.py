@@ -8,7 +8,7 @@ from typing import Any
 
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, data_size, duration, quantity
 from perfanalysis.drawing.charts import Axis, Chart, Figure, cumulative
-from perfanalysis.drawing.coinciding import labels_with_overlaps
+from perfanalysis.drawing.layers import labels_with_overlaps
 from perfanalysis.drawing.wording import value_text
 from perfanalysis.files.discovery import Cell as MatrixCell
 from perfanalysis.files.discovery import Command, Run

@@ -20,7 +20,7 @@ from perfanalysis.reports.content import COMPARISON, TIMELINE, Content, Group, c
 from perfanalysis.reports.layout import Page, default_layout, read_layout
 from perfanalysis.reports.markdown import render_markdown
 from perfanalysis.reports.page import Sheet, head_of, render_page
-from perfanalysis.results.output import write_kpis, write_tables
+from perfanalysis.results.commands import write_kpis, write_tables
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.run_analysis import AnalysisOptions, RunAnalysis, analyse_run, report_directory
 from perfanalysis.workloads.workload_type import Analysis

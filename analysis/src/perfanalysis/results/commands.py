@@ -1,22 +1,71 @@
-"""The commands `kpi`, `tables`, `payload` and `schema`."""
+"""The commands `kpi`, `tables`, `payload` and `schema`, and what they write."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from perfanalysis.files.documents import write_json
-from perfanalysis.results.output import write_kpis, write_tables
-from perfanalysis.results.payload.of_run import payload_of
-from perfanalysis.results.payload.reading import to_json
-from perfanalysis.results.payload.schema import payload_schema
+from perfanalysis.files.documents import Document, text_or_none, write_json, write_text
+from perfanalysis.files.tables import TableSpec, write_table
+from perfanalysis.results.payload import payload_of, payload_schema, to_json
 from perfanalysis.results.scrubbing import read_rules, scrub
 from perfanalysis.workloads.kinds import Kinds
+from perfanalysis.workloads.kpis import kpis_document, openmetrics
 from perfanalysis.workloads.options import OUTPUT, PERCENTILES, RUN, WORKLOADS
 from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run, report_directory
+
+if TYPE_CHECKING:
+    from perfanalysis.workloads.run_analysis import RunAnalysis
+
+
+def write_kpis(result: RunAnalysis, target: Path) -> tuple[Path, Path]:
+    """Write kpis.json and the same as OpenMetrics text."""
+    run = result.run.document
+    facts = {
+        "run": result.run.id,
+        "flow": text_or_none(run.get("flow")),
+        "status": result.run.status,
+        "simulated": list(result.marks.simulated),
+        "emulated": list(result.marks.emulated),
+    }
+    labelled = result.labelled_kpis()
+    document: Document = kpis_document(facts, labelled, result.options.method)
+    paths = target / "kpis.json", target / "kpis.prom"
+    write_json(paths[0], document)
+    # a number that was simulated says so wherever it goes
+    marks = {"simulated": ", ".join(result.marks.simulated), "emulated": ", ".join(result.marks.emulated)}
+    common = {
+        "run": result.run.id,
+        "flow": str(run.get("flow") or ""),
+        **{k: text for k, text in marks.items() if text},
+    }
+    write_text(paths[1], openmetrics(labelled, common))
+    return paths
+
+
+def write_tables(result: RunAnalysis, target: Path) -> Path:
+    """Write each derived table once, with a column that tells the recordings apart."""
+    import pandas as pd
+
+    folder = target / "tables"
+    for name, spec in _derived(result).items():
+        frames = [
+            analysis.frames[name].assign(recording=analysis.place.name)
+            for analysis in result.analyses
+            if name in analysis.frames
+        ]
+        write_table(folder / f"{name}.parquet", pd.concat(frames, ignore_index=True), spec)
+    return folder
+
+
+def _derived(result: RunAnalysis) -> dict[str, TableSpec]:
+    specs = {name: spec for analysis in result.analyses for name, spec in analysis.specs.items()}
+    return {name: spec.with_recording() for name, spec in specs.items()}
+
 
 SCHEMAS = ("payload",)
 """Documents whose schema is made from their types."""

@@ -1,6 +1,6 @@
 """The kinds of workloads that are known: two in Python, the shipped folders of declared ones, and those given.
 
-A kind in Python is a package with a module `declaration` that holds `WORKLOAD`, and a line in `PYTHON_KINDS`. A folder
+A kind in Python is a package with a module `analysis` that holds `WORKLOAD`, and a line in `PYTHON_KINDS`. A folder
 beside this file that holds a `workload.yml` needs no line. A kind is loaded when a run holds its marker, or when all
 are asked for.
 """
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from perfanalysis.workloads.workload_type import WorkloadType
 
 PYTHON_KINDS: Mapping[str, str] = {
-    "recording.json": "perfanalysis.workloads.scale_test.declaration",
-    "fine_tuning.json": "perfanalysis.workloads.fine_tuning.declaration",
+    "recording.json": "perfanalysis.workloads.scale_test.analysis",
+    "fine_tuning.json": "perfanalysis.workloads.fine_tuning.analysis",
 }
 SHIPPED = Path(__file__).parent
 

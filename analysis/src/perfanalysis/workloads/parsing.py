@@ -1,17 +1,24 @@
-"""Parse a run without analysing it: which recordings there are, what is read of each, and what has to be read anew."""
+"""Parse a run without analysing it: which recordings there are, what is read of each, and what has to be read anew.
+
+The command `parse`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
+
 from perfanalysis.drawing.blocks import data_size
-from perfanalysis.errors import DataQualityError
+from perfanalysis.errors import DataQualityError, refuse_bad_data
 from perfanalysis.files.cache import MISSING, UNREADABLE, Cache, Input, State, tables_folder
 from perfanalysis.files.discovery import Place, discover
-from perfanalysis.files.findings import Finding
+from perfanalysis.files.findings import Finding, print_findings
 from perfanalysis.workloads.kinds import Kinds
-from perfanalysis.workloads.prometheus.ranges import RANGES
+from perfanalysis.workloads.options import OUTPUT, RUN, WORKLOADS
+from perfanalysis.workloads.prometheus.reading import RANGES
+from perfanalysis.workloads.run_analysis import report_directory
 
 
 @dataclass(frozen=True)
@@ -71,3 +78,25 @@ def parse_run(
         findings += more
         made.append(Recording(place, source.name, state, parsed))
     return tuple(made), tuple(dict.fromkeys(findings))
+
+
+@click.command("parse")
+@RUN
+@OUTPUT
+@WORKLOADS
+@click.option("--dry-run", is_flag=True, help="Only list what would be read, and why; nothing is written.")
+def parse_command(run: Path, output: Path | None, kinds: Kinds, dry_run: bool) -> None:
+    """Parse the recordings of RUN to tables, those whose files changed since; a line for each recording.
+
+    Exit code 5 when a part of the data cannot be read; the rest is parsed all the same.
+    """
+    target = (output or run / "report") if dry_run else report_directory(run, output, kinds)
+    recordings, findings = parse_run(run, target, kinds, dry=dry_run)
+    for recording in recordings:
+        click.echo(recording.sentence)
+        for line in recording.files if dry_run else ():
+            click.echo(line)
+    print_findings(findings)
+    if not dry_run:
+        click.echo(f"Tables: {target / 'tables'}")
+        refuse_bad_data(finding.text for finding in findings if finding.severity == "error")

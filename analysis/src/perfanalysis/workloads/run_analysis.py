@@ -18,11 +18,10 @@ from perfanalysis.workloads.kinds import Kinds, shipped
 from perfanalysis.workloads.kpis import LabelledKpis
 from perfanalysis.workloads.labels import labels_of
 from perfanalysis.workloads.percentiles import Method
-from perfanalysis.workloads.prometheus.beside import load_ranges, place_metrics
+from perfanalysis.workloads.prometheus.figures import load_ranges, place_metrics
 from perfanalysis.workloads.prometheus.kpis import metric_analyses
-from perfanalysis.workloads.prometheus.ranges import Ranges
-from perfanalysis.workloads.selection import Selection
-from perfanalysis.workloads.workload_type import Analysis
+from perfanalysis.workloads.prometheus.reading import Ranges
+from perfanalysis.workloads.workload_type import Analysis, Selection
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from perfanalysis.drawing.coinciding import labels_with_overlaps
+from perfanalysis.drawing.layers import labels_with_overlaps
 from perfanalysis.verdicts.comparison.comparison import compare
 from perfanalysis.verdicts.comparison.figures import distribution_figure
 from perfanalysis.verdicts.comparison.sides import side_of_run

@@ -10,9 +10,8 @@ from typing import get_args
 import numpy as np
 import pytest
 from matplotlib.image import imread
-from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, LayerKind, Meaning, Shades, heat
+from perfanalysis.drawing.charts import LIGHT, Axis, Chart, Figure, Layer, LayerKind, Meaning, Shades, heat
 from perfanalysis.drawing.matplotlib import MANY_POINTS, WIDTH, image
-from perfanalysis.drawing.palette import LIGHT
 from perfanalysis.reports.writing import Wanted, make_report
 
 SVG = "{http://www.w3.org/2000/svg}"

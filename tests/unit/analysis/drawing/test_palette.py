@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from perfanalysis.drawing.charts import Layer
-from perfanalysis.drawing.palette import DARK, DARK_BACKGROUND, LIGHT, LIGHT_BACKGROUND, SOLID
+from perfanalysis.drawing.charts import DARK, DARK_BACKGROUND, LIGHT, LIGHT_BACKGROUND, SOLID, Layer
 
 BACKGROUNDS = {"light": (LIGHT, LIGHT_BACKGROUND), "dark": (DARK, DARK_BACKGROUND)}
 # Machado, Oliveira and Fernandes 2009, severity 1.0, for linear red, green and blue

@@ -12,6 +12,8 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 from perfanalysis.drawing.charts import (
+    DARK,
+    LIGHT,
     SHADES,
     Axis,
     Chart,
@@ -23,7 +25,6 @@ from perfanalysis.drawing.charts import (
     moments,
     span,
 )
-from perfanalysis.drawing.palette import DARK, LIGHT
 from perfanalysis.drawing.plotly import TEMPLATE, faded, library, plotly_figure
 from perfanalysis.reports.writing import make_report
 

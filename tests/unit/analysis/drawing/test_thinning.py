@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from perfanalysis.drawing.charts import Axis, Chart, Layer, LayerKind
+from perfanalysis.drawing.layers import MOST_POINTS, thinned_line, thinned_points
 from perfanalysis.drawing.plotly import fewer, plotly_figure
-from perfanalysis.drawing.thinning import MOST_POINTS, thinned_line, thinned_points
 
 from tests.unit.analysis.pages import numbers
 

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from perfanalysis.files.arrow_tables import arrow_conformed, arrow_table
-from perfanalysis.files.parquet import parquet_bytes, read_table
-from perfanalysis.files.tables import Column, Kind, TableSpec
+from perfanalysis.files.tables import Column, Kind, TableSpec, arrow_conformed, arrow_table, parquet_bytes, read_table
 
 KINDS: Mapping[str, Kind] = {"at_s": "time", "name": "text", "count": "integer", "good": "flag", "share": "number"}
 SPEC = TableSpec("things", "Things", tuple(Column(name, kind, name) for name, kind in KINDS.items()))

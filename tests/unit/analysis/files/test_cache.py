@@ -24,7 +24,7 @@ from perfanalysis.files.source import Source
 from perfanalysis.files.tables import specs_of
 from perfanalysis.workloads.kinds import shipped
 from perfanalysis.workloads.parsing import parse_run
-from perfanalysis.workloads.scale_test.declaration import WORKLOAD
+from perfanalysis.workloads.scale_test.analysis import WORKLOAD
 from perfanalysis.workloads.scale_test.tables import ScaleTestTables
 
 from tests.data.downloads import DOWNLOADS, write_downloads

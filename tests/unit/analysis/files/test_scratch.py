@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 from perfanalysis.__main__ import run
-from perfanalysis.files.scratch import PREFIX, owned_folder, remove_leftovers, scratch_folder
+from perfanalysis.files.cache import PREFIX, owned_folder, remove_leftovers, scratch_folder
 
 # what `judge`, `compare`, `regress` and `history add` do while they parse, for as long as the test wants
 MAKES_ONE = """
 import time
-from perfanalysis.files.scratch import scratch_folder
+from perfanalysis.files.cache import scratch_folder
 with scratch_folder() as folder:
     (folder / "tables").mkdir()
     print(folder, flush=True)

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.errors import UsageError
-from perfanalysis.imports.lts.payloads import File, history_documents, read_file
-from perfanalysis.imports.lts.values import measured, scale_of
+from perfanalysis.imports.lts import File, history_documents, measured, read_file, scale_of
 from perfanalysis.results.history.folder import load
 
 from tests.data.result_trees import lts_payload

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.errors import UsageError
-from perfanalysis.imports.matrixbenchmarking.reading import Read, read_result_tree
-from perfanalysis.imports.matrixbenchmarking.settings import filters_of
-from perfanalysis.imports.matrixbenchmarking.tree import Tree, read_tree
+from perfanalysis.imports.matrixbenchmarking.commands import Read, read_result_tree
+from perfanalysis.imports.matrixbenchmarking.tree import Tree, filters_of, read_tree
 from perfanalysis.imports.run_directory import write_run_directory
 from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 

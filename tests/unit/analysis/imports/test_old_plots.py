@@ -13,7 +13,6 @@ import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.drawing.charts import Figure, Layer
 from perfanalysis.drawing.over_time import MOST_BARS, row_of
-from perfanalysis.imports.scale_test_tool.accounts import Accounts, accounts_of, negative_counts
 from perfanalysis.imports.scale_test_tool.plots import (
     SINCE,
     detailed_figure,
@@ -21,10 +20,10 @@ from perfanalysis.imports.scale_test_tool.plots import (
     in_order,
     statistics_lines,
 )
-from perfanalysis.imports.scale_test_tool.reading import read_working_directory
+from perfanalysis.imports.scale_test_tool.reading import Accounts, accounts_of, negative_counts, read_working_directory
 from perfanalysis.workloads.percentiles import STATED
 from perfanalysis.workloads.run_analysis import analyse_run
-from perfanalysis.workloads.selection import Selection
+from perfanalysis.workloads.workload_type import Selection
 
 from tests.unit.analysis.old_tool import make, sampled, submitted, write
 

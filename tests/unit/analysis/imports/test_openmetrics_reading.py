@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.errors import DataQualityError
-from perfanalysis.imports.openmetrics.reading import families_of
-from perfanalysis.results.history.entries import Entry
+from perfanalysis.imports.openmetrics import families_of
+from perfanalysis.results.history.documents import Entry
 from perfanalysis.results.history.folder import load
 from perfanalysis.workloads.run_analysis import analyse_run
 

@@ -9,14 +9,11 @@ from typing import Any
 import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.errors import DataQualityError, UsageError
-from perfanalysis.imports.orion.config import OrionTest, chosen_test, read_config
-from perfanalysis.imports.orion.metrics import kpi_name
+from perfanalysis.imports.orion.config import OrionTest, chosen_test, kpi_name, read_config
 from perfanalysis.imports.orion.runs import read_output
 from perfanalysis.results.history.folder import load
-from perfanalysis.verdicts.regression.acknowledged import Acknowledged
-from perfanalysis.verdicts.regression.orion import read_judged, read_orion_acknowledged
 from perfanalysis.verdicts.regression.verdict import Options, Regression, regress
-from perfanalysis.verdicts.regression.watched import Watch
+from perfanalysis.verdicts.regression.watched import Acknowledged, Watch, read_judged, read_orion_acknowledged
 
 DATA = Path(__file__).resolve().parents[3] / "data" / "foreign" / "orion"
 VARIABLES = '{"version": "4.19"}'

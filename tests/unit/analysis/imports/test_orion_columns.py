@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from perfanalysis.__main__ import run
-from perfanalysis.imports.orion.columns import columns_of, unlike
 from perfanalysis.imports.orion.config import OrionTest, read_config
+from perfanalysis.imports.orion.runs import columns_of, unlike
 from perfanalysis.results.history.folder import load
-from perfanalysis.verdicts.regression.orion import read_judged
+from perfanalysis.verdicts.regression.watched import read_judged
 
 from tests.data.kube_burner_folders import UUID, node_density
 

@@ -13,9 +13,8 @@ from perfanalysis.__main__ import run
 from perfanalysis.drawing.blocks import Note
 from perfanalysis.errors import UsageError
 from perfanalysis.files.typed_yaml import json_schema
-from perfanalysis.reports.catalogue import catalogue, known_names
 from perfanalysis.reports.content import Content, content_of
-from perfanalysis.reports.layout import SCHEMA, Layout, default_layout, read_layout
+from perfanalysis.reports.layout import SCHEMA, Layout, catalogue, default_layout, known_names, read_layout
 from perfanalysis.reports.writing import ReportPaths, Wanted, make_report
 from perfanalysis.workloads.run_analysis import analyse_run
 

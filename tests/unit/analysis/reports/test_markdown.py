@@ -10,9 +10,9 @@ from urllib.parse import unquote
 import pytest
 import yaml
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table
-from perfanalysis.drawing.markdown import plain, table_lines
+from perfanalysis.drawing.wording import plain, table_lines
 from perfanalysis.reports.writing import Wanted, make_report
-from perfanalysis.verdicts.comparison.markdown import markdown_table
+from perfanalysis.verdicts.comparison.texts import markdown_table
 
 from tests.data.synthetic_runs import Shape, write_run
 

@@ -11,9 +11,8 @@ from click.testing import CliRunner
 from perfanalysis.__main__ import run
 from perfanalysis.cli import cli
 from perfanalysis.errors import UsageError
-from perfanalysis.results.history.entries import entries_of
-from perfanalysis.results.history.folder import add, load, merge
-from perfanalysis.results.versions import version_key
+from perfanalysis.results.history.documents import entries_of
+from perfanalysis.results.history.folder import add, load, merge, version_key
 
 from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import check

@@ -16,8 +16,7 @@ from perfanalysis.results.opensearch.connection import (
     read_credentials,
     told,
 )
-from perfanalysis.results.opensearch.layout import LONGEST_TEXT, of_kpis, of_run, searchable
-from perfanalysis.results.opensearch.push import Failure, Pushed
+from perfanalysis.results.opensearch.indices import LONGEST_TEXT, Failure, Pushed, of_kpis, of_run, searchable
 
 from tests.unit.analysis.histories import document, kpi
 

@@ -13,11 +13,8 @@ import pytest
 from click.testing import CliRunner
 from perfanalysis.cli import cli
 from perfanalysis.errors import UsageError
-from perfanalysis.results.history.document import of_payload
-from perfanalysis.results.payload.model import Payload
-from perfanalysis.results.payload.of_run import payload_of, plain
-from perfanalysis.results.payload.reading import from_json, to_json
-from perfanalysis.results.payload.schema import payload_schema, schema_of
+from perfanalysis.results.history.documents import of_payload
+from perfanalysis.results.payload import Payload, from_json, payload_of, payload_schema, plain, schema_of, to_json
 from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.fine_tuning_runs import matrix, write_tuning_run

@@ -6,15 +6,16 @@ import math
 
 import numpy as np
 import pytest
-from perfanalysis.verdicts.regression.change_points import (
+from perfanalysis.verdicts.regression.methods import (
     best_split,
+    by_rank,
+    by_score,
     change_points,
     effect,
     scaled,
     t_95,
     two_sided,
 )
-from perfanalysis.verdicts.regression.outliers import by_rank, by_score
 
 
 def test_the_t_distribution_is_that_of_the_usual_tables() -> None:

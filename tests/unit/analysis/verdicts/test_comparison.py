@@ -12,11 +12,9 @@ import numpy as np
 import pytest
 import yaml
 from perfanalysis.__main__ import run
-from perfanalysis.results.history.document import history_document
-from perfanalysis.results.history.entries import entries_of
+from perfanalysis.results.history.documents import entries_of, history_document
 from perfanalysis.results.history.folder import add
 from perfanalysis.verdicts.comparison.comparison import compare
-from perfanalysis.verdicts.comparison.document import comparison_document
 from perfanalysis.verdicts.comparison.figures import change_figure
 from perfanalysis.verdicts.comparison.sides import side_of_run
 from perfanalysis.verdicts.comparison.tables import (
@@ -28,7 +26,8 @@ from perfanalysis.verdicts.comparison.tables import (
     signed,
     summary,
 )
-from perfanalysis.verdicts.comparison.terminal import print_comparison
+from perfanalysis.verdicts.comparison.texts import print_comparison
+from perfanalysis.verdicts.comparison.write import comparison_document
 from perfanalysis.verdicts.regression.series import Selection, why_not
 from perfanalysis.workloads.run_analysis import analyse_run
 from rich.console import Console

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.reports.writing import make_report
-from perfanalysis.verdicts.thresholds.measured import declared_measures
-from perfanalysis.verdicts.thresholds.threshold import parse_threshold
+from perfanalysis.verdicts.thresholds.threshold import declared_measures, parse_threshold
 from perfanalysis.workloads.kinds import shipped
 
 from tests.data.fine_tuning_runs import Training, write_tuning_run

@@ -14,13 +14,12 @@ import pytest
 from click.testing import CliRunner
 from perfanalysis.cli import cli
 from perfanalysis.errors import DataQualityError, HistoryError, ThresholdError, UsageError
-from perfanalysis.results.history.document import history_document
-from perfanalysis.results.history.entries import Entry, entries_of
+from perfanalysis.results.history.documents import Entry, entries_of, history_document
 from perfanalysis.results.history.folder import add
-from perfanalysis.verdicts.regression.acknowledged import Acknowledged, read_acknowledged
-from perfanalysis.verdicts.regression.document import markdown_text, regression_document, sentence
 from perfanalysis.verdicts.regression.series import Selection, alike
 from perfanalysis.verdicts.regression.verdict import Options, Regression, regress
+from perfanalysis.verdicts.regression.watched import Acknowledged, read_acknowledged
+from perfanalysis.verdicts.regression.write import markdown_text, regression_document, sentence
 from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.synthetic_runs import Shape, write_run

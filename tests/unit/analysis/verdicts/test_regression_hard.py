@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from perfanalysis.results.history.entries import Entry, entries_of
-from perfanalysis.verdicts.junit import junit_text
-from perfanalysis.verdicts.regression.acknowledged import Acknowledged, read_acknowledged
-from perfanalysis.verdicts.regression.document import markdown_text, regression_document, suites_of
+from perfanalysis.results.history.documents import Entry, entries_of
+from perfanalysis.verdicts.files import junit_text
+from perfanalysis.verdicts.regression.page import trend_figures
 from perfanalysis.verdicts.regression.series import Selection
-from perfanalysis.verdicts.regression.trends import trend_figures
 from perfanalysis.verdicts.regression.verdict import Options, Regression, regress
+from perfanalysis.verdicts.regression.watched import Acknowledged, read_acknowledged
+from perfanalysis.verdicts.regression.write import markdown_text, regression_document, suites_of
 
 from tests.schemas import check
 from tests.unit.analysis.histories import document, kpi

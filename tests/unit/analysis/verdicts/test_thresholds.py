@@ -13,8 +13,7 @@ import yaml
 from perfanalysis.__main__ import run
 from perfanalysis.errors import UsageError
 from perfanalysis.reports.writing import make_report
-from perfanalysis.verdicts.thresholds.measured import declared_measures
-from perfanalysis.verdicts.thresholds.threshold import parse_threshold, parse_thresholds, parse_words
+from perfanalysis.verdicts.thresholds.threshold import declared_measures, parse_threshold, parse_thresholds, parse_words
 from perfanalysis.verdicts.thresholds.verdict import judge
 from perfanalysis.verdicts.thresholds.write import judge_run
 from perfanalysis.workloads.kinds import shipped

@@ -17,10 +17,9 @@ from perfanalysis.drawing.charts import Figure
 from perfanalysis.errors import UsageError
 from perfanalysis.files.typed_yaml import load_typed
 from perfanalysis.verdicts.comparison.sides import sampled_of
-from perfanalysis.verdicts.thresholds.measured import declared_measures, measure_of
+from perfanalysis.verdicts.thresholds.threshold import declared_measures, measure_of
 from perfanalysis.workloads.declared.loading import declaration, load_workload
-from perfanalysis.workloads.declared.model import WorkloadDeclared
-from perfanalysis.workloads.declared.schema import schema_text
+from perfanalysis.workloads.declared.model import WorkloadDeclared, schema_text
 from perfanalysis.workloads.kinds import SHIPPED, shipped
 from perfanalysis.workloads.run_analysis import AnalysisOptions, RunAnalysis, analyse_run
 from perfanalysis.workloads.workload_type import Analysis
@@ -395,7 +394,7 @@ def test_every_kind_is_in_the_registry() -> None:
 
 def test_the_schema_is_that_of_the_types() -> None:
     stored = (FOLDER / "workload-1.json").read_text()
-    assert stored == schema_text(), "python -m perfanalysis.workloads.declared.schema > docs/schema/workload-1.json"
+    assert stored == schema_text(), "python -m perfanalysis.workloads.declared.model > docs/schema/workload-1.json"
 
 
 @pytest.mark.parametrize("change", [None, "unknown key"])

@@ -13,7 +13,7 @@ from perfanalysis.__main__ import run
 from perfanalysis.drawing.blocks import Table
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.results.history.folder import load
-from perfanalysis.workloads.kube_burner.quantiles import Quantiles, disagreements, read_quantiles
+from perfanalysis.workloads.kube_burner.documents import Quantiles, disagreements, read_quantiles
 from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 
 from tests.data.kube_burner_folders import (

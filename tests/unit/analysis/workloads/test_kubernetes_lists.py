@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 from perfanalysis.files.findings import Finding
+from perfanalysis.workloads.kubernetes_objects.model import read_list
 from perfanalysis.workloads.kubernetes_objects.pods import quantity
-from perfanalysis.workloads.kubernetes_objects.reading import read_list
 from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 
 from tests.data.kubernetes_lists import BEGIN, condition, job, pod, stamp, write_list

@@ -14,9 +14,15 @@ from perfanalysis.files.discovery import Place
 from perfanalysis.files.source import Source
 from perfanalysis.reports.writing import make_report
 from perfanalysis.workloads.prometheus.figures import range_figures
-from perfanalysis.workloads.prometheus.ranges import RANGES, Ranges, parse, ranges_of
-from perfanalysis.workloads.prometheus.reading import read_answer, samples_of
-from perfanalysis.workloads.prometheus.units import quantity_of
+from perfanalysis.workloads.prometheus.reading import (
+    RANGES,
+    Ranges,
+    parse,
+    quantity_of,
+    ranges_of,
+    read_answer,
+    samples_of,
+)
 
 from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.prometheus_windows import Series, gpu, write_window

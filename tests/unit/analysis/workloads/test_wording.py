@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from perfanalysis.drawing.wording import counted, value_text
-from perfanalysis.verdicts.comparison.cells import sides_of_cells
+from perfanalysis.verdicts.comparison.sides import sides_of_cells
 from perfanalysis.workloads.labels import labels_of, recording_label
 from perfanalysis.workloads.run_analysis import analyse_run
 

@@ -1,16 +1,150 @@
-"""Find the tests of a result tree: directories that hold settings, however deep."""
+"""A result tree of MatrixBenchmarking: its tests, their settings, and the values that both hold."""
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from perfanalysis.errors import UsageError
 from perfanalysis.files.findings import Finding
-from perfanalysis.imports.matrixbenchmarking.settings import MARKS, Filter, is_settings, key_of, read_settings
+
+MOST_VALUES = 20_000
+"""More values than any file of settings has; anchors of YAML can make billions of a few lines."""
+LARGEST_FILE = 10_000_000
+"""Bytes of the largest file that is taken for settings."""
+
+TOO_DEEP = "it is nested too deeply"
+
+
+def read_yaml(path: Path) -> Any:
+    """The plain value of a YAML file. Raises ValueError or OSError saying what is wrong with it."""
+    with path.open("rb") as stream:
+        content = stream.read(LARGEST_FILE + 1)
+    if len(content) > LARGEST_FILE:
+        raise ValueError(f"it is larger than {LARGEST_FILE // 10**6} MB")
+    return yaml_value(content)
+
+
+def yaml_value(content: bytes | str) -> Any:
+    """The same of a text."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return plain(yaml.load(content, Loader=loader), MOST_VALUES)  # noqa: S506 - both are safe loaders
+    except yaml.YAMLError as error:
+        raise ValueError(" ".join(str(error).split())) from error
+    except RecursionError as error:
+        raise ValueError(TOO_DEEP) from error
+
+
+def plain(value: Any, most: int = 10**9) -> Any:
+    """A value as JSON has them: no dates, no sets, no infinite numbers, no text that UTF-8 cannot hold.
+
+    Raises ValueError for one of more than so many values, or nested too deeply.
+    """
+    try:
+        return _plain(value, [most])
+    except RecursionError as error:
+        raise ValueError(TOO_DEEP) from error
+
+
+def _plain(value: Any, left: list[int]) -> Any:
+    left[0] -= 1
+    if left[0] < 0:
+        raise ValueError(f"it has more than {MOST_VALUES} values")
+    if isinstance(value, dict):
+        return {_text(key): _plain(part, left) for key, part in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_plain(part, left) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, bool | int | float) else _text(value)
+
+
+def _text(value: Any) -> str:
+    return str(value).encode("utf-8", "replace").decode()
+
+
+def present(folder: Path, names: Iterable[str]) -> dict[str, Path]:
+    """Those of the files below a directory that are there, by their names."""
+    return {name: folder / name for name in names if (folder / name).is_file()}
+
+
+MARKS = ("settings.yaml", "settings.yml", "settings")
+"""Files that make the directory that holds one a test; other files `settings.*` only add to those below them."""
+OLD = "settings"
+REPETITION = "@"
+"""How the names of settings begin that only count repetitions of a test."""
+IN_NO_KEY = "stats"
+_SPLIT = re.compile(r"(?<!\\):")
+
+
+def is_settings(name: str) -> bool:
+    """Whether a file of this name holds settings."""
+    return name == OLD or (name.startswith("settings.") and name.endswith((".yaml", ".yml")))
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """The settings of one file. Raises ValueError or OSError saying what is wrong with it."""
+    if path.name == OLD:
+        return _old(path.read_text(encoding="utf-8", errors="replace"))
+    found = read_yaml(path)
+    if not isinstance(found, dict | None):
+        raise ValueError("it holds no mapping of settings")
+    return found or {}
+
+
+def _old(text: str) -> dict[str, Any]:
+    """Lines `key=value`, the values as YAML would read them: `count=4` is the same as `count: 4`."""
+    settings = {}
+    for line in text.splitlines():
+        name, equals, value = line.partition("=")
+        if equals and not line.lstrip().startswith("#"):
+            settings[name.strip()] = _scalar(value.strip())
+    return settings
+
+
+def _scalar(text: str) -> Any:
+    try:
+        value = yaml_value(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, bool | int | float) else text
+
+
+def key_of(settings: Mapping[str, Any]) -> str:
+    """What must differ between two tests of a tree."""
+    return "|".join(f"{name}={settings[name]}" for name in sorted(settings) if name != IN_NO_KEY)
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A setting and the values that it may have, as text."""
+
+    name: str
+    values: frozenset[str]
+
+    def takes(self, settings: Mapping[str, Any]) -> bool:
+        """Whether a test is wanted."""
+        return self.name in settings and str(settings[self.name]) in self.values
+
+
+def filters_of(texts: Iterable[str]) -> tuple[Filter, ...]:
+    r"""Filters written `key=a:b,other=c`; a colon in a value is written `\:`. Raises UsageError."""
+    found = []
+    for part in (part for text in texts for part in text.split(",") if part.strip()):
+        name, equals, values = part.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"--filter {part!r} must be such as model=tiny:small, a setting and its values")
+        found.append(Filter(name.strip(), frozenset(value.replace("\\:", ":") for value in _SPLIT.split(values))))
+    return tuple(found)
+
 
 SKIP, EXIT_CODE = "skip", "exit_code"
 

@@ -12,15 +12,13 @@ from perfanalysis.drawing.matplotlib import image
 from perfanalysis.errors import DataQualityError
 from perfanalysis.files.documents import write_bytes, write_text
 from perfanalysis.files.findings import print_findings
-from perfanalysis.imports.scale_test_tool.accounts import accounts_of, negative_counts
-from perfanalysis.imports.scale_test_tool.columns import Columns
-from perfanalysis.imports.scale_test_tool.from_run import records_by_recording
 from perfanalysis.imports.scale_test_tool.plots import detailed_figure, general_figure, in_order, statistics_lines
-from perfanalysis.imports.scale_test_tool.reading import read_working_directory
-from perfanalysis.imports.scale_test_tool.run_directory import PLACE, run_id, write_run_directory
+from perfanalysis.imports.scale_test_tool.reading import accounts_of, negative_counts, read_working_directory
+from perfanalysis.imports.scale_test_tool.records import Columns
+from perfanalysis.imports.scale_test_tool.run_directory import PLACE, records_by_recording, run_id, write_run_directory
 from perfanalysis.imports.scale_test_tool.times_csv import times_csv
 from perfanalysis.workloads.run_analysis import report_directory
-from perfanalysis.workloads.selection import Selection
+from perfanalysis.workloads.workload_type import Selection
 
 if TYPE_CHECKING:
     from perfanalysis.workloads.percentiles import Method

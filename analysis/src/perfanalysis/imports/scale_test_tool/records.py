@@ -1,10 +1,17 @@
-"""What the scale-test-tool knew of a workload: ten stamps, the submission, and the differences it reported."""
+"""The records of the scale-test-tool, and the columns of times that follow from them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SUBMITTED = "submitted"
 OBJECT_RESOLUTION_S = 1.0
@@ -112,3 +119,120 @@ def _seconds(value: object) -> float | None:
     if moment is None:
         return None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+TIME_NAMES = (*(stamp.name for stamp in STAMPS), SUBMITTED)
+"""In the order in which the rows of times.csv have them."""
+PLACES = {name: place for place, name in enumerate(TIME_NAMES)}
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Workloads in some order. `times` has a row for each of TIME_NAMES: seconds since the epoch, NaN where missing."""
+
+    names: Sequence[str]
+    namespaces: Sequence[str]
+    projects: Sequence[str]
+    times: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, records: Iterable[Record]) -> Columns:
+        """The same workloads as columns."""
+        found = tuple(records)
+        times = [[_or_nan(record.time(name)) for record in found] for name in TIME_NAMES]
+        texts = [[getattr(record, part) for record in found] for part in ("name", "namespace", "project")]
+        return cls(texts[0], texts[1], texts[2], np.array(times, dtype=float).reshape(len(TIME_NAMES), len(found)))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def keys(self) -> tuple[Key, ...]:
+        """Namespace and name of each."""
+        return tuple(zip(self.namespaces, self.names, strict=True))
+
+    def time(self, name: str) -> NDArray[np.float64]:
+        """One of TIME_NAMES."""
+        row: NDArray[np.float64] = self.times[PLACES[name]]
+        return row
+
+    def old_time(self, name: str) -> NDArray[np.float64]:
+        """As the old tool had it: cut to the whole second, another stamp standing in for what there was not."""
+        found = self.time(name)
+        if name in STAND_INS_ELSEWHERE:
+            found = np.where(np.isnan(found), self.time(STAND_INS_ELSEWHERE[name]), found)
+        return np.floor(found)
+
+    def delta(self, delta: Delta) -> NDArray[np.float64]:
+        """The difference in seconds, NaN where one of its ends is missing.
+
+        Stamps have microseconds at most; seconds since the epoch as a number are a little coarser than that.
+        """
+        found: NDArray[np.float64] = np.round(self.time(delta.end) - self.time(delta.start), 6)
+        return found
+
+    def old_difference(self, delta: Delta) -> NDArray[np.float64]:
+        """The difference of whole seconds, as the old tool took it; what it made of those in [-1, 0) is not in it."""
+        return self.old_time(delta.end) - self.old_time(delta.old_start or delta.start)
+
+    def take(self, places: NDArray[np.int64] | Sequence[int]) -> Columns:
+        """The workloads at these places, in this order."""
+        at = [int(place) for place in places]
+        texts = ([part[place] for place in at] for part in (self.names, self.namespaces, self.projects))
+        names, namespaces, projects = texts
+        return Columns(names, namespaces, projects, self.times[:, at])
+
+    def last_of_each(self) -> Columns:
+        """Each workload once, where it first stood, as it last was."""
+        places = {key: place for place, key in enumerate(self.keys)}
+        return self if len(places) == len(self) else self.take(list(places.values()))
+
+    def sent_as(self, submissions: Columns) -> Columns:
+        """The same workloads with the times of submission of others of these names; NaN where there is none."""
+        sent = dict(zip(submissions.keys, submissions.time(SUBMITTED).tolist(), strict=True))
+        times = self.times.copy()
+        times[PLACES[SUBMITTED]] = [sent.get(key, np.nan) for key in self.keys]
+        return Columns(self.names, self.namespaces, self.projects, times)
+
+    def followed_by(self, others: Columns) -> Columns:
+        """These workloads, then others."""
+        return Columns(
+            [*self.names, *others.names],
+            [*self.namespaces, *others.namespaces],
+            [*self.projects, *others.projects],
+            np.concatenate([self.times, others.times], axis=1),
+        )
+
+    def without_stand_ins(self) -> Columns:
+        """Without the stamps that only repeat another: so the old sampler wrote them where there was no such time."""
+        times = self.times.copy()
+        for name, stand_in in STAND_INS.items():
+            times[PLACES[name]][self.time(name) == self.time(stand_in)] = np.nan
+        return Columns(self.names, self.namespaces, self.projects, times)
+
+    def records(self) -> tuple[Record, ...]:
+        """Each workload as an object."""
+        rows = self.times.T.tolist()
+        named = zip(self.names, self.namespaces, self.projects, rows, strict=True)
+        return tuple(
+            Record(name, namespace, project, _known(row[-1]), _stamps(row)) for name, namespace, project, row in named
+        )
+
+
+def resolution(delta: Delta) -> float:
+    """How exact a difference is, in seconds: the sum of the resolutions of its two stamps."""
+    ends = (delta.start, delta.end)
+    return sum(SUBMISSION_RESOLUTION_S if end == SUBMITTED else OBJECT_RESOLUTION_S for end in ends)
+
+
+def _or_nan(moment: float | None) -> float:
+    return np.nan if moment is None else moment
+
+
+def _known(moment: float) -> float | None:
+    return moment if moment == moment else None  # NaN is not equal to itself
+
+
+def _stamps(row: Sequence[float]) -> dict[str, float]:
+    return {name: moment for name, moment in zip(TIME_NAMES[:-1], row[:-1], strict=True) if moment == moment}

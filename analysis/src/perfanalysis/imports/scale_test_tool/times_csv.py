@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from perfanalysis.errors import DataQualityError, UsageError
-from perfanalysis.imports.scale_test_tool.columns import TIME_NAMES, Columns
-from perfanalysis.imports.scale_test_tool.records import DELTAS, STAMPS, SUBMITTED, parse_stamp
+from perfanalysis.imports.scale_test_tool.records import DELTAS, STAMPS, SUBMITTED, TIME_NAMES, Columns, parse_stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,10 +8,10 @@ import click
 
 from perfanalysis.drawing.wording import counted
 from perfanalysis.errors import UsageError
+from perfanalysis.files.cache import scratch_folder
 from perfanalysis.files.documents import listing, mapping
 from perfanalysis.files.findings import print_findings
-from perfanalysis.files.scratch import scratch_folder
-from perfanalysis.results.history.document import history_document
+from perfanalysis.results.history.documents import history_document
 from perfanalysis.results.history.folder import add, documents_of, merge
 from perfanalysis.results.scrubbing import read_rules, scrub
 from perfanalysis.workloads.kinds import Kinds

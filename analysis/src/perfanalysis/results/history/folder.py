@@ -1,4 +1,7 @@
-"""A history as a folder: one JSON file a run, named by its content, never changed and never replaced."""
+"""A history as a folder: one JSON file a run, named by its content, never changed and never replaced.
+
+The order of versions, and of texts that hold numbers: 4.9 before 4.10.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,26 @@ import click
 from perfanalysis.errors import UsageError
 from perfanalysis.files.documents import Document, listing, load_json, mapping, schema_problem, write_bytes
 from perfanalysis.files.findings import Finding, print_findings
-from perfanalysis.results.history.entries import Entry, entries_of
-from perfanalysis.results.versions import version_key
+from perfanalysis.results.history.documents import Entry, entries_of
+
+_PARTS = re.compile(r"\d+|[^\d.\-_+\s]+")
+_WORD, _END, _NUMBER = range(3)
+
+
+def version_key(value: object) -> tuple[tuple[int, int, str], ...]:
+    """A key to sort by: numbers as numbers, `1.2-rc1` before `1.2` before `1.2.1`, None before all.
+
+    The order is that of https://semver.org §11, for texts that are no semantic versions too.
+    """
+    if value is None:
+        return ()
+    parts = (_piece(part) for part in _PARTS.findall(str(value).removeprefix("v")))
+    return (*parts, (_END, 0, ""))
+
+
+def _piece(part: str) -> tuple[int, int, str]:
+    return (_NUMBER, int(part), "") if part.isdecimal() else (_WORD, 0, part)
+
 
 NOT_FINITE = re.compile(rb"NaN|Infinity|[0-9][eE]\+?[0-9]{3}")
 """What may be no number that JSON has; a document with one could not be given away."""

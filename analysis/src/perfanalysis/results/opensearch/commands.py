@@ -13,8 +13,7 @@ from perfanalysis.errors import DataQualityError
 from perfanalysis.files.findings import Finding
 from perfanalysis.results.history.folder import add, documents_of
 from perfanalysis.results.opensearch.connection import Server, read_credentials
-from perfanalysis.results.opensearch.pull import pull
-from perfanalysis.results.opensearch.push import push
+from perfanalysis.results.opensearch.indices import pull, push
 from perfanalysis.results.scrubbing import read_rules, scrub
 
 Command = TypeVar("Command", bound=Callable[..., None])

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from perfanalysis.errors import AnalysisError, UsageError
 from perfanalysis.files.documents import mapping
-from perfanalysis.results.versions import version_key
+from perfanalysis.results.history.folder import version_key
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch

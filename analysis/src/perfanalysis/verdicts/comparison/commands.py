@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from perfanalysis.errors import UsageError
-from perfanalysis.files.scratch import scratch_folder
-from perfanalysis.verdicts.comparison.cells import sides_of_cells
+from perfanalysis.files.cache import scratch_folder
 from perfanalysis.verdicts.comparison.comparison import compare
-from perfanalysis.verdicts.comparison.sides import sides_of
-from perfanalysis.verdicts.comparison.terminal import console_for_output, print_comparison
+from perfanalysis.verdicts.comparison.sides import sides_of, sides_of_cells
+from perfanalysis.verdicts.comparison.texts import console_for_output, print_comparison
 from perfanalysis.verdicts.comparison.write import write_comparison
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import PERCENTILES, PNG, SVG, WORKLOADS, image_formats

@@ -8,8 +8,7 @@ from typing import Any
 
 from perfanalysis.errors import AnalysisError, DataQualityError, ThresholdError, UsageError
 from perfanalysis.files.discovery import Marks, marks_together
-from perfanalysis.verdicts.comparison.differences import FactDifference, fact_differences
-from perfanalysis.verdicts.comparison.pairs import Differing, Matched, Row, match
+from perfanalysis.verdicts.comparison.pairs import Differing, FactDifference, Matched, Row, fact_differences, match
 from perfanalysis.verdicts.comparison.sides import Recording, Sampled, Side, headings
 from perfanalysis.verdicts.comparison.statistics import (
     Difference,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, cumulative, seconds_scale
-from perfanalysis.drawing.coinciding import labels_with_overlaps
+from perfanalysis.drawing.layers import labels_with_overlaps
 from perfanalysis.verdicts.comparison.comparison import Comparison, Group, PairComparison
 from perfanalysis.verdicts.comparison.statistics import SECONDS, Difference
 from perfanalysis.workloads.percentiles import STATED

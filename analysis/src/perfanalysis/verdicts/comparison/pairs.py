@@ -1,4 +1,7 @@
-"""Which recordings of several sides may be compared: those whose settings marked `compare: key` are equal."""
+"""Which recordings of several sides may be compared: those whose settings marked `compare: key` are equal.
+
+Settings, versions and other facts in which the compared sides differ: what may have caused a change.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from perfanalysis.drawing.wording import value_text
 from perfanalysis.errors import UsageError
+from perfanalysis.verdicts.comparison.sides import Side
 
 if TYPE_CHECKING:
-    from perfanalysis.verdicts.comparison.sides import Recording, Side
+    from perfanalysis.verdicts.comparison.sides import Recording
 
 Differing = Mapping[str, tuple[Any, Any]]
 """Keys with their value in A and in B."""
@@ -154,3 +158,25 @@ def _refusal(baseline: Side, side: Side, rule: Rule) -> str:
         f"{baseline.name} and {side.name} cannot be compared: settings that must be equal differ: "
         f"{', '.join(told[:MOST_TOLD])}{more}; --ignore KEY leaves one out, --force compares them all the same"
     )
+
+
+@dataclass(frozen=True)
+class FactDifference:
+    """A setting or fact with its value of every side; `known` says which sides have it at all."""
+
+    name: str
+    values: tuple[Any, ...]
+    known: tuple[bool, ...]
+
+
+def fact_differences(sides: Sequence[Side]) -> tuple[FactDifference, ...]:
+    """Every fact that is not the same everywhere; one that a side does not know is different there."""
+    names = dict.fromkeys(name for side in sides for name in side.facts)
+    found = []
+    for name in names:
+        values = [side.facts.get(name, UNKNOWN) for side in sides]
+        if any(value != values[0] for value in values[1:]):
+            known = tuple(value is not UNKNOWN for value in values)
+            shown = tuple(None if value is UNKNOWN else value for value in values)
+            found.append(FactDifference(name, shown, known))
+    return tuple(found)

@@ -14,13 +14,17 @@ from perfanalysis.files.findings import print_findings
 from perfanalysis.imports.orion.commands import judged_options
 from perfanalysis.results.history.folder import documents_of, listed
 from perfanalysis.verdicts.comparison.commands import share, target_of
-from perfanalysis.verdicts.regression.acknowledged import Acknowledged, read_acknowledged
 from perfanalysis.verdicts.regression.methods import Method
-from perfanalysis.verdicts.regression.orion import judged_by, read_orion_acknowledged
 from perfanalysis.verdicts.regression.page import history_page
 from perfanalysis.verdicts.regression.series import Selection
 from perfanalysis.verdicts.regression.verdict import Options
-from perfanalysis.verdicts.regression.watched import read_watched
+from perfanalysis.verdicts.regression.watched import (
+    Acknowledged,
+    judged_by,
+    read_acknowledged,
+    read_orion_acknowledged,
+    read_watched,
+)
 from perfanalysis.verdicts.regression.write import regress_run
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import PNG, SVG, WORKLOADS, image_formats

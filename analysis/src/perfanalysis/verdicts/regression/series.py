@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from perfanalysis.drawing.wording import counted, value_text
 from perfanalysis.errors import UsageError
-from perfanalysis.results.history.entries import Entry
-from perfanalysis.results.versions import version_key
+from perfanalysis.results.history.documents import Entry
+from perfanalysis.results.history.folder import version_key
 from perfanalysis.verdicts.comparison.pairs import Rule, differing
 from perfanalysis.workloads.kpis import KpiValue
 

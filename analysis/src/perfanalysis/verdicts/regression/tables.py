@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, number, quantity
 from perfanalysis.drawing.wording import value_text
-from perfanalysis.results.history.entries import Entry
-from perfanalysis.verdicts.comparison.differences import fact_differences
+from perfanalysis.results.history.documents import Entry
+from perfanalysis.verdicts.comparison.pairs import fact_differences
 from perfanalysis.verdicts.comparison.sides import Side
 from perfanalysis.verdicts.comparison.tables import change_cell
 from perfanalysis.verdicts.regression.verdict import WORDS, KpiVerdict, RecordingVerdict

@@ -12,14 +12,24 @@ import numpy as np
 
 from perfanalysis.drawing.wording import counted
 from perfanalysis.errors import AnalysisError, DataQualityError, HistoryError, ThresholdError
-from perfanalysis.results.history.entries import Entry
-from perfanalysis.verdicts.regression.acknowledged import Acknowledged
-from perfanalysis.verdicts.regression.change_points import ALPHA, Effect, change_points, effect, scaled
-from perfanalysis.verdicts.regression.levels import Level, levels_of
-from perfanalysis.verdicts.regression.methods import FEWEST, Method
-from perfanalysis.verdicts.regression.outliers import by_rank, by_score, percentile_rank, z_score
+from perfanalysis.results.history.documents import Entry
+from perfanalysis.verdicts.regression.methods import (
+    ALPHA,
+    FEWEST,
+    Effect,
+    Level,
+    Method,
+    by_rank,
+    by_score,
+    change_points,
+    effect,
+    levels_of,
+    percentile_rank,
+    scaled,
+    z_score,
+)
 from perfanalysis.verdicts.regression.series import Selection, Series, alike, all_series, check_names, left_out
-from perfanalysis.verdicts.regression.watched import EVERYTHING, Better, Watch, unseen, watch_of
+from perfanalysis.verdicts.regression.watched import EVERYTHING, Acknowledged, Better, Watch, unseen, watch_of
 from perfanalysis.workloads.kpis import KpiValue
 
 if TYPE_CHECKING:

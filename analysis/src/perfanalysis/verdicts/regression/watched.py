@@ -1,17 +1,33 @@
-"""Which KPIs are judged, and how, where not all of them are judged alike."""
+"""Which KPIs are judged, and how, where not all of them are judged alike.
+
+Changes that someone has looked at and accepted, until a date.
+
+What an orion config and orion's acknowledgements say to `regress`.
+"""
 
 from __future__ import annotations
 
+import datetime
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from perfanalysis.drawing.wording import value_text
 from perfanalysis.errors import UsageError
-from perfanalysis.files.documents import load_yaml, mapping
-from perfanalysis.results.history.entries import Entry
+from perfanalysis.files.documents import listing, load_yaml, mapping
+from perfanalysis.imports.orion.config import (
+    Located,
+    Metric,
+    chosen_test,
+    kpi_name,
+    read_config,
+    read_template,
+    read_variables,
+)
+from perfanalysis.results.history.documents import Entry
+from perfanalysis.results.history.folder import load
 from perfanalysis.verdicts.comparison.commands import share
 from perfanalysis.workloads.kpis import Direction
 
@@ -107,3 +123,173 @@ def _margin(value: object, where: str) -> float:
         return share(str(value))
     except UsageError as error:
         raise UsageError(f"{where}: margin {value!r}: write a share such as 5% or 0.05") from error
+
+
+FIELDS_OF_ENTRY = frozenset(("kpi", "run", "keys", "expires", "reason"))
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledgement:
+    """The change of *kpi* that began with *run* is accepted up to and with the day *expires* (None: without an end)."""
+
+    kpi: str
+    run: str
+    keys: Mapping[str, Any]
+    """Only of recordings with these keys; empty for all."""
+    expires: datetime.date | None
+    reason: str
+
+    def covers(self, kpi: str, first: Entry) -> bool:
+        """Whether it is about the change of *kpi* whose new level began with *first*."""
+        same = all(first.value(name) == value for name, value in self.keys.items())
+        return self.kpi == kpi and self.run == first.run and same
+
+    @property
+    def sentence(self) -> str:
+        """`until 2027-01-31: audit log is on now`."""
+        return f"{'without an end' if self.expires is None else f'until {self.expires}'}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Acknowledged:
+    """Those of a file that hold today, and those that do not any more."""
+
+    valid: tuple[Acknowledgement, ...] = ()
+    expired: tuple[Acknowledgement, ...] = ()
+
+    def __add__(self, other: Acknowledged) -> Acknowledged:
+        """Those of two files."""
+        return Acknowledged(self.valid + other.valid, self.expired + other.expired)
+
+    def find(self, kpi: str, first: Entry) -> Acknowledgement | None:
+        """The one that covers a change, or None."""
+        return next((each for each in self.valid if each.covers(kpi, first)), None)
+
+
+def read_acknowledged(path: Path, today: datetime.date) -> Acknowledged:
+    """Read a YAML list of `{kpi, run, expires, reason}` and perhaps `keys`.
+
+    Raises UsageError naming the entry and what is wrong with it.
+    """
+    try:
+        loaded = load_yaml(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    if not isinstance(loaded, list):
+        raise UsageError(f"{path} must be a list of entries with kpi, run, expires and reason")
+    read = [_entry(entry, f"{path}: entry {number}") for number, entry in enumerate(listing(loaded), start=1)]
+    over = [entry.expires is not None and entry.expires < today for entry in read]
+    valid = tuple(entry for entry, past in zip(read, over, strict=True) if not past)
+    return Acknowledged(valid, tuple(entry for entry, past in zip(read, over, strict=True) if past))
+
+
+def _entry(entry: object, where: str) -> Acknowledgement:
+    given = mapping(entry)
+    unknown = ", ".join(sorted(map(str, given.keys() - FIELDS_OF_ENTRY)))
+    missing = ", ".join(sorted(FIELDS_OF_ENTRY - {"keys"} - given.keys()))
+    if unknown or missing:
+        raise UsageError(f"{where}: {'unknown: ' + unknown if unknown else 'missing: ' + missing}")
+    expires = given["expires"]
+    if isinstance(expires, datetime.datetime):
+        expires = expires.date()
+    if not isinstance(expires, datetime.date):
+        raise UsageError(f"{where}: expires must be a date such as 2027-01-31, not {expires!r}")
+    return Acknowledgement(
+        str(given["kpi"]), str(given["run"]), mapping(given.get("keys")), expires, str(given["reason"])
+    )
+
+
+CONDITIONS: Mapping[str, str] = {
+    "PodScheduled": "pod_scheduled",
+    "Initialized": "pod_initialized",
+    "ContainersStarted": "pod_containers_started",
+    "ContainersReady": "pod_containers_ready",
+    "Ready": "reported_pod_ready",
+}
+"""The name of a quantile → how the KPIs of a kube-burner run that are its percentiles begin."""
+ACKNOWLEDGED = frozenset(("uuid", "metric", "reason", "version", "test"))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is to be judged, and what of the config has no counterpart here."""
+
+    watched: tuple[Watch, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def judged_by(config: Path | None, test: str | None, variables: str | None, folder: Path) -> Judged:
+    """What a config says to `regress` on the history in *folder*; nothing without a config. Raises UsageError."""
+    if config is None:
+        return Judged()
+    known = {name for entry in load(folder).entries() for name in entry.kpis}
+    return read_judged(config, test, variables, known)
+
+
+def read_judged(path: Path, test: str | None, variables: str | None, known: Collection[str] = ()) -> Judged:
+    """The watched KPIs of a test of a config. `variables` is a JSON object, `known` are the KPIs of the history.
+
+    A metric is the KPI named like its column (what `import orion` makes), or, where only that is known, the KPI of a
+    kube-burner run that is the same number. Raises UsageError.
+    """
+    chosen = chosen_test(read_config(path, read_variables(variables)), test, path)
+    judged = tuple(metric for metric in chosen.metrics if not metric.carried and not metric.not_done)
+    notes = [f"{path}: {text}" for metric in chosen.metrics for text in metric.not_done]
+    if chosen.metadata:
+        names = ", ".join(sorted(chosen.metadata))
+        notes.append(
+            f"{path}: metadata ({names}) chooses runs of orion's index; here runs are chosen by the keys of the history"
+        )
+    if not judged:
+        raise UsageError(f"{path}: test {chosen.name} has no metric that can be judged")
+    kpis = {metric.column: _kpi(metric, known) for metric in chosen.metrics}
+    return Judged(tuple(_watch_of_metric(metric, kpis) for metric in judged), tuple(notes))
+
+
+def _kpi(metric: Metric, known: Collection[str]) -> str:
+    own = kpi_name(metric.column)
+    of_kube_burner = kube_burner_kpi(metric)
+    return of_kube_burner if of_kube_burner in known and own not in known else own
+
+
+def kube_burner_kpi(metric: Metric) -> str:
+    """The KPI of a kube-burner run that a metric of quantile documents is; empty for every other metric."""
+    condition = metric.fields.get("quantileName", metric.fields.get("quantileName.keyword"))
+    name = CONDITIONS.get(str(condition))
+    if metric.metric_name != "podLatencyQuantilesMeasurement" or metric.aggregate is not None or name is None:
+        return ""
+    return f"{name}_{metric.of_interest.lower()}"
+
+
+def _watch_of_metric(metric: Metric, kpis: Mapping[str, str]) -> Watch:
+    return Watch(
+        kpi=kpis[metric.column],
+        direction=metric.better,
+        margin=metric.threshold / 100,
+        confirmed_by=None if metric.correlation is None else kpis[metric.correlation],
+        within=metric.context,
+    )
+
+
+def read_orion_acknowledged(path: Path) -> Acknowledged:
+    """orion's acknowledgements, which have no end: `ack`, a list of `{uuid, metric, reason}`.
+
+    A uuid is one run of one test and version, so `test` and `version` of an entry add nothing. Raises UsageError naming
+    file and line.
+    """
+    loaded = read_template(path, {})
+    entries = loaded.get("ack") if isinstance(loaded, dict) else None
+    if loaded is not None and not isinstance(entries, list):
+        raise UsageError(f"{path}: it must be a mapping with ack, a list of entries with uuid, metric and reason")
+    return Acknowledged(tuple(_acknowledgement(entry, path) for entry in entries or []))
+
+
+def _acknowledgement(entry: object, path: Path) -> Acknowledgement:
+    if not isinstance(entry, Located):
+        raise UsageError(f"{path}: each entry of ack must be a mapping with uuid, metric and reason")
+    unknown = ", ".join(sorted(entry.keys() - ACKNOWLEDGED))
+    missing = ", ".join(sorted({"uuid", "metric"} - entry.keys()))
+    if unknown or missing:
+        raise UsageError(f"{path}:{entry.line}: {'unknown: ' + unknown if unknown else 'missing: ' + missing}")
+    reason = str(entry.get("reason") or "no reason given")
+    return Acknowledgement(kpi_name(str(entry["metric"])), str(entry["uuid"]), {}, None, reason)

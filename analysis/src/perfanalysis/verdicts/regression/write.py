@@ -1,4 +1,7 @@
-"""Judge a run by a history and write the verdict: documents, Markdown, JUnit and a page of trends."""
+"""Judge a run by a history and write the verdict: documents, Markdown, JUnit and a page of trends.
+
+The verdict on a run as documents: psap.perf/regression/1, suites of JUnit and Markdown.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,154 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from perfanalysis.drawing.blocks import Cell, Field, quantity
 from perfanalysis.drawing.matplotlib import Format
+from perfanalysis.drawing.wording import plain, table_lines
 from perfanalysis.errors import AnalysisError, UsageError
+from perfanalysis.files.cache import scratch_folder
 from perfanalysis.files.documents import Document, write_json, write_text
 from perfanalysis.files.findings import Finding
-from perfanalysis.files.scratch import scratch_folder
-from perfanalysis.results.history.document import history_document
-from perfanalysis.results.history.entries import entries_of
+from perfanalysis.results.history.documents import entries_of, history_document
 from perfanalysis.results.history.folder import History, listed, load
 from perfanalysis.verdicts.comparison.sides import data_errors
-from perfanalysis.verdicts.junit import junit_text
-from perfanalysis.verdicts.regression.acknowledged import Acknowledged
-from perfanalysis.verdicts.regression.document import markdown_text, regression_document, suites_of
+from perfanalysis.verdicts.files import VERDICT_FILE, Case, Outcome, Suite, junit_text, write_verdict
 from perfanalysis.verdicts.regression.page import write_trends
-from perfanalysis.verdicts.regression.verdict import Options, Regression, regress
-from perfanalysis.verdicts.verdict_file import VERDICT_FILE, write_verdict
+from perfanalysis.verdicts.regression.tables import changed_with
+from perfanalysis.verdicts.regression.verdict import CHANGED, Change, KpiVerdict, Options, Regression, regress
+from perfanalysis.verdicts.regression.watched import Acknowledged
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run
+
+CHANGES = (Field("verdict"), Field("recording"), Field("KPI"), Field("what changed"))
+
+
+def regression_document(regression: Regression) -> Document:
+    """The document psap.perf/regression/1."""
+    error, options = regression.error, regression.options
+    return {
+        "schema": "psap.perf/regression/1",
+        "run": regression.run,
+        "method": options.method,
+        "margin": options.margin,
+        "recent": options.recent,
+        "compared": sorted(options.selection.compared),
+        "ignored": sorted(options.selection.ignored),
+        "sorted_by": list(options.selection.sorted_by),
+        "same": sorted(options.selection.same),
+        "skipped": [f"{name}={value}" for name, value in options.selection.skipped],
+        "exit_code": 0 if error is None else error.exit_code,
+        "reason": None if error is None else str(error),
+        "counts": {word.replace(" ", "_"): number for word, number in regression.counts().items()},
+        "notes": list(regression.notes),
+        "recordings": [
+            {
+                "recording": each.entry.recording,
+                "keys": dict(each.entry.keys),
+                "earlier_runs": len(each.earlier),
+                "kpis": [_kpi(kpi) for kpi in each.kpis],
+            }
+            for each in regression.recordings
+        ],
+    }
+
+
+def _kpi(verdict: KpiVerdict) -> Document:
+    return {
+        "name": verdict.kpi.series,
+        "unit": verdict.kpi.unit,
+        "direction": verdict.direction,
+        "value": verdict.kpi.number,
+        "earlier_values": verdict.count,
+        "verdict": verdict.word,
+        "reason": verdict.reason or None,
+        "older_changes": list(verdict.older),
+        "levels": _levels(verdict),
+        "change": None if verdict.change is None else _change(verdict, verdict.change),
+    }
+
+
+def _levels(verdict: KpiVerdict) -> list[Document]:
+    entries = () if verdict.series is None else verdict.series.entries
+    return [
+        {
+            "since": entries[level.begin].run,
+            "runs": level.end - level.begin,
+            "value": level.value,
+            "low": level.low,
+            "high": level.high,
+        }
+        for level in verdict.levels
+    ]
+
+
+def _change(verdict: KpiVerdict, change: Change) -> Document:
+    return {
+        "since": change.first.run,
+        "runs": change.runs,
+        "before": change.effect.before,
+        "after": change.effect.after,
+        "change": change.effect.change,
+        "low": change.effect.low,
+        "high": change.effect.high,
+        "hedges_g": change.effect.g,
+        "p": change.p,
+        "q": change.q,
+        "statistic": _statistic(change),
+        "changed_with": {name: list(values) for name, values in changed_with(verdict).items()}
+        if verdict.word in CHANGED
+        else {},
+    }
+
+
+def _statistic(change: Change) -> Document | None:
+    """By the methods that look at one run alone: its score, or the share of earlier values below it."""
+    return None if change.statistic is None else {"name": change.statistic[0], "value": change.statistic[1]}
+
+
+def sentence(verdict: KpiVerdict) -> str:
+    """`from 4.10 s to 5.30 s (+29 %, 95 % interval +20 % to +38 %) since RUN`; why there is no verdict, else."""
+    if verdict.change is None:
+        return verdict.reason or "no change"
+    effect = verdict.change.effect
+    moved = "" if effect.change is None else f"{effect.change:+.1%}"
+    sure = "" if effect.low is None or effect.high is None else f"95 % interval {effect.low:+.1%} to {effect.high:+.1%}"
+    told = ", ".join(filter(None, (moved, sure, f"q = {verdict.change.q:.2g}")))
+    before, after = (quantity(value, verdict.kpi.unit) for value in (effect.before, effect.after))
+    text = f"from {before} to {after} ({told}) since {verdict.change.first.run}"
+    return f"{text}; {verdict.reason}" if verdict.reason else text
+
+
+def suites_of(regression: Regression) -> tuple[Suite, ...]:
+    """A suite a recording, a test case a KPI; worse fails, too little history is skipped."""
+    return tuple(
+        Suite(
+            recording.entry.recording,
+            f"{recording.entry.flow or 'run'}.{recording.entry.recording}",
+            tuple(Case(kpi.kpi.series, *_outcome(kpi)) for kpi in recording.kpis),
+        )
+        for recording in regression.recordings
+    )
+
+
+def _outcome(kpi: KpiVerdict) -> tuple[Outcome, str]:
+    outcomes: dict[str, Outcome] = {"worse": "failure", "too little history": "skipped"}
+    outcome = outcomes.get(kpi.word, "")
+    return outcome, sentence(kpi) if outcome else ""
+
+
+def markdown_text(regression: Regression) -> str:
+    """A summary for a pull request: the counts, then a table of all that changed."""
+    counts = ", ".join(f"{number} {word}" for word, number in regression.counts().items() if number)
+    lines = [f"# {plain(regression.run)} against its history", "", f"{counts or 'nothing to judge'}.", ""]
+    changed = [(word, each, kpi) for word in CHANGED for each, kpi in regression.of(word)]
+    if changed:
+        rows = (
+            tuple(map(Cell, (word, each.entry.recording, kpi.kpi.series, sentence(kpi)))) for word, each, kpi in changed
+        )
+        lines += [*table_lines(CHANGES, rows, lambda cell: plain(cell.text)), ""]
+    lines += [f"* {plain(note)}" for note in regression.notes]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
 
 STEM = "regression"
 

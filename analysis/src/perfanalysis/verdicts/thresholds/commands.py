@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from perfanalysis.verdicts.thresholds.measured import declared_measures
-from perfanalysis.verdicts.thresholds.threshold import parse_words
+from perfanalysis.verdicts.thresholds.threshold import declared_measures, parse_words
 from perfanalysis.verdicts.thresholds.write import check_thresholds, judge_run, thresholds_of_settings
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import WORKLOADS

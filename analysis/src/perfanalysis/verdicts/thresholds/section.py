@@ -6,7 +6,7 @@ from pathlib import Path
 
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, quantity
 from perfanalysis.files.documents import Document, listing, mapping, read_document
-from perfanalysis.verdicts.verdict_file import VERDICT_FILE
+from perfanalysis.verdicts.files import VERDICT_FILE
 
 FIELDS = (
     Field("Verdict", "badge"),

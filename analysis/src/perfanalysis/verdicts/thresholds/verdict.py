@@ -13,8 +13,7 @@ from perfanalysis.drawing.wording import counted
 from perfanalysis.errors import AnalysisError, DataQualityError, HistoryError, ThresholdError
 from perfanalysis.files.discovery import Run
 from perfanalysis.files.documents import Document, listing, read_document, text_or_none
-from perfanalysis.verdicts.thresholds.measured import accounting_of, measure_of
-from perfanalysis.verdicts.thresholds.threshold import Threshold
+from perfanalysis.verdicts.thresholds.threshold import Threshold, accounting_of, measure_of
 from perfanalysis.workloads.kpis import measured
 from perfanalysis.workloads.labels import labels_of
 from perfanalysis.workloads.percentiles import Value

@@ -1,4 +1,7 @@
-"""Judge a run directory and write its verdict."""
+"""Judge a run directory and write its verdict.
+
+A verdict as suites of JUnit: one a recording with a test case a threshold, and one for the data as a whole.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,36 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perfanalysis.errors import UsageError
+from perfanalysis.files.cache import scratch_folder
 from perfanalysis.files.documents import Document, mapping, read_document, write_text
-from perfanalysis.files.scratch import scratch_folder
-from perfanalysis.verdicts.junit import junit_text
-from perfanalysis.verdicts.thresholds.junit import suites_of
-from perfanalysis.verdicts.thresholds.measured import declared_measures
-from perfanalysis.verdicts.thresholds.threshold import Threshold, parse_thresholds
-from perfanalysis.verdicts.thresholds.verdict import Verdict, judge, verdict_document
-from perfanalysis.verdicts.verdict_file import VERDICT_FILE, write_verdict
+from perfanalysis.verdicts.files import VERDICT_FILE, Case, Outcome, Suite, junit_text, write_verdict
+from perfanalysis.verdicts.thresholds.threshold import Threshold, declared_measures, parse_thresholds
+from perfanalysis.verdicts.thresholds.verdict import Judged, RecordingVerdict, Verdict, judge, verdict_document
 from perfanalysis.workloads.kinds import Kinds, shipped
 from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run
+
+
+def suites_of(verdict: Verdict) -> tuple[Suite, ...]:
+    """The suites, that of the data last."""
+    flow = str(verdict.run["flow"] or "run")
+    lost = "; ".join(verdict.data_errors)
+    data = Case("every workload is accounted for", "failure" if lost else "", lost)
+    return (
+        *(_suite(recording, verdict, flow) for recording in verdict.recordings),
+        Suite("data", f"{flow}.data", (data,)),
+    )
+
+
+def _suite(recording: RecordingVerdict, verdict: Verdict, flow: str) -> Suite:
+    cases = tuple(_case(judged, unjudged_allowed=verdict.unjudged_allowed) for judged in recording.judged)
+    return Suite(recording.name, f"{flow}.{recording.name.replace(' ', '_')}", cases, recording.labels)
+
+
+def _case(judged: Judged, *, unjudged_allowed: bool) -> Case:
+    refused: Outcome = "skipped" if unjudged_allowed else "error"
+    outcome: Outcome = "failure" if judged.outcome == "missed" else refused if judged.outcome == "not judged" else ""
+    return Case(judged.threshold.name, outcome, judged.sentence if outcome else "")
+
 
 JUNIT_FILE = "junit.xml"
 SETTING_END = "_thresholds"

@@ -1,21 +1,113 @@
-"""From a folder with `workload.yml` and `parser.py` to a WorkloadType; everything after it is as for any other kind."""
+"""From a folder with `workload.yml` and `parser.py` to a WorkloadType; everything after it is as for any other kind.
+
+A folder's parser.py: loaded from its file, and what it returns conformed to the declared tables.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import field, make_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
+from perfanalysis.errors import AnalysisError, DataQualityError, UsageError
+from perfanalysis.files.source import Source
+from perfanalysis.files.tables import Column, TableSpec, arrow_conformed, is_arrow, specs_of
 from perfanalysis.files.typed_yaml import load_typed
 from perfanalysis.workloads.declared.analysing import Analyser
 from perfanalysis.workloads.declared.checks import Checks
-from perfanalysis.workloads.declared.kpis import kpi_of, statistic_of
-from perfanalysis.workloads.declared.model import WorkloadDeclared
-from perfanalysis.workloads.declared.parsing import PARSER, load_module, parse_function, tables_type
+from perfanalysis.workloads.declared.columns import kpi_of, statistic_of_kpi
+from perfanalysis.workloads.declared.model import TableDeclared, WorkloadDeclared
 from perfanalysis.workloads.workload_type import WorkloadType
 
-if TYPE_CHECKING:
-    pass
+PARSER = "parser.py"
+
+
+def tables_type(declared: WorkloadDeclared) -> type[Any]:
+    """A dataclass of DataFrames, a field for each declared table."""
+    made = [
+        (name, Any, field(metadata={"table": spec_of(declared.name, name, table)}))
+        for name, table in declared.tables.items()
+    ]
+    return make_dataclass(f"{declared.name}_tables", made, frozen=True)
+
+
+def spec_of(kind: str, name: str, table: TableDeclared) -> TableSpec:
+    """A table's declaration; its name has the kind before it, since kinds may well name their tables alike."""
+    columns = tuple(
+        Column(column.name, column.kind, column.help, column.unit, required=not column.optional)
+        for column in table.columns
+    )
+    return TableSpec(f"{kind}_{name}", table.help, columns)
+
+
+def load_module(folder: Path, kind: str) -> ModuleType:
+    """parser.py of a folder. Raises UsageError with the line that failed."""
+    path = folder / PARSER
+    spec = importlib.util.spec_from_file_location(f"perfanalysis_workload_{kind}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise UsageError(f"{path} does not exist; it needs a function parse(source)")
+    module = importlib.util.module_from_spec(spec)
+    # dataclasses of the module look themselves up by its name
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise UsageError(f"{failed_at(error, path)}: {type(error).__name__}: {error}") from error
+    if not callable(getattr(module, "parse", None)):
+        raise UsageError(f"{path}: it needs a function parse(source) that returns the tables by name")
+    return module
+
+
+def failed_at(error: Exception, path: Path) -> str:
+    """File and line of parser.py where an exception arose, or passed through."""
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        return f"{path}:{error.lineno}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return f"{path}:{lines[-1]}" if lines else str(path)
+
+
+def parse_function(declared: WorkloadDeclared, folder: Path, module: ModuleType) -> Callable[[Source], Any]:
+    """The parse function of a WorkloadType, around the one of parser.py."""
+    made = tables_type(declared)
+
+    def parse(source: Source) -> Any:
+        try:
+            given = module.parse(source)
+            return conformed(given, made, source, declared)
+        except AnalysisError:
+            raise
+        except Exception as error:
+            text = f"{type(error).__name__}: {error}"
+            at = failed_at(error, folder / PARSER)
+            raise DataQualityError(f"{source.place.relative}: its parser failed at {at}: {text}") from error
+
+    return parse
+
+
+def conformed(given: object, made: type[Any], source: Source, declared: WorkloadDeclared) -> Any:
+    """What parse returned, as the dataclass of declared tables. Raises UsageError for what is not declared."""
+    specs = specs_of(made)
+    if not isinstance(given, dict) or set(given) != set(specs):
+        returned = ", ".join(map(str, given)) if isinstance(given, dict) else type(given).__name__
+        text = f"parse must return a mapping with the tables {', '.join(specs)}, not {returned}"
+        raise UsageError(f"{declared.at.rsplit(':', 1)[0]}: {text}")
+    frames = {}
+    for name, spec in specs.items():
+        table = given[name]
+        if is_arrow(table):
+            frames[name] = arrow_conformed(table, spec)
+        elif isinstance(table, list):
+            frames[name] = source.table(table, spec, declared.marker, f"rows of {name}")
+        else:
+            frames[name] = spec.conform(table)
+    return made(**frames)
+
 
 DECLARATION = "workload.yml"
 
@@ -32,7 +124,7 @@ def load_workload(folder: Path) -> WorkloadType[Any]:
     declared = declaration(folder)
     module = load_module(folder, declared.name)
     kpis = tuple(
-        kpi_of(kpi, statistic_of(kpi, entry, declared.samples), module, str(folder / PARSER))
+        kpi_of(kpi, statistic_of_kpi(kpi, entry, declared.samples), module, str(folder / PARSER))
         for entry in declared.kpis
         for kpi in entry.each
     )

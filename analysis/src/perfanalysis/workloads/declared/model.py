@@ -1,12 +1,18 @@
-"""What a `workload.yml` may say, as types: the reader and the JSON Schema psap.perf/workload/1 follow from these."""
+"""What a `workload.yml` may say, as types: the reader and the JSON Schema psap.perf/workload/1 follow from these.
+
+`python -m perfanalysis.workloads.declared.model` prints the JSON Schema of workload.yml.
+"""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from perfanalysis.files.tables import Kind
+from perfanalysis.files.typed_yaml import json_schema
 from perfanalysis.workloads.kpis import Direction
 
 Scalar = str | int | float | bool
@@ -154,3 +160,15 @@ class WorkloadDeclared:
     plots: Annotated[tuple[PlotDeclared, ...], "figures, in their order"] = ()
     shown: Annotated[tuple[str, ...], "tables that the report shows"] = ()
     at: str = field(default="", compare=False)
+
+
+TITLE = "psap.perf/workload/1"
+
+
+def schema_text() -> str:
+    """The schema as docs/schema/workload-1.json has it."""
+    return json.dumps(json_schema(WorkloadDeclared, TITLE), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_text())

@@ -1,4 +1,7 @@
-"""From the tables of a fine-tuning job to what a report shows, and from several jobs to what they tell together."""
+"""From the tables of a fine-tuning job to what a report shows, and from several jobs to what they tell together.
+
+The declaration of fine-tuning jobs in the registry of workload kinds.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,16 @@ from perfanalysis.files.findings import Finding, Severity
 from perfanalysis.files.source import Source
 from perfanalysis.workloads.fine_tuning.job import KIND, MARKER, job_of
 from perfanalysis.workloads.fine_tuning.kpis import KPIS, on_top
-from perfanalysis.workloads.fine_tuning.measures import Measures, measure
+from perfanalysis.workloads.fine_tuning.measures import THROUGHPUT, Measures, measure
+from perfanalysis.workloads.fine_tuning.monitored import monitored
+from perfanalysis.workloads.fine_tuning.parser import FILES, parse
 from perfanalysis.workloads.fine_tuning.plots_of_matrix import matrix_figures
-from perfanalysis.workloads.fine_tuning.scaling import jobs_of, scaling_kpis
-from perfanalysis.workloads.fine_tuning.sections import sections
-from perfanalysis.workloads.fine_tuning.summary import SUMMARY, summary_table, told_apart
+from perfanalysis.workloads.fine_tuning.scaling import SCALING_KPIS, jobs_of, scaling_kpis
+from perfanalysis.workloads.fine_tuning.sections import SUMMARY, sections, summary_table, told_apart
 from perfanalysis.workloads.fine_tuning.tables import FACTS, PROBLEMS, STEPS, FineTuningTables
-from perfanalysis.workloads.fine_tuning.throughput import THROUGHPUT
 from perfanalysis.workloads.kpis import evaluate
 from perfanalysis.workloads.percentiles import Method
-from perfanalysis.workloads.workload_type import Across, Analysis, Sample
+from perfanalysis.workloads.workload_type import Across, Analysis, Sample, WorkloadType
 
 PLAIN = ("torn records", "begun anew", "no log", "empty log", "benchmark failed")
 """Problems whose text says it all, without the name before it."""
@@ -105,3 +108,16 @@ def _findings(measures: Measures, place: Place) -> tuple[Finding, ...]:
         severity: Severity = "note" if row["kind"] == "begun anew" else "warning"
         found.append(Finding(severity, f"{place.relative}/{row['log']}{line}", f"{text}{counted}"))
     return tuple(found)
+
+
+WORKLOAD = WorkloadType(
+    name="fine_tuning",
+    version=1,
+    files=FILES,
+    tables=FineTuningTables,
+    parse=parse,
+    analyse=analyse,
+    kpis=(*KPIS, *SCALING_KPIS),
+    across=across,
+    monitored=monitored,
+)

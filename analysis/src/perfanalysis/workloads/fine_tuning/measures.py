@@ -1,4 +1,10 @@
-"""All measures of one fine-tuning job, from its tables to what KPIs, plots and report need."""
+"""All measures of one fine-tuning job, from its tables to what KPIs, plots and report need.
+
+Throughput over the steps of a training, from whatever clock its log carries.
+
+A progress bar counts whole seconds; records are joined until they span ten of them, so that a tenth is the largest
+error. Stamps and stated times are taken as they are.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from perfanalysis.workloads.fine_tuning.job import Job
+from perfanalysis.files.tables import Column, TableSpec
+from perfanalysis.workloads.fine_tuning.job import ACCUMULATION, PER_DEVICE, Job
 from perfanalysis.workloads.fine_tuning.tables import FineTuningTables
-from perfanalysis.workloads.fine_tuning.throughput import throughput_table
 from perfanalysis.workloads.percentiles import Method
 
 if TYPE_CHECKING:
@@ -84,3 +90,112 @@ def measure(tables: FineTuningTables, job: Job, method: Method) -> Measures:
         gpu_samples=tables.gpu_samples,
         method=method,
     )
+
+
+THROUGHPUT = TableSpec(
+    "training_throughput",
+    "One row per interval between two records of the trainer's log",
+    (
+        Column("step", "number", "last step of the interval", "steps"),
+        Column("elapsed_s", "number", "its end, since the first record", "s"),
+        Column("step_time_s", "number", "time of one step, the mean of the interval", "s"),
+        Column("samples_per_second", "number", "samples of all GPUs per second", "samples/s"),
+        Column("tokens_per_second", "number", "tokens of all GPUs per second", "tokens/s"),
+    ),
+)
+BAR_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Times of the records, in seconds, NaN where there is none; an interval is at least `shortest` long."""
+
+    times: NDArray[np.float64]
+    shortest: float
+
+
+def batch_of_all(job: Job, facts: dict[str, float]) -> float | None:
+    """Samples of one step on all GPUs: as the trainer states it, else device batch times accumulation times GPUs."""
+    stated = facts.get("total_train_batch_size")
+    if stated:
+        return stated
+    batch = next((number for name in PER_DEVICE if (number := job.number(name))), None)
+    if batch is None or not job.gpus:
+        return None
+    return batch * (job.number(ACCUMULATION) or 1.0) * job.gpus
+
+
+def clock_of(steps: pd.DataFrame) -> Clock | None:
+    """The log's stamps, else the trainer's own clock; None when there is neither."""
+    for column, shortest in (("at_s", 0.0), ("elapsed_s", BAR_SECONDS)):
+        times = steps[column].to_numpy(dtype=float)
+        if np.isfinite(times).sum() > 1:
+            whole = column == "elapsed_s" and not (times[np.isfinite(times)] % 1).any()
+            return Clock(times, shortest if whole else 0.0)
+    return None
+
+
+def throughput_table(steps: pd.DataFrame, job: Job, facts: dict[str, float]) -> pd.DataFrame:
+    """The table; empty when the log tells of no time."""
+    import pandas as pd
+
+    trained = steps[steps["loss"].notna() | steps["eval_loss"].isna()]
+    batch = batch_of_all(job, facts)
+    if len(trained) and trained["step_time_s"].notna().all():
+        rows = _stated(trained, batch)
+    else:
+        clock = clock_of(trained)
+        rows = _between(trained, clock, batch, job) if clock is not None else []
+    return THROUGHPUT.conform(pd.DataFrame(rows, columns=[column.name for column in THROUGHPUT.columns]))
+
+
+def _stated(steps: pd.DataFrame, batch: float | None) -> list[dict[str, float | None]]:
+    """Every step by the time that the trainer says it took."""
+    times = steps["step_time_s"].to_numpy(dtype=float)
+    elapsed = np.cumsum(times)
+    return [
+        {
+            "step": float(step),
+            "elapsed_s": float(end),
+            "step_time_s": float(time),
+            "samples_per_second": batch / float(time) if batch and time > 0 else None,
+            "tokens_per_second": None,
+        }
+        for step, end, time in zip(steps["step"], elapsed, times, strict=True)
+    ]
+
+
+def _between(steps: pd.DataFrame, clock: Clock, batch: float | None, job: Job) -> list[dict[str, float | None]]:
+    """Intervals between records that have a time."""
+    numbers = steps["step"].to_numpy(dtype=float)
+    usable = np.isfinite(clock.times) & np.isfinite(numbers)
+    places = np.flatnonzero(usable)
+    seen, stated, tokens_seen, tokens = (
+        steps[name].to_numpy(dtype=float) for name in ("samples_seen", "samples_per_second", "tokens_seen", "tokens")
+    )
+    per_rank = np.cumsum(np.nan_to_num(tokens)) * (job.gpus or np.nan) if np.isfinite(tokens).any() else tokens
+    rows: list[dict[str, float | None]] = []
+    start = places[0] if len(places) else 0
+    for place in places[1:]:
+        length = clock.times[place] - clock.times[start]
+        count = numbers[place] - numbers[start]
+        if length <= 0 or length < clock.shortest or count <= 0:
+            continue
+        samples = seen[place] - seen[start] if np.isfinite(seen[[start, place]]).all() else count * (batch or np.nan)
+        told = stated[place] if place == start + 1 else np.nan
+        joined = tokens_seen if np.isfinite(tokens_seen[[start, place]]).all() else per_rank
+        rows.append(
+            {
+                "step": float(numbers[place]),
+                "elapsed_s": float(clock.times[place] - clock.times[places[0]]),
+                "step_time_s": float(length / count),
+                "samples_per_second": _finite(told if np.isfinite(told) else samples / length),
+                "tokens_per_second": _finite((joined[place] - joined[start]) / length),
+            }
+        )
+        start = place
+    return rows
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) and value >= 0 else None

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from perfanalysis.workloads.fine_tuning.logs.reading import HF_TRAINER, INSTRUCTLAB, RAY
-from perfanalysis.workloads.fine_tuning.measures import Measures
-from perfanalysis.workloads.fine_tuning.throughput import batch_of_all
+from perfanalysis.workloads.fine_tuning.measures import Measures, batch_of_all
 from perfanalysis.workloads.percentiles import Value
 
 Rate = Callable[[Measures], Value]

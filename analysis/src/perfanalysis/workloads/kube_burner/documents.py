@@ -1,13 +1,28 @@
-"""Documents of kube-burner: their kinds, and figures of a job as a whole."""
+"""Documents of kube-burner: their kinds, and figures of a job as a whole.
+
+kube-burner's quantile documents, each number beside the one that follows from the samples.
+
+kube-burner gives its samples, whole milliseconds, to Percentile of montanaflynn/stats and cuts the result to whole
+milliseconds. Up to its version 0.7.1 that takes the mean of two neighbours (the percentile method `kube-burner`),
+later ones interpolate (`linear`); both are tried. A difference of up to 1 ms is the cut.
+
+The tables of one or several jobs of kube-burner, from its documents.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from perfanalysis.files.documents import mapping, number_or, parse_time, text_or_none
-from perfanalysis.workloads.percentiles import Value
+from perfanalysis.files.documents import finite_number, listing, mapping, number_or, parse_time, text_or_none
+from perfanalysis.files.source import Source
+from perfanalysis.workloads.percentiles import METHODS, Method, Value, percentile
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SUMMARY = "jobSummary.json"
 ALERTS = "alert.json"
@@ -66,3 +81,215 @@ def iteration_rate(tables: Any) -> Value:
     if took <= 0:
         return Value(None, "the summary does not tell iterations and elapsed time")
     return Value(float(jobs.loc[known, "iterations"].sum()) / took)
+
+
+TOLERANCE_MS = 1.0
+SHARES = {"P50": 0.50, "P95": 0.95, "P99": 0.99}
+POD_MEASUREMENT = PODS.removesuffix("Measurement")
+
+
+@dataclass(frozen=True)
+class Quantiles:
+    """One document: its numbers in milliseconds, the samples it is of, and the method that comes nearest to it."""
+
+    measurement: str
+    job: str | None
+    condition: str | None
+    reported: Mapping[str, float]
+    samples: NDArray[np.float64] | None
+    method: Method
+
+    def computed(self, statistic: str) -> float | None:
+        """What the samples give for a statistic; None without samples."""
+        return None if self.samples is None else computed(self.samples, statistic, self.method)
+
+    def difference(self, statistic: str) -> float | None:
+        """How far the document is from its samples."""
+        value = self.computed(statistic)
+        return None if value is None else abs(self.reported[statistic] - value)
+
+    @property
+    def farthest(self) -> float | None:
+        """The largest of its differences."""
+        differences = [self.difference(statistic) for statistic in self.reported]
+        return max((value for value in differences if value is not None), default=None)
+
+
+def read_quantiles(records: Iterable[Mapping[str, Any]], pods: Sequence[Row]) -> Iterator[Quantiles]:
+    """The documents, each with the pods of the same job as its samples."""
+    samples = _samples(pods)
+    for record in records:
+        measurement = (text_or_none(record.get("metricName")) or f"{POD_MEASUREMENT}{QUANTILES}").removesuffix(
+            QUANTILES
+        )
+        job, condition = job_of(record), text_or_none(record.get("quantileName"))
+        given = ((statistic, milliseconds(measurement, record.get(statistic))) for statistic in STATISTICS)
+        reported = {statistic: value for statistic, value in given if value is not None}
+        own = samples.get((job, condition)) if measurement == POD_MEASUREMENT else None
+        candidates = [Quantiles(measurement, job, condition, reported, own, method) for method in METHODS]
+        # of methods that explain it equally well that of the tool itself
+        yield min(candidates, key=lambda one: (_beyond(one.farthest), one.method != "kube-burner"))
+
+
+def _beyond(difference: float | None) -> float:
+    return 0.0 if difference is None or difference <= TOLERANCE_MS else difference
+
+
+def document_row(found: Quantiles) -> Row:
+    """A document in one row."""
+    percentiles = found.samples is not None and bool(found.reported.keys() & SHARES.keys())
+    return {
+        "measurement": found.measurement,
+        "job": found.job,
+        "condition": found.condition,
+        **{f"{name.lower()}_s": _seconds(found.reported.get(name)) for name in STATISTICS},
+        "samples": None if found.samples is None else len(found.samples),
+        "method": found.method if percentiles else None,
+        "farthest_ms": found.farthest,
+    }
+
+
+def quantile_rows(found: Quantiles) -> Iterator[Row]:
+    """A row for each number of a document, with what the samples give for it."""
+    for statistic, reported in found.reported.items():
+        difference = found.difference(statistic)
+        yield {
+            "measurement": found.measurement,
+            "job": found.job,
+            "condition": found.condition,
+            "statistic": statistic,
+            "reported_s": reported / 1000,
+            "recomputed_s": _seconds(found.computed(statistic)),
+            "agrees": None if difference is None else difference <= TOLERANCE_MS,
+        }
+
+
+def _seconds(value: float | None) -> float | None:
+    return None if value is None else value / 1000
+
+
+def _samples(pods: Sequence[Row]) -> dict[tuple[str | None, str | None], NDArray[np.float64]]:
+    """The latencies in milliseconds of each job and condition, in order."""
+    import numpy as np
+
+    found: dict[tuple[str | None, str | None], list[float]] = {}
+    for pod in pods:
+        for condition, (_, column) in CONDITIONS.items():
+            if pod[column] is not None:
+                found.setdefault((pod["job"], condition), []).append(round(1000 * pod[column], 6))
+    return {key: np.sort(np.array(values)) for key, values in found.items()}
+
+
+def computed(samples: NDArray[np.float64], statistic: str, method: Method) -> float | None:
+    """A statistic of samples in order; None where a method has no answer for so few."""
+    if statistic in SHARES:
+        try:
+            return percentile(samples, SHARES[statistic], method)
+        except ValueError:
+            return None
+    plain = {"min": samples[0], "max": samples[-1], "avg": samples.mean()}
+    return float(plain[statistic])
+
+
+def disagreements(found: Quantiles) -> Iterator[str]:
+    """A sentence for each number that differs from the samples by more than the cut, with both numbers."""
+    for statistic, reported in found.reported.items():
+        value = found.computed(statistic)
+        if value is not None and found.samples is not None and abs(reported - value) > TOLERANCE_MS:
+            yield (
+                f"{found.job}, {found.condition}: {statistic} is {reported:g} ms in the document, but {value:g} ms from"
+                f" its {len(found.samples)} pods"
+            )
+
+
+Row = dict[str, Any]
+
+
+def tables_of(source: Source) -> dict[str, list[Row]]:
+    """Every table of the kind; what the documents contradict or lack is found."""
+    jobs = [_job(record) for record in source.records(SUMMARY)]
+    pods = [_pod(record) for record in source.records(f"{PODS}*.json")]
+    found = list(read_quantiles(source.records(f"*{QUANTILES}*.json"), pods))
+    for text in (text for document in found for text in disagreements(document)):
+        source.find("warning", f"*{QUANTILES}*.json", text)
+    _find_zeros(source, pods)
+    if not jobs:
+        source.find("error", SUMMARY, "it holds no job")
+    return {
+        "jobs": jobs,
+        "pods": pods,
+        "documents": [document_row(document) for document in found],
+        "quantiles": [row for document in found for row in quantile_rows(document)],
+        "alerts": list(_alerts(source)),
+    }
+
+
+def _job(record: Mapping[str, Any]) -> Row:
+    config = mapping(record.get("jobConfig"))
+    passed = record.get("passed")
+    errors = record.get("executionErrors")
+    return {
+        "job": job_of(record),
+        "uuid": text_or_none(record.get("uuid")),
+        "type": text_or_none(config.get("jobType")),
+        "started_s": moment(record),
+        "ended_s": moment(record, "endTimestamp"),
+        "churn_started_s": moment(record, "churnStartTimestamp"),
+        "churn_ended_s": moment(record, "churnEndTimestamp"),
+        "elapsed_s": _not_negative(record.get("elapsedTime")),
+        "iterations": _not_negative(config.get("jobIterations")),
+        "qps": _not_negative(config.get("qps")),
+        "passed": passed if isinstance(passed, bool) else None,
+        "errors": "; ".join(map(str, listing(errors))) or text_or_none(errors) or None,
+    }
+
+
+def _pod(record: Mapping[str, Any]) -> Row:
+    created_s = moment(record)
+    delays = {
+        column: None if value is None else value / 1000
+        for field, column in CONDITIONS.values()
+        for value in (milliseconds(PODS, record.get(field)),)
+    }
+    ready = delays["ready_after_s"]
+    return {
+        "job": job_of(record),
+        "namespace": text_or_none(record.get("namespace")),
+        "pod": text_or_none(record.get("podName")),
+        "node": text_or_none(record.get("nodeName")),
+        "iteration": _whole(record.get("jobIteration")),
+        "replica": _whole(record.get("replica")),
+        "churn": record.get("churnMetric") is True,
+        "created_s": created_s,
+        "ready_s": None if created_s is None or ready is None else created_s + ready,
+        **delays,
+    }
+
+
+def _not_negative(value: object) -> float | None:
+    number = finite_number(value)
+    return None if number is None or number < 0 else number
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _alerts(source: Source) -> Iterable[Row]:
+    for record in source.records(ALERTS, optional=True):
+        yield {
+            "at_s": moment(record),
+            "severity": text_or_none(record.get("severity")),
+            "description": text_or_none(record.get("description")),
+        }
+
+
+def _find_zeros(source: Source, pods: list[Row]) -> None:
+    """kube-burner writes 0 for what would be negative, so that a 0 is no measurement of an interval."""
+    for name, (_, column) in CONDITIONS.items():
+        zeros = sum(pod[column] == 0 for pod in pods)
+        if zeros and name in ("Ready", "ContainersReady"):
+            text = (
+                f"{zeros} of {len(pods)} pods have the latency 0 until {name}: kube-burner writes 0 for negative ones"
+            )
+            source.find("note", f"{PODS}*.json", text)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from perfanalysis.workloads.kube_burner.documents import creation_rate, iteration_rate
-from perfanalysis.workloads.kube_burner.tables import tables_of
+from perfanalysis.workloads.kube_burner.documents import creation_rate, iteration_rate, tables_of
 
 if TYPE_CHECKING:
     from perfanalysis.files.source import Source

@@ -6,13 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from perfanalysis.files.arrow_tables import arrow_table
 from perfanalysis.files.documents import parse_time, text_or_none
-from perfanalysis.files.tables import Kind
+from perfanalysis.files.tables import Kind, arrow_table
 from perfanalysis.workloads.kubernetes_objects import jobs, pods
-from perfanalysis.workloads.kubernetes_objects.model import KIND, MARKER, Item
+from perfanalysis.workloads.kubernetes_objects.model import KIND, MARKER, Item, Stamps, read_list
 from perfanalysis.workloads.kubernetes_objects.pods import NODE_COLUMNS, offered_by
-from perfanalysis.workloads.kubernetes_objects.reading import Stamps, read_list
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from perfanalysis.files.tables import Kind
-from perfanalysis.workloads.kubernetes_objects.model import Item, Status
-from perfanalysis.workloads.kubernetes_objects.reading import Stamps
+from perfanalysis.workloads.kubernetes_objects.model import Item, Stamps, Status
 
 COLUMNS: Mapping[str, Kind] = {
     **dict.fromkeys(("kind", "namespace", "name", "part_of"), "text"),

@@ -7,8 +7,16 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from perfanalysis.files.tables import Kind
-from perfanalysis.workloads.kubernetes_objects.model import Item, Labels, Metadata, Spec, Status, Terminated
-from perfanalysis.workloads.kubernetes_objects.reading import Stamps, latest
+from perfanalysis.workloads.kubernetes_objects.model import (
+    Item,
+    Labels,
+    Metadata,
+    Spec,
+    Stamps,
+    Status,
+    Terminated,
+    latest,
+)
 
 COLUMNS: Mapping[str, Kind] = {
     **dict.fromkeys(("namespace", "name", "workload", "node"), "text"),

@@ -1,4 +1,9 @@
-"""Read any answer of a Prometheus as the table of samples."""
+"""Read any answer of a Prometheus as the table of samples.
+
+What a query's name tells of its values: the unit stands at its end, as in the names of Prometheus' own metrics.
+
+The windows of a run that Prometheus was asked about: their documents, their samples, and when they were.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +14,102 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perfanalysis.files.documents import load_json
+from perfanalysis.files.discovery import MONITORING, Place
+from perfanalysis.files.documents import listing, load_json, number_or, text_or_none
+from perfanalysis.files.findings import Finding
+from perfanalysis.files.source import Source, TableSource
 from perfanalysis.files.tables import Column, TableSpec
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A name for readers, the unit of the values as they are drawn, and the factor that makes them so."""
+
+    title: str
+    unit: str
+    factor: float
+    whole_share: bool = False
+    """Of a whole: the axis ends at 100 %."""
+
+
+GIB, MIB = 2.0**30, 2.0**20
+_ENDINGS = (
+    ("_bytes_per_second", "MiB/s", 1 / MIB),
+    ("_per_second", "1/s", 1.0),
+    ("_mebibytes", "GiB", 1 / 1024),
+    ("_bytes", "GiB", 1 / GIB),
+    ("_percent", "%", 1.0),
+    ("_ratio", "%", 100.0),
+    ("_seconds", "s", 1.0),
+    ("_cores", "cores", 1.0),
+    ("_watts", "W", 1.0),
+    ("_celsius", "\u00b0C", 1.0),
+    ("_joules", "J", 1.0),
+    ("_hertz", "Hz", 1.0),
+)  # fmt: skip
+_DCGM = {
+    "DCGM_FI_DEV_GPU_UTIL": Quantity("GPU usage", "%", 1.0, whole_share=True),
+    "DCGM_FI_DEV_FB_USED": Quantity("GPU memory used", "GiB", 1 / 1024),
+    "DCGM_FI_DEV_FB_FREE": Quantity("GPU memory free", "GiB", 1 / 1024),
+    "DCGM_FI_DEV_POWER_USAGE": Quantity("GPU power", "W", 1.0),
+    "DCGM_FI_DEV_GPU_TEMP": Quantity("GPU temperature", "\u00b0C", 1.0),
+}
+"""What NVIDIA's exporter calls its numbers, which tells no units."""
+_BASES: dict[str, tuple[str, float]] = {
+    "_bytes_per_second": ("bytes/s", 1.0),
+    "_per_second": ("count/s", 1.0),
+    "_mebibytes": ("bytes", MIB),
+    "_bytes": ("bytes", 1.0),
+    "_percent": ("ratio", 0.01),
+    "_ratio": ("ratio", 1.0),
+    "_seconds": ("seconds", 1.0),
+    "_cores": ("{core}", 1.0),
+    "_watts": ("watts", 1.0),
+    "_celsius": ("celsius", 1.0),
+    "_joules": ("joules", 1.0),
+    "_hertz": ("hertz", 1.0),
+}
+"""The unit of a KPI for each ending, and the factor."""
+_DCGM_BASES = {
+    "DCGM_FI_DEV_GPU_UTIL": ("ratio", 0.01),
+    "DCGM_FI_DEV_FB_USED": ("bytes", MIB),
+    "DCGM_FI_DEV_FB_FREE": ("bytes", MIB),
+    "DCGM_FI_DEV_POWER_USAGE": ("watts", 1.0),
+    "DCGM_FI_DEV_GPU_TEMP": ("celsius", 1.0),
+}
+_WORDS = {
+    "gpu": "GPU",
+    "cpu": "CPU",
+    "apiserver": "API server",
+    "etcd": "etcd",
+    "p50": "P50",
+    "p99": "P99",
+    "io": "I/O",
+}
+
+
+def base_of(name: str) -> tuple[str, str, float]:
+    """The name without its unit, the unit that a KPI of it has, and the factor; no unit where the name tells none."""
+    if name in _DCGM_BASES:
+        return (name, *_DCGM_BASES[name])
+    ending = next((known for known in _BASES if name.endswith(known)), None)
+    return (name, "", 1.0) if ending is None else (name.removesuffix(ending) or name, *_BASES[ending])
+
+
+def quantity_of(name: str) -> Quantity:
+    """What a query's name tells; no unit where it tells none."""
+    if name in _DCGM:
+        return _DCGM[name]
+    ending, unit, factor = next((known for known in _ENDINGS if name.endswith(known[0])), ("", "", 1.0))
+    words = [_WORDS.get(word, word) for word in name.removesuffix(ending).replace("-", "_").split("_") if word]
+    title = " ".join(words) or name
+    if title[0].islower() and not title.startswith("etcd"):
+        title = title[0].upper() + title[1:]
+    return Quantity(title, unit, factor, whole_share=unit == "%")
+
 
 SAMPLES = TableSpec(
     "prometheus_samples",
@@ -88,3 +184,74 @@ def _samples(series: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
             yield float(at), number if math.isfinite(number) else math.nan
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"a sample is no pair of time and value: {error}") from error
+
+
+(MARKER,) = MONITORING
+KIND = "prometheus-queries"
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """One window: what was asked from `start_s` to `end_s`, at steps of `step_s` where it was computed."""
+
+    place: Place
+    start_s: float
+    end_s: float
+    step_s: float
+    samples: pd.DataFrame
+
+    def overlaps(self, start_s: float, end_s: float) -> bool:
+        """Whether they have a time in common."""
+        return self.start_s <= end_s and start_s <= self.end_s
+
+
+def parse(source: Source) -> RangeTables:
+    """The samples of all answers that the document lists; one that cannot be read, or was refused, is a finding."""
+    import pandas as pd
+
+    frames = [SAMPLES.empty()]
+    for entry in listing(source.document(MARKER, KIND).get("queries")):
+        told = entry if isinstance(entry, dict) else {}
+        name, file = text_or_none(told.get("name")) or "", text_or_none(told.get("file"))
+        where = f"{source.place.relative}/{file or MARKER}"
+        if file is None:
+            source.findings += (Finding("warning", where, f"the query {name} was not answered: {told.get('error')}"),)
+            continue
+        if not source.declares(file):
+            source.find("error", file, "the answer was not read: it is no JSON file beside the queries")
+            continue
+        try:
+            frames.append(read_answer(source.path(file), name))
+        except (OSError, ValueError) as error:
+            source.findings += (Finding("error", where, f"the answer cannot be read: {error}"),)
+    joined = pd.concat([frame.astype("object") for frame in frames], ignore_index=True)
+    return RangeTables(SAMPLES.conform(joined))
+
+
+RANGES = TableSource(
+    name="prometheus",
+    version=1,
+    files=(MARKER, "*.json"),
+    tables=RangeTables,
+    parse=parse,
+)
+
+
+def ranges_of(place: Place, tables: RangeTables) -> Ranges:
+    """The window with its samples; where the document does not tell it, from the first sample to the last."""
+    document = Source(place).document(MARKER, KIND)
+    times = tables.prometheus_samples["at_s"]
+    first, last = (float(times.min()), float(times.max())) if len(times) else (0.0, 0.0)
+    return Ranges(
+        place=place,
+        start_s=number_or(document.get("start_s"), first),
+        end_s=number_or(document.get("end_s"), last),
+        step_s=number_or(document.get("step_s"), 0.0),
+        samples=tables.prometheus_samples,
+    )
+
+
+def labels_of(text: str) -> dict[str, str]:
+    """The labels of a series as the table has them."""
+    loaded: dict[str, str] = json.loads(text)
+    return loaded

@@ -1,4 +1,7 @@
-"""From a scale test's tables to what a report shows."""
+"""From a scale test's tables to what a report shows.
+
+The declaration of scale tests in the registry of workload kinds.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +32,10 @@ from perfanalysis.workloads.scale_test import (
 from perfanalysis.workloads.scale_test.kpis import KPIS
 from perfanalysis.workloads.scale_test.measures import Measures, measure
 from perfanalysis.workloads.scale_test.outcomes import accounting_findings
-from perfanalysis.workloads.scale_test.parser import ALWAYS
+from perfanalysis.workloads.scale_test.parser import ALWAYS, FILES, parse
 from perfanalysis.workloads.scale_test.sections import sections
-from perfanalysis.workloads.scale_test.tables import ScaleTestTables
-from perfanalysis.workloads.workload_type import Analysis, Sample
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables, select
+from perfanalysis.workloads.workload_type import Analysis, Sample, WorkloadType
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,3 +162,15 @@ def _samples(measures: Measures) -> tuple[Sample, ...]:
     if np.isfinite(again).any():
         found.append(Sample("rescheduling", "Eviction to replacement scheduled", "seconds", again))
     return tuple(found)
+
+
+WORKLOAD = WorkloadType(
+    name="scale_test",
+    version=2,
+    files=FILES,
+    tables=ScaleTestTables,
+    parse=parse,
+    analyse=analyse,
+    select=select,
+    kpis=KPIS,
+)

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from perfanalysis.files.tables import Column, TableSpec
-from perfanalysis.workloads.scale_test.naming import workload_keys
 from perfanalysis.workloads.scale_test.pods import UNIT, places_of
+from perfanalysis.workloads.scale_test.tables import workload_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,8 +11,8 @@ import pandas as pd
 from perfanalysis.files.documents import Document
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.tables import Column, TableSpec
-from perfanalysis.workloads.scale_test.naming import workload_keys
 from perfanalysis.workloads.scale_test.pods import deletions, places_of
+from perfanalysis.workloads.scale_test.tables import workload_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

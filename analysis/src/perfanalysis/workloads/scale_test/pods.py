@@ -9,7 +9,7 @@ import pandas as pd
 
 from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.percentiles import Method, estimates
-from perfanalysis.workloads.scale_test.naming import workload_keys
+from perfanalysis.workloads.scale_test.tables import workload_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,7 +20,7 @@ from perfanalysis.workloads.scale_test.milestones import (
     Milestone,
     Origin,
 )
-from perfanalysis.workloads.scale_test.naming import several_namespaces, tenants, workload_keys
+from perfanalysis.workloads.scale_test.tables import several_namespaces, tenants, workload_keys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

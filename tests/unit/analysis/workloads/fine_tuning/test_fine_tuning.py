@@ -11,8 +11,7 @@ from perfanalysis.drawing.blocks import quantity
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.files.discovery import Place
 from perfanalysis.files.source import Source
-from perfanalysis.workloads.fine_tuning.analysis import analyse
-from perfanalysis.workloads.fine_tuning.declaration import WORKLOAD
+from perfanalysis.workloads.fine_tuning.analysis import WORKLOAD, analyse
 from perfanalysis.workloads.fine_tuning.job import job_of
 from perfanalysis.workloads.fine_tuning.parser import parse
 from perfanalysis.workloads.fine_tuning.plots import in_powers_of_ten

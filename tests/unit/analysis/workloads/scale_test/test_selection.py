@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.reports.writing import make_report
-from perfanalysis.workloads.scale_test.naming import select
-from perfanalysis.workloads.selection import Selection
+from perfanalysis.workloads.scale_test.tables import select
+from perfanalysis.workloads.workload_type import Selection
 
 from tests.data.synthetic_runs import Shape, write_run
 from tests.unit.analysis.hand_made import life, submission, tables, transition

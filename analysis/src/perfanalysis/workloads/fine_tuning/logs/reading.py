@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any
 from perfanalysis.files.tables import TableSpec
 from perfanalysis.workloads.fine_tuning.logs.hf_trainer import HfTrainerReader
 from perfanalysis.workloads.fine_tuning.logs.instructlab import InstructLabReader
-from perfanalysis.workloads.fine_tuning.logs.problems import ProblemReader
 from perfanalysis.workloads.fine_tuning.logs.ray_output import RayReader
-from perfanalysis.workloads.fine_tuning.logs.records import Fact, Problem, Reader, Step, beginnings, clean_lines
+from perfanalysis.workloads.fine_tuning.logs.records import (
+    Fact,
+    Problem,
+    ProblemReader,
+    Reader,
+    Step,
+    beginnings,
+    clean_lines,
+)
 from perfanalysis.workloads.fine_tuning.tables import FACTS, PROBLEMS, STEPS
 
 if TYPE_CHECKING:

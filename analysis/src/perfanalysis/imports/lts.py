@@ -1,22 +1,93 @@
-"""Read LTS payloads: metadata, settings and KPIs of a test, as runs of a history."""
+"""LTS payloads of MatrixBenchmarking, which its workloads export for long-term storage, as runs of a history."""
 
 from __future__ import annotations
 
 import hashlib
+import math
+import re
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import click
+
 from perfanalysis.errors import UsageError
-from perfanalysis.files.documents import Document, load_json, mapping, parse_time, text_or_none
-from perfanalysis.files.findings import Finding
-from perfanalysis.imports.entries import ForeignRun, documents
-from perfanalysis.imports.lts.values import measured, name_of, scale_of
-from perfanalysis.imports.matrixbenchmarking.values import plain
+from perfanalysis.files.documents import Document, any_number, load_json, mapping, parse_time, text_or_none
+from perfanalysis.files.findings import Finding, print_findings
+from perfanalysis.imports.entries import ForeignRun, documents, keep, origin
+from perfanalysis.imports.matrixbenchmarking.tree import plain
+from perfanalysis.imports.options import HISTORY, SCALED, Scale
+from perfanalysis.units import unit_of
 from perfanalysis.workloads.fine_tuning.job import leaves
 from perfanalysis.workloads.kpis import Direction, KpiValue
+
+SENTINEL = -1
+"""What stands for a metric that was absent."""
+SAME = {"s": "seconds", "sec": "seconds", "secs": "seconds", "second": "seconds", "x": "count", "": "count"}
+"""Units by other names."""
+NO_VALUE = "the payload has none: its function failed"
+NOT_FINITE = "it is not finite"
+ABSENT = "-1 stands for a metric that was absent"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number, or None with the reason; `count` is of how many values of a list it is the median."""
+
+    number: float | None
+    reason: str | None = None
+    count: int | None = None
+    was_text: bool = False
+    """Whether the number stood there as a text, as numbers of numpy do."""
+
+
+def measured(value: object) -> Measured:
+    """What the value of a KPI says."""
+    if isinstance(value, list):
+        return _median([measured(each) for each in value])
+    if value is None:
+        return Measured(None, NO_VALUE)
+    number = any_number(value)
+    if number is None:
+        return Measured(None, f"{str(value)[:40]!r} is no number")
+    if not math.isfinite(number):
+        return Measured(None, NOT_FINITE)
+    if number == SENTINEL:
+        return Measured(None, ABSENT)
+    return Measured(number, was_text=isinstance(value, str))
+
+
+def _median(found: list[Measured]) -> Measured:
+    known = [each.number for each in found if each.number is not None]
+    if not known:
+        return Measured(None, found[0].reason if found else "its list is empty")
+    return Measured(statistics.median(known), count=len(known), was_text=any(each.was_text for each in found))
+
+
+def scale_of(unit: object) -> Scale:
+    """The unit of ours that a unit of a payload is, and the factor to it; an unknown one is kept as an annotation."""
+    text = str(unit or "").strip()
+    whole, slash, per = text.partition("/")
+    if slash and per in ("s", "sec", "second") and whole:
+        return Scale(f"{scale_of(whole).unit}/s", scale_of(whole).factor)
+    text = SAME.get(text, text)
+    if text in SCALED:
+        return Scale(*SCALED[text])
+    try:
+        return Scale(unit_of(text).name)
+    except ValueError:
+        words = re.sub(r"[^A-Za-z0-9 _-]+", " ", text.replace("/", " per ")).strip()
+        return Scale(f"{{{words}}}" if words[:1].isalpha() else "{unknown}")
+
+
+def name_of(name: Any) -> str:
+    """The name of a KPI as ours are: lower_case."""
+    lowered = re.sub(r"[^a-z0-9_]+", "_", str(name).lower()).strip("_")
+    return lowered if lowered[:1].isalpha() else f"kpi_{lowered}"
+
 
 TOOL = "lts"
 FACTS = ("ocp_version", "run_id", "ci_engine", "test_path", "presets", "urls", "lts_schema_version")
@@ -157,3 +228,21 @@ def history_documents(payloads: Iterable[Payload], imported: Document) -> Iterat
         for document in documents([payload.run], imported):
             recordings = [{**recording, "missing": dict(payload.missing)} for recording in document["recordings"]]
             yield {**document, "status": payload.status, "recordings": recordings}
+
+
+@click.command("lts")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@HISTORY
+def import_lts(paths: tuple[Path, ...], folder: Path) -> None:
+    """Add LTS payloads to a history.
+
+    PATHS are files with a payload or a list of them, or directories of such files, as they are exported and downloaded.
+    A run's id is the test's uuid; the settings are the keys that it is compared by, versions and the like are facts.
+    """
+    for path in (file for given in paths for file in files_of(given)):
+        read = read_file(path)
+        added = keep(folder, history_documents(read.payloads, origin(path, read.content)))
+        print_findings(
+            (*read.findings, *(each for payload in read.payloads for each in payload.findings), *added.findings)
+        )
+        click.echo(added.told(path.name))

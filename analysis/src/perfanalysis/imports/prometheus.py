@@ -1,4 +1,4 @@
-"""Read files of samples: a Prometheus' answers in JSON, or OpenMetrics text with timestamps."""
+"""Range queries of Prometheus in JSON, or OpenMetrics dumps, as a run directory."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
 from prometheus_client.metrics_core import Metric
 
+from perfanalysis.drawing.wording import counted
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.files.documents import load_json
-from perfanalysis.imports.openmetrics.reading import families_of
-from perfanalysis.imports.options import UNKNOWN, KpiOverrides
-from perfanalysis.imports.run_directory import END_OF_TIME_S, Imported, Recording, file_name
+from perfanalysis.imports.openmetrics import families_of
+from perfanalysis.imports.options import INTO, UNKNOWN, KpiOverrides, kpi_override_options, kpi_overrides
+from perfanalysis.imports.run_directory import END_OF_TIME_S, Imported, Recording, file_name, write_run_directory
 from perfanalysis.workloads.prometheus.reading import NAME, samples_of
 
 if TYPE_CHECKING:
@@ -168,3 +170,28 @@ def _step(found: list[pd.DataFrame]) -> float:
         if distance > 0
     ]
     return statistics.median(distances) if distances else WITHOUT_STEP_S
+
+
+@click.command("prometheus")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@INTO
+@kpi_override_options
+def import_prometheus(
+    files: tuple[Path, ...], into: Path | None, lower: tuple[str, ...], higher: tuple[str, ...], units: tuple[str, ...]
+) -> None:
+    """Make a run directory of what a Prometheus answered.
+
+    FILES are answers of its API (range or instant queries, in JSON), each named like its file, or OpenMetrics text with
+    timestamps, a query for each family. Units are told by the ends of names: _seconds, _bytes, _percent, … Mean, P50,
+    P95 and maximum of each series are KPIs; a query without a unit has none, and is named. Exit code 5 when a file
+    cannot be read; the run is made of the others.
+    """
+    said = kpi_overrides(lower, higher, units)
+    answers = tuple(told_of(answer, said) for answer in read_answers(files))
+    run = write_run_directory(imported_answers(files, answers), into)
+    samples = sum(len(answer.samples) for answer in answers if answer.samples is not None)
+    click.echo(f"{counted(len(answers), 'query', 'queries')}, {counted(samples, 'sample')}")
+    click.echo(f"Run: {run}")
+    lost = [f"{answer.name}: {answer.error}" for answer in answers if answer.samples is None]
+    if lost:
+        raise DataQualityError(f"{'; '.join(lost)}. The run was made without")

@@ -1,4 +1,4 @@
-"""Read kube-burner's local folder and split it by job, each with its documents and what Prometheus knew of it."""
+"""A local folder of kube-burner, as a run directory or as a run of a history by orion's columns."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import click
+
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.files.documents import listing, load_json, mapping, number_or, text_or_none
-from perfanalysis.files.findings import Finding
-from perfanalysis.imports.prometheus.reading import Answer, query_files
-from perfanalysis.imports.run_directory import Imported, Recording, Setting
+from perfanalysis.files.findings import Finding, print_findings
+from perfanalysis.imports.entries import Added, documents, keep, origin
+from perfanalysis.imports.options import INTO, KpiOverrides
+from perfanalysis.imports.orion.commands import CONFIG, TEST, VARIABLES, foreign_runs
+from perfanalysis.imports.orion.config import OrionTest, chosen_test, read_config, read_variables
+from perfanalysis.imports.orion.runs import OrionOutput, OrionRun, columns_of, unlike
+from perfanalysis.imports.prometheus import Answer, query_files
+from perfanalysis.imports.run_directory import Imported, Recording, Setting, write_run_directory
 from perfanalysis.workloads.kube_burner.documents import ALERTS, PODS, QUANTILES, SUMMARY, job_of, moment
 from perfanalysis.workloads.prometheus.reading import NAME, samples_of
 
@@ -190,3 +197,77 @@ def _series(records: list[Record]) -> list[dict[str, Any]]:
         if at_s is not None and "value" in record:
             found.setdefault(json.dumps(labels, sort_keys=True), (labels, []))[1].append([at_s, repr(value)])
     return [{"metric": labels, "values": sorted(values)} for labels, values in found.values()]
+
+
+def keep_columns(folder: Folder, test: OrionTest, history: Path) -> Added:
+    """Add a test's columns of a folder to a history; a finding for each that the documents do not give.
+
+    Raises UsageError when the folder is not of the test, DataQualityError when it has no uuid or no column at all.
+    """
+    summary = folder.summaries[0]
+    wrong = unlike(test, summary)
+    if wrong:
+        raise UsageError(f"{folder.directory} is not of the test {test.name}: {'; '.join(wrong)}")
+    uuid = text_or_none(summary.get("uuid"))
+    columns = columns_of(test, [record for records in folder.files.values() for record in records or []])
+    if uuid is None or not columns.values:
+        told = "its summary has no uuid" if uuid is None else "; ".join(columns.missing.values())
+        raise DataQualityError(f"{folder.directory} gives no run of {test.name}: {told}")
+    shown = {
+        name: value
+        for name, value in summary.items()
+        if name not in OF_THE_DOCUMENT and isinstance(value, str | int | float)
+    }
+    content = (folder.directory / SUMMARY).read_bytes()
+    run = OrionRun(uuid, moment(summary), columns.values, {}, shown, None)
+    output = OrionOutput(folder.directory.name, content, (run,), ())
+    source = {**origin(folder.directory, content)}
+    added = keep(history, documents(foreign_runs(output, test.name, test, KpiOverrides()), source))
+    missing = tuple(Finding("warning", column, f"left out: {why}") for column, why in columns.missing.items())
+    return replace(added, findings=(*missing, *added.findings))
+
+
+@click.command("kube-burner")
+@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@INTO
+@click.option(
+    "--history",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Instead of a run: add the columns of --orion-config to this history.",
+)
+@CONFIG
+@TEST
+@VARIABLES
+def import_kube_burner(
+    directory: Path,
+    into: Path | None,
+    history: Path | None,
+    orion_config: Path | None,
+    orion_test: str | None,
+    orion_vars: str | None,
+) -> None:
+    """Make a run directory of DIRECTORY, the folder of kube-burner's indexer `local`.
+
+    Each job is a cell: its summary, its pods' latencies, its quantiles, which are recomputed from the pods, its alerts,
+    and the samples of its metric profile. With --history and --orion-config the metrics of a test of orion's are
+    computed from the documents, as orion would from its index. Exit code 5 when a file cannot be read; the others are
+    taken in.
+    """
+    if (history is None) != (orion_config is None):
+        raise UsageError("--history and --orion-config belong together")
+    folder = read_folder(directory)
+    print_findings(folder.findings)
+    if history is not None and orion_config is not None:
+        test = chosen_test(read_config(orion_config, read_variables(orion_vars)), orion_test, orion_config)
+        added = keep_columns(folder, test, history)
+        print_findings(added.findings)
+        click.echo(added.told(directory.name, of=test.name))
+    else:
+        imported = imported_folder(folder)
+        run = write_run_directory(imported, into)
+        click.echo(f"{len(imported.recordings)} jobs: {', '.join(recording.name for recording in imported.recordings)}")
+        click.echo(f"Run: {run}")
+    lost = [finding.where for finding in folder.findings if finding.severity == "error"]
+    if lost:
+        raise DataQualityError(f"{', '.join(lost)} could not be read whole. The rest was taken in")

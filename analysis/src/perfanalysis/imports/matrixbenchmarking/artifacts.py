@@ -1,19 +1,158 @@
-"""Test directories of TOPSAIL's fine-tuning commands, as fine_tuning.json and the trainer's log."""
+"""What a test of MatrixBenchmarking kept: its environment, Kubernetes objects, and the fine-tuning job."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perfanalysis.files.documents import Document, any_number, load_json, mapping, parse_time, text_or_none
+from perfanalysis.files.documents import Document, any_number, listing, load_json, mapping, parse_time, text_or_none
 from perfanalysis.files.findings import Finding
-from perfanalysis.imports.matrixbenchmarking.environment import Environment
-from perfanalysis.imports.matrixbenchmarking.values import present, read_yaml
-from perfanalysis.imports.run_directory import Recording
+from perfanalysis.imports.matrixbenchmarking.tree import present, read_yaml
+from perfanalysis.imports.run_directory import Recording, iso
 from perfanalysis.workloads.fine_tuning.job import KIND, MARKER
+from perfanalysis.workloads.kubernetes_objects.model import MARKER as LIST_MARKER
+from perfanalysis.workloads.kubernetes_objects.model import SCHEMA
+
+LARGEST_LINE = 4096
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Versions and names of a test; None where its directory does not tell."""
+
+    uuid: str | None = None
+    openshift: str | None = None
+    rhoai: str | None = None
+    presets: tuple[str, ...] = ()
+    nodes: Path | None = None
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The versions that are known."""
+        named = {"openshift": self.openshift, "rhoai": self.rhoai}
+        return {name: version for name, version in named.items() if version is not None}
+
+
+class Environments:
+    """Reads the environment of each test; a configuration that many tests share is read once."""
+
+    def __init__(self) -> None:
+        self._read: dict[bytes, Any] = {}
+
+    def of(self, files: Iterable[Path]) -> Environment:
+        """The environment by the files of a test; of several of one name, the first by path counts."""
+        found: dict[str, Path] = {}
+        for path in files:
+            found.setdefault("ocp_version" if path.name.startswith("ocp_version.y") else path.name, path)
+        config = mapping(self._yaml(found.get("config.yaml")))
+        catalog = mapping(mapping(config.get("rhods")).get("catalog"))
+        names = mapping(config.get("ci_presets")).get("names")
+        version = mapping(self._yaml(found.get("ocp_version"))).get("openshiftVersion")
+        return Environment(
+            uuid=_line(found.get(".uuid")),
+            openshift=text_or_none(version),
+            rhoai=_composed(found, text_or_none(catalog.get("version_name"))),
+            presets=tuple(str(name) for name in names) if isinstance(names, list) else (),
+            nodes=found.get("nodes.json"),
+        )
+
+    def _yaml(self, path: Path | None) -> Any:
+        if path is None:
+            return None
+        try:
+            content = path.read_bytes()
+            if content not in self._read:
+                self._read[content] = read_yaml(path)
+        except (OSError, ValueError):
+            return None
+        return self._read[content]
+
+
+def _composed(found: dict[str, Path], name: str | None) -> str | None:
+    """The version, with the name of its catalog and the day it was made: 2.13.0-rc1+2026-01-01."""
+    version, created = _line(found.get("rhods.version")), _line(found.get("rhods.createdAt"))
+    if version is None:
+        return None
+    return version + (f"-{name}" if name else "") + (f"+{created[:10]}" if created else "")
+
+
+def _line(path: Path | None) -> str | None:
+    """The first line of a file; None when there is none."""
+    if path is None:
+        return None
+    try:
+        with path.open(encoding="utf-8", errors="replace") as stream:
+            return stream.readline(LARGEST_LINE).strip() or None
+    except OSError:
+        return None
+
+
+LISTS = (
+    "pods.json",
+    "jobs.json",
+    "pytorchjob.json",
+    "pytorchjobs.json",
+    "mpijobs.json",
+    "rayjobs.json",
+    "jobsets.json",
+    "appwrappers.json",
+    "workloads.json",
+)
+"""Names that TOPSAIL gives to lists of pods and jobs."""
+NODES = "nodes.json"
+CREATION = re.compile(rb'"creationTimestamp"\s*:\s*"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"')
+START_END = "start_end_cm.yaml"
+"""A list of two ConfigMaps, whose creation marks begin and end of a test."""
+
+
+def kubernetes_objects(folder: Path, environment: Environment) -> Recording | None:
+    """The recording in one directory of a test; None where there are no lists."""
+    lists: dict[str, Path | bytes] = {**present(folder, LISTS)}
+    if not lists:
+        return None
+    if environment.nodes is not None:
+        lists[NODES] = environment.nodes
+    started_s, ended_s, findings = _marked(folder / START_END)
+    document = {
+        "schema": SCHEMA,
+        "test": folder.name,
+        "uuid": environment.uuid,
+        "started": iso(started_s),
+        "ended": iso(ended_s),
+    }
+    lists[LIST_MARKER] = json.dumps(document, indent=1).encode() + b"\n"
+    begun_s = _first_creation(present(folder, LISTS).values()) if started_s is None else started_s
+    return Recording(folder.name, lists, started_s=begun_s, ended_s=ended_s, findings=findings)
+
+
+def _first_creation(paths: Iterable[Path]) -> float | None:
+    """When the first of the listed objects was created: what dates a test that nothing else does."""
+    try:
+        stamps = [stamp for path in paths for stamp in CREATION.findall(path.read_bytes())]
+    except OSError:
+        return None
+    return parse_time(min(stamps).decode()) if stamps else None
+
+
+def _marked(path: Path) -> tuple[float | None, float | None, tuple[Finding, ...]]:
+    try:
+        found = dict(_creations(read_yaml(path)))
+    except FileNotFoundError:
+        return None, None, ()
+    except (OSError, ValueError) as error:
+        return None, None, (Finding("warning", path.name, f"begin and end of the test are not known: {error}"),)
+    return found.get("start"), found.get("end"), ()
+
+
+def _creations(value: Any) -> Iterator[tuple[str | None, float | None]]:
+    for item in listing(mapping(value).get("items")):
+        metadata = mapping(mapping(item).get("metadata"))
+        yield text_or_none(metadata.get("name")), parse_time(metadata.get("creationTimestamp"))
+
 
 CONFIGURATION, PLAY = "src/config_final.json", "_ansible.play.yaml"
 

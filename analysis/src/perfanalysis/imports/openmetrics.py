@@ -1,7 +1,8 @@
-"""Samples of an OpenMetrics text as recordings of a run: one for each set of labels."""
+"""OpenMetrics text as runs of a history."""
 
 from __future__ import annotations
 
+import io
 import math
 import re
 import statistics
@@ -9,18 +10,59 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
+import click
 from prometheus_client.metrics_core import Metric
+from prometheus_client.openmetrics.parser import text_fd_to_metric_families
 from prometheus_client.samples import Sample
 
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.files.documents import parse_time
-from perfanalysis.files.findings import Finding
-from perfanalysis.imports.entries import ForeignRun
-from perfanalysis.imports.options import SCALED, UNKNOWN, KpiOverrides, Scale
+from perfanalysis.files.findings import Finding, print_findings
+from perfanalysis.imports.entries import ForeignRun, documents, keep, origin
+from perfanalysis.imports.options import (
+    HISTORY,
+    SCALED,
+    UNKNOWN,
+    KpiOverrides,
+    Scale,
+    kpi_override_options,
+    kpi_overrides,
+)
 from perfanalysis.units import BASE, TABLE, unit_of
 from perfanalysis.workloads.kinds import shipped
 from perfanalysis.workloads.kpis import Direction, KpiValue, metric_name
+
+
+class _Lines:
+    """The lines of a text, and the number of the last one that was taken."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.number = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for line in io.StringIO(self.text, newline="\n"):
+            self.number += 1
+            yield line
+
+
+def families_of(content: bytes, where: str) -> tuple[Metric, ...]:
+    """The families of a text, in its order. Raises DataQualityError naming `where` and the line."""
+    try:
+        lines = _Lines(content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        place = content[: error.start].count(b"\n") + 1
+        raise DataQualityError(f"{where}:{place}: it is no OpenMetrics text: no UTF-8") from error
+    try:
+        return tuple(cast(Iterator[Metric], text_fd_to_metric_families(lines)))  # type: ignore[no-untyped-call]
+    # some lines it does not refuse but stumbles over
+    except Exception as error:
+        told = str(error) if isinstance(error, ValueError) else ""
+        text = told or "the parser of Prometheus cannot read it up to here"
+        raise DataQualityError(f"{where}:{max(lines.number, 1)}: it is no OpenMetrics text: {text}") from error
+
 
 TOOL = "openmetrics"
 OURS = "psap_perf_"
@@ -245,3 +287,46 @@ def _left_out(families: tuple[Metric, ...], path: Path) -> Iterator[Finding]:
         yield Finding("note", path.name, text)
     if states:
         yield Finding("note", path.name, f"{', '.join(states)}: states are no KPIs, left out")
+
+
+@click.command("openmetrics")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@HISTORY
+@click.option(
+    "--run", "run_id", metavar="ID", help="The run's id; else the label that --run-label names, else the file's name."
+)
+@click.option("--run-label", default="run", show_default=True, metavar="LABEL", help="The label that names the run.")
+@click.option("--started", metavar="TIME", help="When it was, with its zone; not needed where there are timestamps.")
+@click.option("--fact", "facts", multiple=True, metavar="LABEL", help="A label that runs may differ in; repeatable.")
+@click.option(
+    "--statistic",
+    type=click.Choice(["last", "mean", "min", "max"]),
+    help="Which number stands for the several moments of a dump.",
+)
+@kpi_override_options
+def import_openmetrics(
+    files: tuple[Path, ...],
+    folder: Path,
+    run_id: str | None,
+    run_label: str,
+    started: str | None,
+    facts: tuple[str, ...],
+    statistic: str | None,
+    lower: tuple[str, ...],
+    higher: tuple[str, ...],
+    units: tuple[str, ...],
+) -> None:
+    """Add the numbers of OpenMetrics text to a history.
+
+    Each of FILES is of one run, or has a label that names it. Samples with the same labels are one recording, and its
+    labels are the keys that it is compared by. The parser is that of Prometheus' Python client. KPIs of ours (kpis.prom
+    of a report) keep name, unit and direction.
+    """
+    reading = Reading(kpi_overrides(lower, higher, units), run_id, run_label, started, frozenset(facts), statistic)
+    for path in files:
+        content = path.read_bytes()
+        source = origin(path, content)
+        runs, findings = foreign_runs(families_of(content, str(path)), path, source["sha256"], reading)
+        added = keep(folder, documents(runs, source))
+        print_findings((*findings, *added.findings))
+        click.echo(added.told(path.name))

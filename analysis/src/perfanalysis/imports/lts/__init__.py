@@ -1,1 +1,0 @@
-"""LTS payloads of MatrixBenchmarking: what its workloads export for long-term storage."""

@@ -1,1 +1,0 @@
-"""Answers of a Prometheus that someone saved, and dumps of samples, as a run directory."""

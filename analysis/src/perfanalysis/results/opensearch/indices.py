@@ -1,0 +1,290 @@
+"""Push and pull the documents of a history: what is there already stays as it is, and any number of them comes back.
+
+Two indices: `<prefix>-runs-1` with a document a run, `<prefix>-kpis-1` with a document for each value of a KPI.
+A run's document holds the document of the history as it is, unindexed, so that pulling it gives the same bytes; beside
+it stand the fields to search by. A value's document is flat, since charts and aggregations need the number as a field
+of one type, and OpenSearch joins nothing. What others named (settings, facts, labels) is a flat_object: one field of
+the mapping, however many names there are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from perfanalysis.drawing.wording import counted
+from perfanalysis.errors import AnalysisError, UsageError
+from perfanalysis.files.documents import Document, listing, mapping, parse_time, schema_problem
+from perfanalysis.files.findings import Finding
+from perfanalysis.results.history.folder import canonical, content_name
+from perfanalysis.results.opensearch.connection import ServerError, connect, told
+
+if TYPE_CHECKING:
+    from opensearchpy import OpenSearch
+
+    from perfanalysis.results.opensearch.connection import Server
+
+MADE_BY = {"made_by": "psap.perf", "layout": 1}
+WORD = {"type": "keyword", "ignore_above": 8000}
+FLAT = {"type": "flat_object"}
+NUMBER = {"type": "double"}
+OF_BOTH: Mapping[str, Mapping[str, Any]] = {
+    **dict.fromkeys(("content", "run", "flow", "status", "analysis", "simulated", "emulated"), WORD),
+    "started": {"type": "date"},
+    "facts": FLAT,
+}
+FIELDS: Mapping[str, Mapping[str, Any]] = {
+    "runs": {**OF_BOTH, "document": {"type": "object", "enabled": False}},
+    "kpis": {
+        **OF_BOTH,
+        **dict.fromkeys(("kind", "recording", "name", "unit", "direction"), WORD),
+        **dict.fromkeys(("labels", "keys"), FLAT),
+        **dict.fromkeys(("value", "low", "high"), NUMBER),
+        "count": {"type": "long"},
+    },
+}
+LONGEST_TEXT = 8000
+"""Signs of a text that can be searched for; Lucene takes terms of 32,766 bytes."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One document for the server: which run it is of, and what it is, for messages."""
+
+    index: str
+    identity: str
+    run: str
+    what: str
+    source: Document
+
+
+def index_name(server: Server, what: str) -> str:
+    """The name of the index of `runs` or `kpis`."""
+    return f"{server.prefix}-{what}-1"
+
+
+def make_indices(client: OpenSearch, server: Server) -> None:
+    """Make the indices that are not there. Raises ServerError when one is there that somebody else made."""
+    for what, properties in FIELDS.items():
+        name = index_name(server, what)
+        with told(server.url):
+            if not client.indices.exists(index=name):
+                mappings = {"dynamic": False, "_meta": MADE_BY, "properties": properties}
+                settings = {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}}
+                # 400: another push was faster
+                client.indices.create(index=name, body={"settings": settings, "mappings": mappings}, ignore=[400])
+            found = mapping(client.indices.get_mapping(index=name))
+        for index in found.values():
+            if mapping(mapping(index).get("mappings")).get("_meta") != MADE_BY:
+                raise ServerError(f"{server.url}: the index {name} is not one of psap.perf; choose another --prefix")
+
+
+def of_run(document: Document, server: Server) -> Stored:
+    """The document of a run."""
+    identity = content_name(canonical(document)).removesuffix(".json")
+    source = {**_common(document, identity), "facts": searchable(mapping(document.get("facts"))), "document": document}
+    return Stored(index_name(server, "runs"), identity, str(document["run"]), "run", source)
+
+
+def of_kpis(document: Document, server: Server) -> Iterator[Stored]:
+    """The documents of the values of a run; what a run was set to stands with the run, only its keys are here too."""
+    identity = content_name(canonical(document)).removesuffix(".json")
+    facts = {name: value for name, value in mapping(document.get("facts")).items() if not name.startswith("setting.")}
+    common = {**_common(document, identity), "facts": searchable(facts)}
+    for recording in map(mapping, listing(document.get("recordings"))):
+        own = mapping(recording.get("labels"))
+        of = {
+            **{name: recording.get(name) for name in ("kind", "recording")},
+            "keys": searchable(mapping(recording.get("keys"))),
+        }
+        for kpi in map(mapping, listing(recording.get("kpis"))):
+            values = {name: kpi.get(name) for name in ("name", "unit", "direction", "value", "low", "high", "count")}
+            source = {**common, **of, "labels": searchable({**own, **mapping(kpi.get("labels"))}), **values}
+            name = content_name(canonical(source)).removesuffix(".json")
+            yield Stored(index_name(server, "kpis"), name, str(document["run"]), f"KPI {kpi.get('name')}", source)
+
+
+def searchable(value: Any) -> Any:
+    """A value for a flat_object: texts are cut where Lucene would refuse them; the document keeps them whole."""
+    if isinstance(value, dict):
+        return {name[:LONGEST_TEXT]: searchable(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [searchable(part) for part in value]
+    return value[:LONGEST_TEXT] if isinstance(value, str) else value
+
+
+def _common(document: Document, identity: str) -> Document:
+    started = document.get("started")
+    return {
+        "content": identity,
+        **{name: document.get(name) for name in ("run", "flow", "status", "analysis", "simulated", "emulated")},
+        "started": started if parse_time(started) is not None else None,
+    }
+
+
+THERE_ALREADY = 409
+MOST_TOLD = 10
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How often a server that answers 429 is asked again, and how long after the first time, doubled each time."""
+
+    attempts: int = 6
+    first_wait_s: float = 1.0
+    longest_wait_s: float = 30.0
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A document that the server did not take."""
+
+    run: str
+    what: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """How many documents are new and how many were there, by `runs` and `kpis`; and those that were refused."""
+
+    new: Counter[str]
+    there: Counter[str]
+    failures: tuple[Failure, ...]
+
+    def error(self) -> AnalysisError | None:
+        """What to end with: None when everything is stored."""
+        if not self.failures:
+            return None
+        runs = sorted({failure.run for failure in self.failures})
+        told_of = [f"{each.what} of {each.run}: {each.reason}" for each in self.failures[:MOST_TOLD]]
+        more = f"; and {len(self.failures) - MOST_TOLD} more" if len(self.failures) > MOST_TOLD else ""
+        return AnalysisError(
+            f"{counted(len(self.failures), 'document')} of {counted(len(runs), 'run')} could not be stored: "
+            f"{'; '.join(told_of)}{more}. "
+            "Push again when that is mended: what was stored is not stored twice"
+        )
+
+
+def push(server: Server, documents: Sequence[Document], patience: Patience | None = None) -> Pushed:
+    """Push scrubbed documents. A run's own document comes after all of its values, so where it stands, all stand.
+
+    Raises ServerError when the server refuses altogether.
+    """
+    client = connect(server)
+    make_indices(client, server)
+    sender = _Sender(client, server, patience or Patience())
+    sender.send("kpis", (each for document in documents for each in of_kpis(document, server)))
+    incomplete = {failure.run for failure in sender.failures}
+    whole = (document for document in documents if str(document["run"]) not in incomplete)
+    sender.send("runs", (of_run(document, server) for document in whole))
+    with told(server.url):
+        client.indices.refresh(index=",".join(index_name(server, what) for what in ("runs", "kpis")))
+    return Pushed(sender.new, sender.there, tuple(sender.failures))
+
+
+class _Sender:
+    """Sends documents in bulk and counts what became of them."""
+
+    def __init__(self, client: OpenSearch, server: Server, patience: Patience) -> None:
+        self._client, self._server, self._patience = client, server, patience
+        self.new: Counter[str] = Counter()
+        self.there: Counter[str] = Counter()
+        self.failures: list[Failure] = []
+
+    def send(self, kind: str, stored: Iterable[Stored]) -> None:
+        # by identity: what was asked again is answered later than what was sent after it
+        sent: dict[str, tuple[str, str]] = {}
+        with told(self._server.url):
+            for answer in self._answers(_actions(stored, sent)):
+                status = answer.get("status")
+                if status == THERE_ALREADY:
+                    self.there[kind] += 1
+                elif isinstance(status, int) and status < 300:
+                    self.new[kind] += 1
+                else:
+                    run, what = sent[str(answer.get("_id"))]
+                    self.failures.append(Failure(run, what, _reason(answer)))
+
+    def _answers(self, actions: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        from opensearchpy import helpers
+
+        for _, answer in helpers.streaming_bulk(
+            self._client,
+            actions,
+            raise_on_error=False,
+            max_retries=self._patience.attempts,
+            initial_backoff=self._patience.first_wait_s,  # type: ignore[arg-type]  # parts of a second are fine
+            max_backoff=self._patience.longest_wait_s,  # type: ignore[arg-type]
+        ):
+            yield mapping(mapping(answer).get("create"))
+
+
+def _actions(stored: Iterable[Stored], sent: dict[str, tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    for each in stored:
+        sent[each.identity] = each.run, each.what
+        yield {"_op_type": "create", "_index": each.index, "_id": each.identity, "_source": each.source}
+
+
+def _reason(answer: Mapping[str, Any]) -> str:
+    """What the server says of a document that it did not take, with the cause that it names."""
+    error = mapping(answer.get("error"))
+    if not error:
+        return f"status {answer.get('status')}: {answer.get('error')}"
+    cause = mapping(error.get("caused_by")).get("reason")
+    return f"{error.get('type')}: {error.get('reason')}{f' ({cause})' if cause else ''}"
+
+
+PAGE = 500
+KEPT_ALIVE = "2m"
+
+
+def pull(server: Server, flow: str | None = None) -> Iterator[Document | Finding]:
+    """The documents, as they were pushed; a Finding in place of one that was changed on the server.
+
+    All of a moment: a point in time is held open, and each page is asked for by the last identity before it, so there
+    is no limit of 10,000. Raises UsageError when nothing was ever pushed there, ServerError as `connect` does.
+    """
+    client = connect(server)
+    index = index_name(server, "runs")
+    with told(server.url):
+        if not client.indices.exists(index=index):
+            raise UsageError(
+                f"{server.url} has no history with the prefix {server.prefix}: the index {index} is not there"
+            )
+        moment = client.create_pit(index=index, params={"keep_alive": KEPT_ALIVE})["pit_id"]
+    try:
+        for hit in _hits(client, server, moment, flow):
+            yield _checked(str(hit.get("_id")), mapping(mapping(hit.get("_source")).get("document")))
+    finally:
+        with told(server.url):
+            client.delete_pit(body={"pit_id": [moment]})
+
+
+def _hits(client: OpenSearch, server: Server, moment: str, flow: str | None) -> Iterator[dict[str, Any]]:
+    query: dict[str, Any] = {
+        "size": PAGE,
+        "query": {"match_all": {}} if flow is None else {"term": {"flow": flow}},
+        "sort": [{"content": "asc"}],
+        "_source": ["document"],
+        "pit": {"id": moment, "keep_alive": KEPT_ALIVE},
+        "track_total_hits": False,
+    }
+    while True:
+        with told(server.url):
+            hits = listing(mapping(mapping(client.search(body=query)).get("hits")).get("hits"))
+        yield from map(mapping, hits)
+        if len(hits) < PAGE:
+            return
+        query["search_after"] = hits[-1]["sort"]
+
+
+def _checked(identity: str, document: Document) -> Document | Finding:
+    problem = schema_problem(document.get("schema"), "history")
+    if problem or "run" not in document:
+        return Finding("error", identity, f"left out: {problem or 'it names no run'}")
+    if content_name(canonical(document)) != f"{identity}.json":
+        return Finding("error", identity, f"left out: {document['run']} was changed on the server after it was pushed")
+    return document

@@ -1,0 +1,314 @@
+"""What is known of one run as one typed document, psap.perf/payload/1: metadata, results and KPIs.
+
+The types are the model: the JSON Schema, the reader and the writer are made from them. What is written and read again
+is equal, with every digit. docs/history.md describes it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from inspect import getdoc
+from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from perfanalysis.errors import UsageError
+from perfanalysis.files.documents import Document, listing, mapping, schema_problem, text_or_none
+from perfanalysis.files.findings import Finding
+from perfanalysis.workloads.kpis import Direction, declared, measured
+from perfanalysis.workloads.labels import key_settings, labels_of, settings_of
+from perfanalysis.workloads.percentiles import Method, estimates
+from perfanalysis.workloads.run_analysis import RunAnalysis
+from perfanalysis.workloads.workload_type import Analysis, Sample
+
+SCHEMA: Literal["psap.perf/payload/1"] = "psap.perf/payload/1"
+
+
+@dataclass(frozen=True)
+class About:
+    """What the schema says of a field beside its type: a phrase, and rules in the words of JSON Schema."""
+
+    text: str
+    rules: Mapping[str, Any] = field(default_factory=dict)
+
+
+NULL_HAS_A_REASON: Mapping[str, Any] = {
+    "if": {"properties": {"value": {"type": "null"}}},
+    "then": {
+        "properties": {
+            "reason": {"type": "string", "minLength": 1},
+            "low": {"type": "null"},
+            "high": {"type": "null"},
+        }
+    },
+}
+MISSING = About("null is missing, with a reason; never 0 or -1 in its place")
+WHY = About("why the value, or only its interval, is missing")
+LOW = About("lower end of the 95 % interval")
+HIGH = About("upper end of the 95 % interval")
+COUNT = About("values it was made from", {"minimum": 0})
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A percentile or the largest of some values."""
+
+    RULES: ClassVar[Mapping[str, Any]] = NULL_HAS_A_REASON
+    name: Annotated[str, About("p50, p90, p95, p99 or max")]
+    value: Annotated[float | None, MISSING]
+    reason: Annotated[str | None, WHY]
+    low: Annotated[float | None, LOW]
+    high: Annotated[float | None, HIGH]
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A named set of values of one recording, by its statistics."""
+
+    name: str
+    label: Annotated[str, About("its name for readers")]
+    unit: str
+    of: Annotated[str, About("what each value is of, in the plural")]
+    count: Annotated[int, About("values", {"minimum": 0})]
+    statistics: tuple[Statistic, ...]
+
+
+@dataclass(frozen=True)
+class Result:
+    """One recording: what it is of, what it may be compared with, and its distributions."""
+
+    recording: Annotated[str, About("its directory below the run, with dots")]
+    kind: Annotated[str, About("the file that makes a directory a recording of this kind")]
+    title: str
+    started: Annotated[str | None, About("UTC, ISO 8601; null where it is not known")]
+    ended: Annotated[str | None, About("UTC, ISO 8601; null where it is not known")]
+    labels: Annotated[Mapping[str, str], About("what tells it from the run's other recordings")]
+    keys: Annotated[Mapping[str, Any], About("settings marked compare: key, and the cell's values")]
+    distributions: tuple[Distribution, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class KpiResult:
+    """A declared result of one recording."""
+
+    RULES: ClassVar[Mapping[str, Any]] = NULL_HAS_A_REASON
+    name: Annotated[str, About("declared name", {"pattern": "^[a-z][a-z0-9_]*$"})]
+    help: Annotated[str, About("a sentence", {"minLength": 1})]
+    unit: Annotated[str, About("base unit of Prometheus, or one of UCUM", {"minLength": 1})]
+    direction: Annotated[Direction, About("which way is better")]
+    recording: Annotated[str, About("the result that it belongs to")]
+    labels: Annotated[Mapping[str, str], About("its own, which tell KPIs of one name apart")]
+    value: Annotated[float | None, MISSING]
+    reason: Annotated[str | None, WHY]
+    low: Annotated[float | None, LOW]
+    high: Annotated[float | None, HIGH]
+    count: Annotated[int | None, COUNT]
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """The run: which, when, what became of it, and what is known of where it ran."""
+
+    run: Annotated[str, About("the run's id")]
+    flow: str | None
+    status: Annotated[str, About("what is true of the run now")]
+    reason: Annotated[str | None, About("the first failure in time")]
+    started: Annotated[str | None, About("UTC, ISO 8601")]
+    ended: Annotated[str | None, About("UTC, ISO 8601")]
+    simulated: tuple[str, ...]
+    emulated: tuple[str, ...]
+    analysis: Annotated[str, About("the version of perfanalysis that computed it")]
+    facts: Annotated[
+        Mapping[str, Any],
+        About("what is known of the run and decides nothing: cluster.…, version.…, git.…, presets, site, setting.…"),
+    ]
+    findings: Annotated[tuple[Finding, ...], About("of the run, not of a recording")]
+
+
+@dataclass(frozen=True)
+class Payload:
+    """One run: metadata, a result for each recording, and the KPIs. Readers accept unknown keys."""
+
+    schema: Literal["psap.perf/payload/1"]
+    metadata: Metadata
+    results: tuple[Result, ...]
+    kpis: tuple[KpiResult, ...]
+
+
+PLAIN: Mapping[Any, str] = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+Schema = dict[str, Any]
+
+
+def payload_schema() -> Schema:
+    """The schema of psap.perf/payload/1."""
+    return schema_of(Payload, "psap.perf/payload/1")
+
+
+def schema_of(document: type, title: str) -> Schema:
+    """The schema of a dataclass; those that it holds stand in `$defs`. TypeError names a type that JSON has not."""
+    definitions: dict[str, Schema] = {}
+    whole = _object(document, definitions)
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
+    return {**head, **whole, "$defs": dict(sorted(definitions.items()))}
+
+
+def _object(document: type, definitions: dict[str, Schema]) -> Schema:
+    hints = get_type_hints(document, include_extras=True)
+    fields = [each.name for each in dataclasses.fields(document)]
+    return {
+        "description": " ".join((getdoc(document) or "").split()),
+        "type": "object",
+        "required": fields,
+        "properties": {name: _of(hints[name], definitions) for name in fields},
+        **getattr(document, "RULES", {}),
+    }
+
+
+def _of(hint: Any, definitions: dict[str, Schema]) -> Schema:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        about: About = arguments[1]
+        return {**_of(arguments[0], definitions), **about.rules, "description": about.text}
+    if hint is Any:
+        return {}
+    if hint in PLAIN:
+        return {"type": PLAIN[hint]}
+    if origin is Literal:
+        return {"const": arguments[0]} if len(arguments) == 1 else {"enum": list(arguments)}
+    if origin in (Union, types.UnionType):
+        return {"type": [PLAIN[part] for part in arguments]}
+    if origin is tuple:
+        return {"type": "array", "items": _of(arguments[0], definitions)}
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        values = _of(arguments[1], definitions)
+        return {"type": "object", **({"additionalProperties": values} if values else {})}
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        definitions.setdefault(hint.__name__, {})
+        definitions[hint.__name__] = _object(hint, definitions)
+        return {"$ref": f"#/$defs/{hint.__name__}"}
+    raise TypeError(f"{hint} has no counterpart in JSON Schema")
+
+
+def to_json(payload: Payload) -> Document:
+    """The document psap.perf/payload/1."""
+    document: Document = msgspec.to_builtins(payload)
+    return document
+
+
+def from_json(document: object) -> Payload:
+    """The payload of a document; unknown keys are left out. UsageError names the place that is not as the types say."""
+    problem = schema_problem(mapping(document).get("schema"), "payload")
+    if problem:
+        raise UsageError(f"this is no payload: {problem}")
+    try:
+        return msgspec.convert(document, Payload)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"this is no payload: {error}") from error
+
+
+def payload_of(result: RunAnalysis) -> Payload:
+    """The payload; the same run analysed by the same version gives the same one."""
+    return Payload(
+        SCHEMA,
+        _metadata(result),
+        tuple(_result(analysis, result) for analysis in result.analyses),
+        tuple(kpi for analysis in result.analyses for kpi in _kpis(analysis)),
+    )
+
+
+def _metadata(result: RunAnalysis) -> Metadata:
+    run = result.run.document or {}
+    of_recordings = {finding for analysis in result.analyses for finding in analysis.findings}
+    return Metadata(
+        run=result.run.id,
+        flow=text_or_none(run.get("flow")),
+        status=result.run.status,
+        reason=_reason(mapping(run.get("reason"))),
+        started=text_or_none(run.get("started")),
+        ended=text_or_none(run.get("ended")),
+        simulated=result.marks.simulated,
+        emulated=result.marks.emulated,
+        analysis=version("psap-perf"),
+        facts=_facts(result),
+        findings=tuple(finding for finding in result.findings if finding not in of_recordings),
+    )
+
+
+def _reason(reason: Mapping[str, Any]) -> str | None:
+    """The first failure of run.json in one line."""
+    return ": ".join(str(reason[part]) for part in ("what", "why") if reason.get(part)) or None
+
+
+def _facts(result: RunAnalysis) -> dict[str, Any]:
+    """What is known of the whole run and decides nothing by itself, by dotted names."""
+    run = result.run.document or {}
+    keys = key_settings(result.run)
+    settings = {
+        f"setting.{name}": mapping(entry).get("value")
+        for name, entry in mapping(result.run.settings.get("all")).items()
+        if name not in keys
+    }
+    facts = {
+        "presets": listing(run.get("presets")),
+        "site": run.get("site"),
+        "lab": run.get("lab"),
+        **dict(_dotted("cluster", run.get("cluster"))),
+        **dict(_dotted("version", run.get("versions"))),
+        **dict(_dotted("git", run.get("git"))),
+        **settings,
+    }
+    return {name: plain(value) for name, value in sorted(facts.items()) if value is not None}
+
+
+def _dotted(name: str, value: object) -> Iterator[tuple[str, Any]]:
+    return ((f"{name}.{key}", part) for key, part in mapping(value).items())
+
+
+def plain(value: Any) -> Any:
+    """A value of a YAML file as JSON has it: no dates, no numbers that are none, names of keys as text."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [plain(part) for part in value]
+    finite = isinstance(value, float) and math.isfinite(value)
+    return value if value is None or finite or isinstance(value, str | int | bool) else str(value)
+
+
+def _result(analysis: Analysis, result: RunAnalysis) -> Result:
+    began, ended = analysis.period or (None, None)
+    return Result(
+        recording=analysis.place.name,
+        kind=analysis.place.marker,
+        title=analysis.title,
+        started=_moment(began),
+        ended=_moment(ended),
+        labels=labels_of(analysis),
+        keys=plain(settings_of(analysis, result.run)),
+        distributions=tuple(_distribution(sample, analysis.method) for sample in analysis.samples),
+        findings=analysis.findings,
+    )
+
+
+def _moment(seconds: float | None) -> str | None:
+    if seconds is None or not math.isfinite(seconds):
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _distribution(sample: Sample, method: Method) -> Distribution:
+    found = estimates(sample.values, method)
+    statistics = (Statistic(name, one.number, one.reason, one.low, one.high) for name, one in found.items())
+    count = found["max"].count or 0
+    return Distribution(sample.name, sample.label, sample.unit, sample.of, count, tuple(statistics))
+
+
+def _kpis(analysis: Analysis) -> Iterator[KpiResult]:
+    for each in analysis.kpis:
+        yield KpiResult(**declared(each), recording=analysis.place.name, labels=dict(each.labels), **measured(each))
