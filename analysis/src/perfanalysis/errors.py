@@ -37,6 +37,6 @@ class HistoryError(AnalysisError):
 
 def refuse_bad_data(errors: Iterable[str]) -> None:
     """Raise DataQualityError when anything was found that makes numbers incomplete."""
-    told = tuple(errors)
-    if told:
-        raise DataQualityError(f"the data is not complete: {'; '.join(told)}")
+    sentences = tuple(errors)
+    if sentences:
+        raise DataQualityError(f"the data is not complete: {'; '.join(sentences)}")

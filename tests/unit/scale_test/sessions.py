@@ -92,7 +92,7 @@ class Scene:
     submitters: int = 1
     rate: float = 0.0
     until: str = "all_completed"
-    asked: int | None = None
+    planned: int | None = None
     timeout_s: float = 60.0
     meanwhile: Deed | None = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)
@@ -144,7 +144,7 @@ class Scene:
         return SessionPlan(
             run="run-1",
             scopes=(Scope("test", JOB, SUBMISSION.selector),),
-            asked=self.churn.total(self.count) if self.asked is None else self.asked,
+            planned=self.churn.total(self.count) if self.planned is None else self.planned,
             timeout_s=self.timeout_s,
             until=None if self.count else condition(self.until),
             client={"connections": self.connections, "rate": self.rate, "submitters": self.submitters},

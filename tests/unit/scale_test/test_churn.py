@@ -44,7 +44,7 @@ def play(scene: Scene, *faults: int | str) -> Any:
 def test_the_oldest_leave_and_the_next_indices_take_their_places(tmp_path: Path) -> None:
     told = scene(tmp_path, rounds=3)
     accounting = play(told)
-    assert (accounting.asked, accounting.submitted, accounting.identity_holds) == (10, 10, True)
+    assert (accounting.planned, accounting.submitted, accounting.identity_holds) == (10, 10, True)
     assert (accounting.churned, accounting.completed, accounting.lost) == (6, 4, 0)
     assert accounting.sentence().endswith("4 completed, 0 failed, 0 lost, 6 churned")
     rows = sorted(told.rows("submissions"), key=lambda row: row["index"])

@@ -208,7 +208,7 @@ def test_a_stop_before_the_watches_are_in_sync_submits_nothing(tmp_path: Path) -
         api.refuse_lists = 503
 
     end = scene.play(silent)
-    assert (end.ended_by, end.accounting.submitted, end.accounting.asked) == ("stop", 0, 3)
+    assert (end.ended_by, end.accounting.submitted, end.accounting.planned) == ("stop", 0, 3)
 
 
 def test_an_error_leaves_complete_files_too(tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_watching_alone_records_what_others_submit(tmp_path: Path) -> None:
         await api.complete(JOBS, "theirs-a")
         await api.delete(JOBS, "theirs-b")
 
-    scene = Scene(tmp_path, count=0, asked=2, meanwhile=others)
+    scene = Scene(tmp_path, count=0, planned=2, meanwhile=others)
 
     def prepare(api: FakeApi) -> None:
         api.objects[JOBS] = {"before": {**foreign("before", ended=True)}}

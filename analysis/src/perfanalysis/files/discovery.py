@@ -157,8 +157,8 @@ def discover(directory: Path, markers: Iterable[str]) -> Run:
     findings += more
     cells, more = _cells(directory, folders)
     findings += more
-    places = told_apart(_places(directory, folders, cells, markers))
-    monitoring = told_apart(_places(directory, folders, cells, MONITORING))
+    places = with_unique_names(_places(directory, folders, cells, markers))
+    monitoring = with_unique_names(_places(directory, folders, cells, MONITORING))
     if document is None and not places and not monitoring:
         raise UsageError(f"{directory} holds neither run.json nor a recording; give a run directory")
     status = _status(directory / LOCK, document or {})
@@ -286,7 +286,7 @@ def _places(
                 yield Place(folder, str(relative), marker, cell)
 
 
-def told_apart(places: Iterable[Place]) -> tuple[Place, ...]:
+def with_unique_names(places: Iterable[Place]) -> tuple[Place, ...]:
     """The places, those of one name (two kinds in one directory, `a/b` beside `a.b`) with names of their own."""
     found = tuple(places)
     often = Counter(place.name for place in found)

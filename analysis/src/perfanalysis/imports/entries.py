@@ -44,7 +44,7 @@ class Added:
     known: int
     findings: tuple[Finding, ...] = ()
 
-    def told(self, source: str, of: str = "") -> str:
+    def summary(self, source: str, of: str = "") -> str:
         """What an import says of a source at its end; *of* names what the runs are of, where a source has several."""
         runs = f"{counted(self.new, 'run')} of {of}" if of else counted(self.new, "run")
         return f"{source}: {runs} added, {self.known} there already"

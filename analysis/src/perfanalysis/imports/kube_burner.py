@@ -66,8 +66,8 @@ def read_folder(directory: Path) -> Folder:
     for path in paths:
         files[path.name] = _records(path, findings)
     if not files[SUMMARY]:
-        told = "; ".join(finding.text for finding in findings if finding.where == SUMMARY) or "it is empty"
-        raise DataQualityError(f"{directory / SUMMARY}: no job can be read: {told}")
+        reason = "; ".join(finding.text for finding in findings if finding.where == SUMMARY) or "it is empty"
+        raise DataQualityError(f"{directory / SUMMARY}: no job can be read: {reason}")
     return Folder(directory, files, tuple(findings))
 
 
@@ -119,14 +119,14 @@ def _recording(folder: Folder, summary: Record, job: str, number: int) -> Record
     answers = tuple(_answers(folder, job, alone=len(folder.summaries) == 1))
     files |= query_files(answers)
     errors = summary.get("executionErrors")
-    told = "; ".join(map(str, listing(errors))) or text_or_none(errors) or "kube-burner says that it did not pass"
+    reason = "; ".join(map(str, listing(errors))) or text_or_none(errors) or "kube-burner says that it did not pass"
     return Recording(
         name=job,
         files=files,
         cell=(number, _values(summary, job)),
         started_s=began,
         ended_s=ended,
-        error=told if summary.get("passed") is False else None,
+        error=reason if summary.get("passed") is False else None,
     )
 
 
@@ -211,8 +211,8 @@ def keep_columns(folder: Folder, test: OrionTest, history: Path) -> Added:
     uuid = text_or_none(summary.get("uuid"))
     columns = columns_of(test, [record for records in folder.files.values() for record in records or []])
     if uuid is None or not columns.values:
-        told = "its summary has no uuid" if uuid is None else "; ".join(columns.missing.values())
-        raise DataQualityError(f"{folder.directory} gives no run of {test.name}: {told}")
+        reason = "its summary has no uuid" if uuid is None else "; ".join(columns.missing.values())
+        raise DataQualityError(f"{folder.directory} gives no run of {test.name}: {reason}")
     shown = {
         name: value
         for name, value in summary.items()
@@ -262,7 +262,7 @@ def import_kube_burner(
         test = chosen_test(read_config(orion_config, read_variables(orion_vars)), orion_test, orion_config)
         added = keep_columns(folder, test, history)
         print_findings(added.findings)
-        click.echo(added.told(directory.name, of=test.name))
+        click.echo(added.summary(directory.name, of=test.name))
     else:
         imported = imported_folder(folder)
         run = write_run_directory(imported, into)

@@ -151,7 +151,7 @@ def _payload(document: object, where: str) -> Payload | None:
         return None
     if not isinstance(metadata, dict) or not isinstance(kpis, dict):
         return None
-    keys, facts = _told_apart(metadata)
+    keys, facts = _keys_and_facts(metadata)
     made, missing, findings = _kpis(kpis, where)
     run = ForeignRun(
         run=text_or_none(metadata.get("test_uuid")) or hashlib.sha256(repr((metadata, kpis)).encode()).hexdigest()[:32],
@@ -171,7 +171,7 @@ def _status(metadata: Document) -> str:
     return "ok" if good else "failed"
 
 
-def _told_apart(metadata: Document) -> tuple[dict[str, Any], dict[str, Any]]:
+def _keys_and_facts(metadata: Document) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings that decide what a test is compared with, and what is only known of it: versions foremost."""
     settings = {name: value for name, value in leaves(mapping(metadata.get("settings"))) if value is not None}
     facts = {name: metadata[name] for name in FACTS if metadata.get(name) is not None}
@@ -245,4 +245,4 @@ def import_lts(paths: tuple[Path, ...], folder: Path) -> None:
         print_findings(
             (*read.findings, *(each for payload in read.payloads for each in payload.findings), *added.findings)
         )
-        click.echo(added.told(path.name))
+        click.echo(added.summary(path.name))

@@ -59,8 +59,8 @@ def families_of(content: bytes, where: str) -> tuple[Metric, ...]:
         return tuple(cast(Iterator[Metric], text_fd_to_metric_families(lines)))  # type: ignore[no-untyped-call]
     # some lines it does not refuse but stumbles over
     except Exception as error:
-        told = str(error) if isinstance(error, ValueError) else ""
-        text = told or "the parser of Prometheus cannot read it up to here"
+        reason = str(error) if isinstance(error, ValueError) else ""
+        text = reason or "the parser of Prometheus cannot read it up to here"
         raise DataQualityError(f"{where}:{max(lines.number, 1)}: it is no OpenMetrics text: {text}") from error
 
 
@@ -329,4 +329,4 @@ def import_openmetrics(
         runs, findings = foreign_runs(families_of(content, str(path)), path, source["sha256"], reading)
         added = keep(folder, documents(runs, source))
         print_findings((*findings, *added.findings))
-        click.echo(added.told(path.name))
+        click.echo(added.summary(path.name))

@@ -40,7 +40,7 @@ class Answer:
     error: str | None = None
     query: str | None = None
     """What was asked, where it is known."""
-    told: Mapping[str, Any] = field(default_factory=dict)
+    overridden: Mapping[str, Any] = field(default_factory=dict)
     """What the user says of its values: unit, factor, direction."""
 
     @property
@@ -131,15 +131,15 @@ def query_files(answers: tuple[Answer, ...]) -> dict[str, Path | bytes]:
     return files | {answer.file: answer.content for answer in answers if answer.samples is not None}
 
 
-def told_of(answer: Answer, overrides: KpiOverrides) -> Answer:
+def with_overrides(answer: Answer, overrides: KpiOverrides) -> Answer:
     """The answer with what the user says of the unit of its values, and of which way is better."""
-    said: dict[str, Any] = {}
+    overridden: dict[str, Any] = {}
     scale, direction = overrides.scale(answer.name), overrides.direction(answer.name)
     if scale is not UNKNOWN:
-        said |= {"unit": scale.unit, "factor": scale.factor}
+        overridden |= {"unit": scale.unit, "factor": scale.factor}
     if direction != "neither":
-        said["direction"] = direction
-    return replace(answer, told=said)
+        overridden["direction"] = direction
+    return replace(answer, overridden=overridden)
 
 
 def _window(answers: tuple[Answer, ...]) -> tuple[float, float]:
@@ -157,7 +157,7 @@ def _query(answer: Answer) -> dict[str, Any]:
         "series": None if samples is None else int(samples["labels"].nunique()),
         "samples": None if samples is None else len(samples),
         "error": answer.error,
-        **answer.told,
+        **answer.overridden,
     }
 
 
@@ -186,8 +186,8 @@ def import_prometheus(
     P95 and maximum of each series are KPIs; a query without a unit has none, and is named. Exit code 5 when a file
     cannot be read; the run is made of the others.
     """
-    said = kpi_overrides(lower, higher, units)
-    answers = tuple(told_of(answer, said) for answer in read_answers(files))
+    overrides = kpi_overrides(lower, higher, units)
+    answers = tuple(with_overrides(answer, overrides) for answer in read_answers(files))
     run = write_run_directory(imported_answers(files, answers), into)
     samples = sum(len(answer.samples) for answer in answers if answer.samples is not None)
     click.echo(f"{counted(len(answers), 'query', 'queries')}, {counted(samples, 'sample')}")

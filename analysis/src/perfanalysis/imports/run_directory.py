@@ -101,7 +101,7 @@ def write_run_directory(imported: Imported, into: Path | None) -> Path:
     origin = {"from": imported.tool, "directory": imported.source.name, "files": hashes}
     write_json(
         run / "run.json",
-        {**run_document(name, imported.flow, imported.started_s, imported.ended_s, origin), **_told(imported)},
+        {**run_document(name, imported.flow, imported.started_s, imported.ended_s, origin), **_run_facts(imported)},
     )
     return run
 
@@ -210,16 +210,16 @@ def _cell_document(recording: Recording, cell: tuple[int, Mapping[str, Any]]) ->
     }
 
 
-def _told(imported: Imported) -> Document:
+def _run_facts(imported: Imported) -> Document:
     """What differs from a run that went well and of which nothing more is known."""
     version, error = imported.cluster_version, imported.error
-    told: Document = {"versions": dict(imported.versions), "simulated": list(imported.simulated)}
+    facts: Document = {"versions": dict(imported.versions), "simulated": list(imported.simulated)}
     if version is not None:
-        told["cluster"] = {"uid": None, "version": version, "server": ""}
+        facts["cluster"] = {"uid": None, "version": version, "server": ""}
     if error is not None:
         reason = {"what": imported.tool, "where": imported.source.name, "directory": None, "why": error}
-        told |= {"status": "failed", "exit_code": 1, "reason": reason}
-    return told
+        facts |= {"status": "failed", "exit_code": 1, "reason": reason}
+    return facts
 
 
 def _timeline(imported: Imported) -> str:

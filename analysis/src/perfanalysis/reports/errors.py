@@ -41,7 +41,7 @@ def error_section(run: Run, timeline: Figure | None) -> Section | None:
     found = tuple(_found(run))
     if not found and run.status in GOOD:
         return None
-    shown = tuple(_shown(run, failed, place) for place, failed in enumerate(found[:MOST_SHOWN]))
+    shown = tuple(_failure_block(run, failed, place) for place, failed in enumerate(found[:MOST_SHOWN]))
     if not shown:
         shown = (_without_cause(run),)
     blocks: tuple[Block, ...] = (shown[0], *((timeline,) if timeline is not None else ()), *shown[1:])
@@ -62,19 +62,19 @@ def _sentence(run: Run, found: tuple[_Failed, ...]) -> str:
 
 def _found(run: Run) -> Iterator[_Failed]:
     """Every failure once, the first in time first: as recorded by task, then commands that left only their own word."""
-    told: set[str] = set()
+    covered: set[str] = set()
     for failed in _recorded(run):
-        told.add(_place(run, failed))
+        covered.add(_place(run, failed))
         yield failed
     reason = mapping(run.document.get("reason"))
-    if reason and not told:
+    if reason and not covered:
         failed = _of_record(reason)
-        told.add(_place(run, failed))
+        covered.add(_place(run, failed))
         command = next((one for one in run.commands if one.directory == _place(run, failed)), None)
         yield failed if failed.why or command is None else replace(failed, why=_of_command(command).why)
     for command in run.commands:
-        inside = any(directory.startswith(f"{command.directory}/") for directory in told)
-        if (command.failure or command.status == "failed") and command.directory not in told and not inside:
+        inside = any(directory.startswith(f"{command.directory}/") for directory in covered)
+        if (command.failure or command.status == "failed") and command.directory not in covered and not inside:
             yield _of_command(command)
 
 
@@ -133,7 +133,7 @@ def _without_cause(run: Run) -> Failure:
     return Failure(run.id, run.status, f"the run is {run.status}", "", why, None, _logs(run, None, ""))
 
 
-def _shown(run: Run, failed: _Failed, place: int) -> Failure:
+def _failure_block(run: Run, failed: _Failed, place: int) -> Failure:
     relative = _inside(run, failed.directory)
     folder = None if relative is None else run.directory / relative
     command = next((one for one in run.commands if one.directory == relative), None)

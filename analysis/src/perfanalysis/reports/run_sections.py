@@ -97,13 +97,13 @@ def _comparison_table(
 def _further_facts(analyses: tuple[Analysis, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
     """The facts that differ between recordings, but for those that a setting's column tells already."""
 
-    def told(values: list[str]) -> bool:
+    def is_setting(values: list[str]) -> bool:
         cells = [analysis.place.cell.values if analysis.place.cell else {} for analysis in analyses]
         return any([value_text(cell.get(setting)) for cell in cells] == values for setting in settings)
 
     names = dict.fromkeys(name for analysis in analyses for name in analysis.facts)
     columns = {name: [analysis.facts.get(name, "") for analysis in analyses] for name in names}
-    return tuple(name for name, values in columns.items() if len(set(values)) > 1 and not told(values))
+    return tuple(name for name, values in columns.items() if len(set(values)) > 1 and not is_setting(values))
 
 
 def _comparison_row(

@@ -99,7 +99,7 @@ def plan(result: RunAnalysis, target: Path, wanted: Wanted) -> tuple[tuple[Plann
     planned, findings = [], list[Finding]()
     for page in layout.visualize:
         findings += check_filters(page, whole.groups, wanted.layout)
-        part = _part(result, whole.groups, page)
+        part = _selected_recordings(result, whole.groups, page)
         content = whole if part is result else content_of(part, target)
         passages, notes = arranged(page, content, wanted.layout)
         findings += notes
@@ -111,7 +111,7 @@ def plan(result: RunAnalysis, target: Path, wanted: Wanted) -> tuple[tuple[Plann
     return tuple(planned), tuple(dict.fromkeys(findings))
 
 
-def _part(result: RunAnalysis, groups: tuple[Group, ...], page: Page) -> RunAnalysis:
+def _selected_recordings(result: RunAnalysis, groups: tuple[Group, ...], page: Page) -> RunAnalysis:
     """The run with those recordings only that a page asks for."""
     if not page.where:
         return result

@@ -93,8 +93,8 @@ def scrub(document: Document, rules: Rules) -> Document:
 
     What a dropped fact told, such as the name of a site or the host of a server, goes from every other text too.
     """
-    told = sorted(set(_told(document, rules)), key=len, reverse=True)
-    literal = tuple(re.compile(rf"(?<![\w-]){re.escape(text)}(?![\w-])") for text in told)
+    words = sorted(set(_dropped_words(document, rules)), key=len, reverse=True)
+    literal = tuple(re.compile(rf"(?<![\w-]){re.escape(text)}(?![\w-])") for text in words)
     scrubbed: Document = _typed(document, Rules(rules.drop, (*literal, *rules.replace)))
     return scrubbed
 
@@ -131,17 +131,17 @@ def _is_dropped(name: str, rules: Rules) -> bool:
     return any(fnmatch.fnmatchcase(name.removeprefix("setting.").lower(), pattern) for pattern in rules.drop)
 
 
-def _told(value: Any, rules: Rules, *, is_open: bool = False) -> Iterator[str]:
+def _dropped_words(value: Any, rules: Rules, *, is_open: bool = False) -> Iterator[str]:
     """The telling words of everything that is dropped."""
     if isinstance(value, dict):
         for name, part in value.items():
             if is_open and _is_dropped(str(name), rules):
                 yield from _words(part)
             else:
-                yield from _told(part, rules, is_open=is_open or name in OPEN)
+                yield from _dropped_words(part, rules, is_open=is_open or name in OPEN)
     elif isinstance(value, list):
         for part in value:
-            yield from _told(part, rules, is_open=is_open)
+            yield from _dropped_words(part, rules, is_open=is_open)
 
 
 def _words(value: Any) -> Iterator[str]:

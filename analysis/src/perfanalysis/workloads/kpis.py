@@ -94,8 +94,8 @@ class KpiValue(Value):
 
 def series_name(name: str, labels: Mapping[str, str]) -> str:
     """`waiting`, or `waiting{tenant="a"}` of a KPI with labels of its own."""
-    told = ",".join(f'{key}="{_escape(text)}"' for key, text in sorted(labels.items()))
-    return f"{name}{{{told}}}" if told else name
+    inner = ",".join(f'{key}="{_escape(text)}"' for key, text in sorted(labels.items()))
+    return f"{name}{{{inner}}}" if inner else name
 
 
 def evaluate(

@@ -12,9 +12,9 @@ from perfanalysis.results.opensearch.connection import (
     USER,
     Server,
     ServerError,
+    client_errors,
     connect,
     read_credentials,
-    told,
 )
 from perfanalysis.results.opensearch.indices import LONGEST_TEXT, Failure, Pushed, of_kpis, of_run, searchable
 
@@ -134,7 +134,7 @@ def test_what_is_no_opensearch_of_today_is_refused(
 def test_a_status_becomes_a_sentence(status: int, why: str) -> None:
     from opensearchpy import exceptions
 
-    with pytest.raises(ServerError, match=why) as refused, told("https://here"):
+    with pytest.raises(ServerError, match=why) as refused, client_errors("https://here"):
         raise exceptions.HTTP_EXCEPTIONS.get(status, exceptions.TransportError)(status, "x", {})
     assert str(refused.value).startswith("https://here ")
 

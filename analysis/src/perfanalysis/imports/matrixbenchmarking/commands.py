@@ -51,7 +51,7 @@ def read_result_tree(root: Path, filters: tuple[Filter, ...] = ()) -> Read:
     entries = [_entry(test, environments) for test in tree.tests]
     findings = [*tree.findings, *(finding for entry in entries for finding in _findings(entry))]
     values = [_values(entry) for entry in entries]
-    common, varying = _told_apart(values)
+    common, varying = _common_and_varying(values)
     presets = dict.fromkeys(name for entry in entries for name in entry.environment.presets)
     versions = _shared([entry.environment.versions for entry in entries])
     # a version is what runs are compared for: it decides nothing when all tests have it
@@ -97,7 +97,7 @@ def _values(entry: _Entry) -> dict[str, Any]:
     return {**entry.test.settings, **entry.environment.versions}
 
 
-def _told_apart(values: list[dict[str, Any]]) -> tuple[dict[str, Any], list[str]]:
+def _common_and_varying(values: list[dict[str, Any]]) -> tuple[dict[str, Any], list[str]]:
     """What is the same in all tests, and the names of what is not; a name that a test lacks is null there."""
     names = list(dict.fromkeys(name for each in values for name in each))
     common = {}

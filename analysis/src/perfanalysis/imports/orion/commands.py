@@ -141,4 +141,4 @@ def import_orion(
         made = documents(foreign_runs(output, name, test, known), origin(path, output.content))
         added = keep(folder, made)
         print_findings((*output.findings, *added.findings))
-        click.echo(added.told(path.name, of=name))
+        click.echo(added.summary(path.name, of=name))

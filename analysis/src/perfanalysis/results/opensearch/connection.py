@@ -39,7 +39,7 @@ class ServerError(AnalysisError):
 
 
 @contextmanager
-def told(server: str) -> Iterator[None]:
+def client_errors(server: str) -> Iterator[None]:
     """Errors of the client within become ServerError; *server* is its address without credentials."""
     from opensearchpy import exceptions
 
@@ -165,7 +165,7 @@ def connect(server: Server) -> OpenSearch:
         retry_on_timeout=True,
         ssl_context=_context(server) if server.url.startswith("https") else None,
     )
-    with told(server.url):
+    with client_errors(server.url):
         version = mapping(mapping(client.info()).get("version"))
     number = str(version.get("number"))
     if version.get("distribution") != "opensearch" or version_key(number) < version_key(OLDEST):

@@ -19,7 +19,7 @@ from perfanalysis.errors import AnalysisError, UsageError
 from perfanalysis.files.documents import Document, listing, mapping, parse_time, schema_problem
 from perfanalysis.files.findings import Finding
 from perfanalysis.results.history.folder import canonical, content_name
-from perfanalysis.results.opensearch.connection import ServerError, connect, told
+from perfanalysis.results.opensearch.connection import ServerError, client_errors, connect
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
@@ -69,7 +69,7 @@ def make_indices(client: OpenSearch, server: Server) -> None:
     """Make the indices that are not there. Raises ServerError when one is there that somebody else made."""
     for what, properties in FIELDS.items():
         name = index_name(server, what)
-        with told(server.url):
+        with client_errors(server.url):
             if not client.indices.exists(index=name):
                 mappings = {"dynamic": False, "_meta": MADE_BY, "properties": properties}
                 settings = {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}}
@@ -125,7 +125,7 @@ def _common(document: Document, identity: str) -> Document:
 
 
 THERE_ALREADY = 409
-MOST_TOLD = 10
+MOST_LISTED = 10
 
 
 @dataclass(frozen=True)
@@ -159,11 +159,11 @@ class Pushed:
         if not self.failures:
             return None
         runs = sorted({failure.run for failure in self.failures})
-        told_of = [f"{each.what} of {each.run}: {each.reason}" for each in self.failures[:MOST_TOLD]]
-        more = f"; and {len(self.failures) - MOST_TOLD} more" if len(self.failures) > MOST_TOLD else ""
+        sentences = [f"{each.what} of {each.run}: {each.reason}" for each in self.failures[:MOST_LISTED]]
+        more = f"; and {len(self.failures) - MOST_LISTED} more" if len(self.failures) > MOST_LISTED else ""
         return AnalysisError(
             f"{counted(len(self.failures), 'document')} of {counted(len(runs), 'run')} could not be stored: "
-            f"{'; '.join(told_of)}{more}. "
+            f"{'; '.join(sentences)}{more}. "
             "Push again when that is mended: what was stored is not stored twice"
         )
 
@@ -180,7 +180,7 @@ def push(server: Server, documents: Sequence[Document], patience: Patience | Non
     incomplete = {failure.run for failure in sender.failures}
     whole = (document for document in documents if str(document["run"]) not in incomplete)
     sender.send("runs", (of_run(document, server) for document in whole))
-    with told(server.url):
+    with client_errors(server.url):
         client.indices.refresh(index=",".join(index_name(server, what) for what in ("runs", "kpis")))
     return Pushed(sender.new, sender.there, tuple(sender.failures))
 
@@ -197,7 +197,7 @@ class _Sender:
     def send(self, kind: str, stored: Iterable[Stored]) -> None:
         # by identity: what was asked again is answered later than what was sent after it
         sent: dict[str, tuple[str, str]] = {}
-        with told(self._server.url):
+        with client_errors(self._server.url):
             for answer in self._answers(_actions(stored, sent)):
                 status = answer.get("status")
                 if status == THERE_ALREADY:
@@ -249,7 +249,7 @@ def pull(server: Server, flow: str | None = None) -> Iterator[Document | Finding
     """
     client = connect(server)
     index = index_name(server, "runs")
-    with told(server.url):
+    with client_errors(server.url):
         if not client.indices.exists(index=index):
             raise UsageError(
                 f"{server.url} has no history with the prefix {server.prefix}: the index {index} is not there"
@@ -259,7 +259,7 @@ def pull(server: Server, flow: str | None = None) -> Iterator[Document | Finding
         for hit in _hits(client, server, moment, flow):
             yield _checked(str(hit.get("_id")), mapping(mapping(hit.get("_source")).get("document")))
     finally:
-        with told(server.url):
+        with client_errors(server.url):
             client.delete_pit(body={"pit_id": [moment]})
 
 
@@ -273,7 +273,7 @@ def _hits(client: OpenSearch, server: Server, moment: str, flow: str | None) -> 
         "track_total_hits": False,
     }
     while True:
-        with told(server.url):
+        with client_errors(server.url):
             hits = listing(mapping(mapping(client.search(body=query)).get("hits")).get("hits"))
         yield from map(mapping, hits)
         if len(hits) < PAGE:

@@ -137,8 +137,8 @@ class Comparison:
     def error(self, *, fail_on_worse: bool = False) -> AnalysisError | None:
         """The error that a program must end with: incomplete data before, where that is asked for, what got worse."""
         if self.data_errors:
-            told = "; ".join(self.data_errors)
-            return DataQualityError(f"the data is not complete: {told}. The comparison was written all the same")
+            sentences = "; ".join(self.data_errors)
+            return DataQualityError(f"the data is not complete: {sentences}. The comparison was written all the same")
         worse = self.of("worse") if fail_on_worse else ()
         return ThresholdError(f"{len(worse)} worse than in {self.sides[0].name}: {', '.join(worse)}") if worse else None
 
@@ -153,14 +153,14 @@ def compare(
     if not 2 <= len(sides) <= MOST_SIDES:
         raise UsageError(f"between 2 and {MOST_SIDES} can be compared at a time, not {len(sides)}")
     matched = match(sides, force=force, ignored=ignored)
-    told = dict.fromkeys(note for side in sides for note in side.notes)
+    sentences = dict.fromkeys(note for side in sides for note in side.notes)
     return Comparison(
         sides=tuple(sides),
         headings=headings(sides),
         margin=margin,
         groups=tuple(_group(row, margin) for row in matched.rows),
         only=tuple(tuple(recording.label for recording in recordings) for recordings in matched.only),
-        notes=(*matched.notes, *told, *_forced(matched)),
+        notes=(*matched.notes, *sentences, *_forced(matched)),
         differences=fact_differences(sides),
     )
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Differing = Mapping[str, tuple[Any, Any]]
 """Keys with their value in A and in B."""
-MOST_TOLD = 8
+MOST_LISTED = 8
 UNKNOWN = object()
 """In place of a value that only the other side knows."""
 
@@ -114,12 +114,12 @@ def _may_be_compared(first: Recording, second: Recording, rule: Rule) -> bool:
 
 
 def _notes(sides: Sequence[Side]) -> tuple[str, ...]:
-    told = (
+    listed = (
         f"{side.name} does not say which of its settings must be equal: only keys that both runs know were looked at"
         for side in sides
         if side.keyless
     )
-    return tuple(dict.fromkeys(told))
+    return tuple(dict.fromkeys(listed))
 
 
 def differing(first: Mapping[str, Any], second: Mapping[str, Any], rule: Rule) -> Differing:
@@ -133,10 +133,13 @@ def differing(first: Mapping[str, Any], second: Mapping[str, Any], rule: Rule) -
 
 def differences_text(values: Differing) -> tuple[str, ...]:
     """`NAME (4 and 8)` each, `NAME (not known and 8)` where only one knows it."""
-    return tuple(f"{name} ({_told(first)} and {_told(second)})" for name, (first, second) in values.items())
+    return tuple(
+        f"{name} ({_value_or_unknown(first)} and {_value_or_unknown(second)})"
+        for name, (first, second) in values.items()
+    )
 
 
-def _told(value: Any) -> str:
+def _value_or_unknown(value: Any) -> str:
     return "not known" if value is UNKNOWN else value_text(value) or '""'
 
 
@@ -150,13 +153,13 @@ def _refusal(baseline: Side, side: Side, rule: Rule) -> str:
     if not _of_one_kind(baseline, side):
         other = f"{first.kind} the one, {second.kind} the other"
         return f"{baseline.name} and {side.name} cannot be compared: they hold recordings of other kinds, {other}"
-    told = differences_text(differing(first.keys, second.keys, rule))
-    if not told:
+    listed = differences_text(differing(first.keys, second.keys, rule))
+    if not listed:
         return f"{baseline.name} and {side.name} cannot be compared: they hold recordings of other kinds"
-    more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
+    more = f" and {len(listed) - MOST_LISTED} more" if len(listed) > MOST_LISTED else ""
     return (
         f"{baseline.name} and {side.name} cannot be compared: settings that must be equal differ: "
-        f"{', '.join(told[:MOST_TOLD])}{more}; --ignore KEY leaves one out, --force compares them all the same"
+        f"{', '.join(listed[:MOST_LISTED])}{more}; --ignore KEY leaves one out, --force compares them all the same"
     )
 
 

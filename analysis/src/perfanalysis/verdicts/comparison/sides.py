@@ -97,7 +97,7 @@ def side_of_run(result: RunAnalysis) -> Side:
     return Side(
         name=result.run.id,
         recordings=tuple(recording_of(analysis, result.run) for analysis in result.analyses),
-        facts={**key_settings(result.run), **_shown(mapping(document.get("facts")))},
+        facts={**key_settings(result.run), **_without_prefix(mapping(document.get("facts")))},
         marks=result.marks,
         data_errors=data_errors(result),
         keyless=not key_settings(result.run),
@@ -140,7 +140,7 @@ def sampled_of(analysis: Analysis) -> Iterable[Sampled]:
             yield Sampled(name, sample.label, unit, "neither", values, sample.of, analysis.method)
 
 
-def _shown(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _without_prefix(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {name.removeprefix("setting."): value for name, value in facts.items()}
 
 
@@ -152,7 +152,7 @@ def side_of_document(document: Document) -> Side:
     return Side(
         name=str(document.get("run")),
         recordings=tuple(_of_history(each) for each in recordings),
-        facts={**shared, **_shown(mapping(document.get("facts")))},
+        facts={**shared, **_without_prefix(mapping(document.get("facts")))},
         marks=marks_of(document),
         keyless=not any(mapping(each.get("keys")) for each in recordings),
         started=text_or_none(document.get("started")),
@@ -305,11 +305,11 @@ class Matrix:
             for directory, cell in sorted(cells.items(), key=lambda item: item[1].index)
         )
 
-    def _recording(self, analysis: Analysis, free: Sequence[str], told: Sequence[str]) -> Recording:
+    def _recording(self, analysis: Analysis, free: Sequence[str], named: Sequence[str]) -> Recording:
         """A recording of a cell, without the settings whose difference is what is looked at."""
         recording = recording_of(analysis, self.result.run)
         keys = {name: value for name, value in recording.keys.items() if name not in free}
-        values = [f"{self.short(name)} {value_text(_values(analysis).get(name))}" for name in told]
+        values = [f"{self.short(name)} {value_text(_values(analysis).get(name))}" for name in named]
         return replace(recording, keys=keys, label=", ".join(values) or analysis.title)
 
     def baseline(self, sides: Sequence[Side], text: str, key: str | None) -> int:

@@ -112,8 +112,8 @@ def _judged(
     limit = max(margin * abs(values[0]), SMALLEST_MARGIN_S if unit == SECONDS else 0.0)
     difference = values[1] - values[0]
     word = word_of(difference, *ends, limit, direction)
-    told = f"the interval reaches beyond the margin of {quantity(limit, unit)}" if word == "too little data" else None
-    return Difference(statistic, *values, difference, *ends, word, told)
+    reason = f"the interval reaches beyond the margin of {quantity(limit, unit)}" if word == "too little data" else None
+    return Difference(statistic, *values, difference, *ends, word, reason)
 
 
 def word_of(difference: float, low: float, high: float, limit: float, direction: Direction) -> Word:

@@ -70,8 +70,8 @@ def latency_table(comparison: Comparison, group: Group) -> Table | None:
 
 def differing_note(pair: PairComparison) -> str:
     """With --force: which settings differ all the same."""
-    told = ", ".join(differences_text(pair.differing))
-    return f"Compared although settings differ: {told}." if told else ""
+    listed = ", ".join(differences_text(pair.differing))
+    return f"Compared although settings differ: {listed}." if listed else ""
 
 
 def _latency_row(comparison: Comparison, pair: PairComparison, step: StepComparison, difference: Difference) -> Row:
@@ -194,16 +194,18 @@ def _gravest(row: Row) -> int:
 
 
 def _overview(group: Group, comparison: Comparison) -> list[Row]:
-    told: dict[str, tuple[str, dict[int, tuple[float | None, float | None, float | None, str]]]] = {}
+    listed: dict[str, tuple[str, dict[int, tuple[float | None, float | None, float | None, str]]]] = {}
     for pair in group.pairs:
-        for name, unit, first, second, relative, word in _told(pair):
-            told.setdefault(name, (unit, {}))[1][pair.run] = (first, second, relative, word)
+        for name, unit, first, second, relative, word in _overview_values(pair):
+            listed.setdefault(name, (unit, {}))[1][pair.run] = (first, second, relative, word)
     return [
-        (Cell(name), *_glances(unit, values, len(comparison.sides))) for name, (unit, values) in told.items() if values
+        (Cell(name), *_glances(unit, values, len(comparison.sides)))
+        for name, (unit, values) in listed.items()
+        if values
     ]
 
 
-def _told(pair: PairComparison) -> list[tuple[str, str, float | None, float | None, float | None, str]]:
+def _overview_values(pair: PairComparison) -> list[tuple[str, str, float | None, float | None, float | None, str]]:
     rows = [
         (
             f"{step.name.replace('_', ' ')} {each.statistic}",

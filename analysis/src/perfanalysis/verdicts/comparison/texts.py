@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rich import box
 from rich.console import Console
-from rich.table import Table as Shown
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from perfanalysis.drawing.blocks import DASH, Cell, Table
@@ -42,17 +42,17 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
     if others is not None:
         more = len(others.rows) - MOST_DIFFERENCES
         note = f"and {more} more in the page" if more > 0 else ""
-        console.print(_shown(Table(others.title, others.fields, others.rows[:MOST_DIFFERENCES], note)))
+        console.print(_rich_table(Table(others.title, others.fields, others.rows[:MOST_DIFFERENCES], note)))
     overview = overview_table(comparison)
     if overview is not None:
-        console.print(_shown(_what_changed(overview)))
+        console.print(_rich_table(_what_changed(overview)))
     for group in comparison.groups if overview is None else ():
         latencies = latency_table(comparison, group)
         if latencies is not None:
-            console.print(_shown(latencies, details=("difference",)))
+            console.print(_rich_table(latencies, details=("difference",)))
         kpis = kpi_table(comparison, group, headlines=True)
         if kpis.rows:
-            console.print(_shown(kpis, details=("difference",)))
+            console.print(_rich_table(kpis, details=("difference",)))
     for note in () if overview is not None else refused(comparison):
         console.print(Text(f"note: {note}"))
     for error in comparison.data_errors:
@@ -80,13 +80,13 @@ def _what_changed(overview: Table) -> Table:
     return replace(overview, title="What changed", rows=rows, note=f"{overview.note} {left_out}")
 
 
-def _shown(table: Table, details: tuple[str, ...] | None = None) -> Shown:
+def _rich_table(table: Table, details: tuple[str, ...] | None = None) -> RichTable:
     """A table; the small print of *details* columns has a column of its own, None: stands below every value."""
-    shown = Shown(title=table.title, caption=table.note or None, title_justify="left", box=box.SIMPLE_HEAD)
+    printed = RichTable(title=table.title, caption=table.note or None, title_justify="left", box=box.SIMPLE_HEAD)
     for field in table.fields:
-        shown.add_column(field.name, justify="right" if field.kind == "number" else "left")
+        printed.add_column(field.name, justify="right" if field.kind == "number" else "left")
         if details and field.name in details:
-            shown.add_column("95 % interval", justify="right")
+            printed.add_column("95 % interval", justify="right")
     for row in table.rows:
         texts: list[Text] = []
         for cell, field in zip(row, table.fields, strict=True):
@@ -94,8 +94,8 @@ def _shown(table: Table, details: tuple[str, ...] | None = None) -> Shown:
             texts.append(Text(f"{cell.text or DASH}{below}", style=COLOURS.get(cell.verdict, "")))
             if details and field.name in details:
                 texts.append(Text(cell.detail or DASH))
-        shown.add_row(*texts)
-    return shown
+        printed.add_row(*texts)
+    return printed
 
 
 def comparison_markdown(comparison: Comparison) -> str:

@@ -131,13 +131,13 @@ class PageGroup:
 
 def write_comparison(comparison: Comparison, target: Path, formats: tuple[Format, ...] = ()) -> Written:
     """Write all files below *target*, each figure as files of *formats*; the same comparison gives the same bytes."""
-    shown = tuple(_shown(group, place, comparison) for place, group in enumerate(comparison.groups))
-    figures = [block for group in shown for block in group.blocks if isinstance(block, Figure)]
+    groups = tuple(_page_group(group, place, comparison) for place, group in enumerate(comparison.groups))
+    figures = [block for group in groups for block in group.blocks if isinstance(block, Figure)]
     drawn = named_figures(figures, "comparison", formats)
     plots = write_images(drawn, target)
     write_json(target / DOCUMENT_FILE, comparison_document(comparison))
     write_text(target / MARKDOWN_FILE, comparison_markdown(comparison))
-    write_text(target / PAGE_FILE, _page(comparison, shown, drawn))
+    write_text(target / PAGE_FILE, _page(comparison, groups, drawn))
     return Written(target / DOCUMENT_FILE, target / MARKDOWN_FILE, target / PAGE_FILE, plots)
 
 
@@ -146,7 +146,7 @@ def named_figures(figures: Iterable[Figure], prefix: str, formats: tuple[Format,
     return tuple(Drawn("", figure, f"{prefix}.{figure.name}", formats) for figure in figures)
 
 
-def _shown(group: Group, place: int, comparison: Comparison) -> PageGroup:
+def _page_group(group: Group, place: int, comparison: Comparison) -> PageGroup:
     blocks = (
         change_figure(comparison, group, place),
         latency_table(comparison, group),
@@ -156,7 +156,7 @@ def _shown(group: Group, place: int, comparison: Comparison) -> PageGroup:
     return PageGroup(group.label, tuple(block for block in blocks if block is not None))
 
 
-def _page(comparison: Comparison, shown: tuple[PageGroup, ...], drawn: Iterable[Drawn]) -> str:
+def _page(comparison: Comparison, groups: tuple[PageGroup, ...], drawn: Iterable[Drawn]) -> str:
     template = page_environment(drawn).get_template("comparison.html.j2")
     return template.render(
         title=", ".join(side.name for side in comparison.sides[1:]),
@@ -170,6 +170,6 @@ def _page(comparison: Comparison, shown: tuple[PageGroup, ...], drawn: Iterable[
         sides=sides_table(comparison),
         differences=differences_table(comparison),
         overview=overview_table(comparison),
-        groups=shown,
+        groups=groups,
         assets=page_assets(),
     )

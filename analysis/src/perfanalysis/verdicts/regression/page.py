@@ -30,7 +30,7 @@ from perfanalysis.verdicts.regression.methods import Level
 from perfanalysis.verdicts.regression.series import Selection
 from perfanalysis.verdicts.regression.tables import kpi_table, suspects_table
 from perfanalysis.verdicts.regression.verdict import CHANGED, KpiVerdict, Options, RecordingVerdict, Regression, regress
-from perfanalysis.verdicts.regression.watched import Acknowledged, told
+from perfanalysis.verdicts.regression.watched import Acknowledged, keys_text
 
 VERSIONS = ("cluster.version", "version.psap.perf", "git.commit")
 """Facts that name runs on the axis, the first that differs, where runs are not ordered by another."""
@@ -76,7 +76,7 @@ def trend_chart(regression: Regression, kpi: KpiVerdict, height: int) -> Chart:
     """A KPI over the runs in their order; without a series only its own value."""
     entries = () if kpi.series is None else kpi.series.entries
     numbers = np.array([kpi.kpi.known] if kpi.series is None else kpi.series.values, dtype=float)
-    factor, unit = shown_scale(kpi.kpi.unit, numbers)
+    factor, unit = axis_scale(kpi.kpi.unit, numbers)
     values = factor * numbers
     levels = tuple(_scaled(level, factor) for level in kpi.levels)
     x = np.arange(len(values), dtype=float)
@@ -103,7 +103,7 @@ def _scaled(level: Level, factor: float) -> Level:
     return Level(level.begin, level.end, factor * level.value, low, high)
 
 
-def shown_scale(unit: str, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float, str]:
+def axis_scale(unit: str, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float, str]:
     """Factor and unit for an axis: milliseconds, percent and gigabytes where readers expect them."""
     if unit == "seconds":
         return seconds_scale(values)
@@ -221,7 +221,7 @@ def write_trends(regression: Regression, output: Path, formats: tuple[Format, ..
         "reason": "" if error is None else str(error),
         "facts": _facts(regression),
     }
-    shown = [_shown(regression, each, place) for place, each in enumerate(regression.recordings)]
+    shown = [_page_recording(regression, each, place) for place, each in enumerate(regression.recordings)]
     return _write(output / "regression.html", "regression", page, regression, shown, formats)
 
 
@@ -248,7 +248,7 @@ def write_history_page(
         regression = regress((entry,), entries, options, Acknowledged())
         (verdict,) = regression.recordings
         verdicts.append(verdict)
-        shown.append(_shown(regression, verdict, place, several_runs=True))
+        shown.append(_page_recording(regression, verdict, place, several_runs=True))
     together = Regression(title, options, tuple(verdicts), notes)
     facts = (*_runs(entries, together), *_facts(together)[1:])
     head = {"what": "history", "title": title, "reason": "", "facts": facts}
@@ -273,7 +273,7 @@ def newest(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     return tuple(sorted(found.values(), key=lambda entry: (str(entry.flow), entry.recording, entry.run)))
 
 
-def _shown(
+def _page_recording(
     regression: Regression, recording: RecordingVerdict, place: int, *, several_runs: bool = False
 ) -> PageRecording:
     figures = trend_figures(regression, recording, place)
@@ -281,7 +281,7 @@ def _shown(
     rest = tuple(figure for figure in figures if figure.name.startswith("unchanged"))
     suspects = suspects_table(recording)
     entry = recording.entry
-    keys = told(dict(list(entry.keys.items())[:8])).strip(" ()")
+    keys = keys_text(dict(list(entry.keys.items())[:8])).strip(" ()")
     earlier = counted(len(recording.earlier), "earlier run")
     name = f"{entry.run}: {entry.recording}" if several_runs else entry.recording
     return PageRecording(

@@ -110,10 +110,10 @@ def left_out(current: Entry, history: Sequence[Entry], selection: Selection) -> 
     if not others:
         return f"{current.recording}: the history holds no other run"
     reasons = Counter(why_not(entry, current, selection) for entry in others)
-    told = "; ".join(f"{number} {reason}" for reason, number in reasons.most_common() if reason)
+    counts = "; ".join(f"{number} {reason}" for reason, number in reasons.most_common() if reason)
     known = counted(len(others), "other recording")
     may = f"{current.recording}: {reasons['']} of {known} in the history may be compared with it"
-    return f"{may}: {told}" if told else may
+    return f"{may}: {counts}" if counts else may
 
 
 def all_series(current: Entry, earlier: Sequence[Entry]) -> tuple[Series, ...]:

@@ -90,8 +90,8 @@ def suspects_table(recording: RecordingVerdict) -> Table | None:
         if kpi.change is None or kpi.word in ("same", "too little history"):
             continue
         for name, (before, after) in changed_with(kpi).items():
-            told = rows.setdefault((kpi.change.first.run, name), (_cut(before), _cut(after), []))
-            told[2].append(kpi.kpi.series)
+            row = rows.setdefault((kpi.change.first.run, name), (_cut(before), _cut(after), []))
+            row[2].append(kpi.kpi.series)
     if not rows:
         return None
     fields = (

@@ -164,8 +164,8 @@ class Regression:
             return DataQualityError(f"the data is not complete: {'; '.join(self.data_errors)}")
         worse = self.of("worse")
         if worse:
-            told = ", ".join(f"{each.entry.recording}: {kpi.kpi.series}" for each, kpi in worse)
-            return ThresholdError(f"{counted(len(worse), 'KPI')} worse than before: {told}")
+            names = ", ".join(f"{each.entry.recording}: {kpi.kpi.series}" for each, kpi in worse)
+            return ThresholdError(f"{counted(len(worse), 'KPI')} worse than before: {names}")
         judged = sum(number for word, number in self.counts().items() if word != "too little history")
         return None if judged else HistoryError(f"no KPI of {self.run} has enough history to be judged by")
 

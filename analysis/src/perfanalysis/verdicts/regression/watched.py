@@ -68,13 +68,13 @@ def watch_of(watched: Sequence[Watch], kpi: str, entry: Entry) -> Watch | None:
 def unseen(watched: Sequence[Watch], current: Sequence[Entry]) -> tuple[str, ...]:
     """A sentence for each that fits no KPI of any recording."""
     return tuple(
-        f"watched, but in no recording: {watch.kpi}{told(watch.keys)}"
+        f"watched, but in no recording: {watch.kpi}{keys_text(watch.keys)}"
         for watch in watched
         if not any(watch.fits(kpi, entry) for entry in current for kpi in entry.kpis)
     )
 
 
-def told(keys: Mapping[str, Any]) -> str:
+def keys_text(keys: Mapping[str, Any]) -> str:
     """` (key value, …)`, or nothing."""
     return f" ({', '.join(f'{name} {value_text(value)}' for name, value in keys.items())})" if keys else ""
 

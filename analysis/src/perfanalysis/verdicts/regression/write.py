@@ -120,9 +120,9 @@ def sentence(verdict: KpiVerdict) -> str:
     effect = verdict.change.effect
     moved = "" if effect.change is None else f"{effect.change:+.1%}"
     sure = "" if effect.low is None or effect.high is None else f"95 % interval {effect.low:+.1%} to {effect.high:+.1%}"
-    told = ", ".join(filter(None, (moved, sure, f"q = {verdict.change.q:.2g}")))
+    change = ", ".join(filter(None, (moved, sure, f"q = {verdict.change.q:.2g}")))
     before, after = (quantity(value, verdict.kpi.unit) for value in (effect.before, effect.after))
-    text = f"from {before} to {after} ({told}) since {verdict.change.first.run}"
+    text = f"from {before} to {after} ({change}) since {verdict.change.first.run}"
     return f"{text}; {verdict.reason}" if verdict.reason else text
 
 
@@ -220,12 +220,12 @@ def _write(
     regression: Regression, document: Document, findings: tuple[Finding, ...], output: Path, formats: tuple[Format, ...]
 ) -> Written:
     paths = {ending: output / f"{STEM}.{ending}" for ending in ("json", "md", "xml")}
-    told = regression_document(regression)
-    write_json(paths["json"], told)
+    judged = regression_document(regression)
+    write_json(paths["json"], judged)
     write_text(paths["md"], markdown_text(regression))
     write_text(paths["xml"], junit_text(regression.run, suites_of(regression)))
     page = write_trends(regression, output, formats)
-    part = {name: told[name] for name in ("exit_code", "reason", "method", "counts")} | {"document": f"{STEM}.json"}
+    part = {name: judged[name] for name in ("exit_code", "reason", "method", "counts")} | {"document": f"{STEM}.json"}
     facts = {name: document.get(name) for name in ("run", "flow", "simulated", "emulated")}
     write_verdict(output / VERDICT_FILE, {**facts, "regression": part})
     return Written(paths["json"], paths["md"], paths["xml"], page, findings, regression.error)

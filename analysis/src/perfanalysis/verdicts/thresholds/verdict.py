@@ -23,7 +23,7 @@ from perfanalysis.workloads.workload_type import Analysis
 Outcome = Literal["met", "missed", "not judged"]
 LOSSES = ("lost", "lost_ratio")
 """Measures whose threshold takes the place of the rule that nothing may be lost."""
-MOST_TOLD = 5
+MOST_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -94,19 +94,19 @@ class Verdict:
         """The error that a program must end with: bad data before a missed threshold before one not judged."""
         missed, unjudged = self.of("missed"), self.of("not judged")
         if self.data_errors or self.lost:
-            return DataQualityError(f"the data is not complete: {_told(self.data_errors + missed)}")
+            return DataQualityError(f"the data is not complete: {_first_of(self.data_errors + missed)}")
         if missed:
-            return ThresholdError(f"{counted(len(missed), 'threshold')} missed: {_told(missed)}")
+            return ThresholdError(f"{counted(len(missed), 'threshold')} missed: {_first_of(missed)}")
         if not self.recordings:
             return HistoryError("there is nothing to judge: no recording was found")
         if unjudged and not self.unjudged_allowed:
-            return HistoryError(f"{counted(len(unjudged), 'threshold')} cannot be judged: {_told(unjudged)}")
+            return HistoryError(f"{counted(len(unjudged), 'threshold')} cannot be judged: {_first_of(unjudged)}")
         return None
 
 
-def _told(sentences: tuple[str, ...]) -> str:
-    more = len(sentences) - MOST_TOLD
-    return "; ".join(sentences[:MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
+def _first_of(sentences: tuple[str, ...]) -> str:
+    more = len(sentences) - MOST_LISTED
+    return "; ".join(sentences[:MOST_LISTED]) + (f"; and {more} more" if more > 0 else "")
 
 
 def judge(result: RunAnalysis, thresholds: tuple[Threshold, ...], *, unjudged_allowed: bool = False) -> Verdict:

@@ -74,7 +74,7 @@ class Analyser:
         made = (
             Section("plots", "Plots", "", tuple(_drawn(columns))),
             Section("percentiles", "Percentiles", "", (_percentiles(samples, columns.method),) if samples else ()),
-            Section("tables", "Tables", "", tuple(_shown(columns, name) for name in self.declared.shown)),
+            Section("tables", "Tables", "", tuple(_data_table(columns, name) for name in self.declared.shown)),
         )
         return tuple(section for section in made if section.blocks)
 
@@ -124,7 +124,7 @@ def _percentiles(samples: tuple[Sample, ...], method: Method) -> Table:
     return Table("Percentiles", fields, tuple(rows), note)
 
 
-def _shown(columns: Columns, name: str) -> Table:
+def _data_table(columns: Columns, name: str) -> Table:
     declared = columns.declared.tables[name]
     frame = getattr(columns.tables, name)
     numbers = ("number", "integer")

@@ -23,7 +23,7 @@ from perfanalysis.workloads.fine_tuning.monitored import monitored
 from perfanalysis.workloads.fine_tuning.parser import FILES, parse
 from perfanalysis.workloads.fine_tuning.plots_of_matrix import matrix_figures
 from perfanalysis.workloads.fine_tuning.scaling import SCALING_KPIS, jobs_of, scaling_kpis
-from perfanalysis.workloads.fine_tuning.sections import SUMMARY, sections, summary_table, told_apart
+from perfanalysis.workloads.fine_tuning.sections import SUMMARY, distinguishing_facts, sections, summary_table
 from perfanalysis.workloads.fine_tuning.tables import FACTS, PROBLEMS, STEPS, FineTuningTables
 from perfanalysis.workloads.kpis import evaluate
 from perfanalysis.workloads.percentiles import Method
@@ -58,7 +58,7 @@ def analyse(tables: FineTuningTables, place: Place, method: Method) -> Analysis:
         samples=_samples(measures),
         make_sections=partial(_sections, measures, marks.phrases),
         findings=(*source.findings, *_findings(measures, place)),
-        facts=told_apart(measures),
+        facts=distinguishing_facts(measures),
         period=measures.job.period,
         method=method,
     )

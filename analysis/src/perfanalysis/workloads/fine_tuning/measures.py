@@ -182,14 +182,14 @@ def _between(steps: pd.DataFrame, clock: Clock, batch: float | None, job: Job) -
         if length <= 0 or length < clock.shortest or count <= 0:
             continue
         samples = seen[place] - seen[start] if np.isfinite(seen[[start, place]]).all() else count * (batch or np.nan)
-        told = stated[place] if place == start + 1 else np.nan
+        stated_rate = stated[place] if place == start + 1 else np.nan
         joined = tokens_seen if np.isfinite(tokens_seen[[start, place]]).all() else per_rank
         rows.append(
             {
                 "step": float(numbers[place]),
                 "elapsed_s": float(clock.times[place] - clock.times[places[0]]),
                 "step_time_s": float(length / count),
-                "samples_per_second": _finite(told if np.isfinite(told) else samples / length),
+                "samples_per_second": _finite(stated_rate if np.isfinite(stated_rate) else samples / length),
                 "tokens_per_second": _finite((joined[place] - joined[start]) / length),
             }
         )

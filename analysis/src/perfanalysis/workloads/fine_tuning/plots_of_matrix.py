@@ -56,16 +56,16 @@ def series_labels(jobs: Iterable[JobInMatrix]) -> dict[str, str]:
     labels = {}
     for group, members in groups_of(given).items():
         first = members[0].analysis.facts.get("model", "all jobs")
-        labels[group] = ", ".join(_parts(members[0].setup, different)) or first
+        labels[group] = ", ".join(_setting_texts(members[0].setup, different)) or first
     return labels
 
 
-def _parts(setup: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+def _setting_texts(setup: Mapping[str, Any], names: Iterable[str]) -> list[str]:
     ordered = sorted(names, key=lambda name: name not in NAMED_ELSEWHERE)
-    return [_part(name, setup[name]) for name in ordered if name in setup]
+    return [_setting_text(name, setup[name]) for name in ordered if name in setup]
 
 
-def _part(name: str, value: Any) -> str:
+def _setting_text(name: str, value: Any) -> str:
     text = f"{value:g}" if isinstance(value, float) else value_text(value)
     return text if name in NAMED_ELSEWHERE else f"{SHORT.get(name, name)} {text}"
 
@@ -148,7 +148,7 @@ def models_figure(jobs: tuple[JobInMatrix, ...]) -> Figure | None:
     axis = Axis(f"{title}, for each GPU", unit, low=0.0)
     height = 100 + max(34, 14 * len(counts)) * len(models)
     chart = Chart("Throughput per GPU", axis, Axis("", categories=models), tuple(layers), height=height)
-    given = ", ".join(_parts(members[0].setup, [name for name in varying(jobs) if name != "model"]))
+    given = ", ".join(_setting_texts(members[0].setup, [name for name in varying(jobs) if name != "model"]))
     caption = f"Jobs that differ in model and GPUs only{f': {given}' if given else ''}."
     return Figure("models", "Models", caption, ((chart,),))
 
@@ -218,7 +218,7 @@ def _labels_of_series(series: list[list[JobInMatrix]]) -> list[str]:
     several_gpus = len({job.gpus for job in firsts}) > 1
     labels = []
     for job in firsts:
-        parts = _parts(job.setup, different) + ([_gpus(job.gpus)] if several_gpus else [])
+        parts = _setting_texts(job.setup, different) + ([_gpus(job.gpus)] if several_gpus else [])
         labels.append(", ".join(parts) or "all jobs")
     return labels
 

@@ -82,7 +82,7 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def told_apart(measures: Measures) -> dict[str, str]:
+def distinguishing_facts(measures: Measures) -> dict[str, str]:
     """What tells a job from others beside the values of its cell."""
     job = measures.job
     gpus = None if job.gpus is None else str(job.gpus)
@@ -100,15 +100,15 @@ def sections(measures: Measures, marks: tuple[str, ...]) -> tuple[Section, ...]:
     """All sections of one job, in reading order."""
     lacking = NO_STEPS + measures.lacks("none") + "."
     return (
-        Section("loss", "Loss", "", (_shown(plots.loss_figure(measures), marks, lacking),)),
-        Section("throughput", "Throughput", "", (_shown(plots.throughput_figure(measures), marks, NO_TIME),)),
-        Section("gpus", "GPUs", "", (_shown(plots.gpu_figure(measures), marks, NO_GPUS),)),
+        Section("loss", "Loss", "", (_figure_or_note(plots.loss_figure(measures), marks, lacking),)),
+        Section("throughput", "Throughput", "", (_figure_or_note(plots.throughput_figure(measures), marks, NO_TIME),)),
+        Section("gpus", "GPUs", "", (_figure_or_note(plots.gpu_figure(measures), marks, NO_GPUS),)),
         Section("job", "Job", "", (job_table(measures), configuration_block(measures))),
         Section("log", "Log", "", (facts_block(measures), problems_block(measures))),
     )
 
 
-def _shown(figure: Figure, marks: tuple[str, ...], otherwise: str) -> Figure | Note:
+def _figure_or_note(figure: Figure, marks: tuple[str, ...], otherwise: str) -> Figure | Note:
     return replace(figure, marks=marks) if figure.rows else Note(otherwise)
 
 

@@ -52,13 +52,13 @@ def metric_analyses(windows: tuple[Ranges, ...], method: Method) -> tuple[Analys
 def _analysis(window: Ranges, method: Method) -> Analysis:
     kpis: list[KpiValue] = []
     findings: list[Finding] = []
-    told = {str(one.get("name")): one for one in map(mapping, _queries(window))}
+    declared = {str(one.get("name")): one for one in map(mapping, _queries(window))}
     samples = window.samples.dropna(subset=["value"])
     names = list(dict.fromkeys(str(name) for name in samples["query"]))
     stems = [base_of(name)[0] for name in names]
     for name, stem in zip(names, stems, strict=True):
         of_query = samples[samples["query"] == name]
-        query = _query(name, stem if stems.count(stem) == 1 else name, told.get(name, {}))
+        query = _query(name, stem if stems.count(stem) == 1 else name, declared.get(name, {}))
         problem = _problem(name, query, of_query)
         if query is None or problem:
             findings.append(Finding("note", window.place.relative, f"no KPIs of {name}: {problem}"))
@@ -82,15 +82,15 @@ def _queries(window: Ranges) -> list[Any]:
     return listing(Source(window.place).document(MARKER, KIND).get("queries"))
 
 
-def _query(name: str, stem: str, told: Mapping[str, Any]) -> Query | None:
+def _query(name: str, stem: str, declared: Mapping[str, Any]) -> Query | None:
     """The unit by what the import was told, else by the name; None where neither says it."""
     _, unit, factor = base_of(name)
-    unit, factor = text_or_none(told.get("unit")) or unit, number_or(told.get("factor"), factor)
+    unit, factor = text_or_none(declared.get("unit")) or unit, number_or(declared.get("factor"), factor)
     try:
         unit_of(unit)
     except ValueError:
         return None
-    direction = told.get("direction")
+    direction = declared.get("direction")
     better = cast(Direction, direction) if direction in get_args(Direction) else "neither"
     return Query(name, _identifier(stem), unit, factor, better)
 

@@ -211,11 +211,11 @@ def parse(source: Source) -> RangeTables:
 
     frames = [SAMPLES.empty()]
     for entry in listing(source.document(MARKER, KIND).get("queries")):
-        told = entry if isinstance(entry, dict) else {}
-        name, file = text_or_none(told.get("name")) or "", text_or_none(told.get("file"))
+        query = entry if isinstance(entry, dict) else {}
+        name, file = text_or_none(query.get("name")) or "", text_or_none(query.get("file"))
         where = f"{source.place.relative}/{file or MARKER}"
         if file is None:
-            source.findings += (Finding("warning", where, f"the query {name} was not answered: {told.get('error')}"),)
+            source.findings += (Finding("warning", where, f"the query {name} was not answered: {query.get('error')}"),)
             continue
         if not source.declares(file):
             source.find("error", file, "the answer was not read: it is no JSON file beside the queries")

@@ -53,7 +53,7 @@ class Tenant:
 
     name: str
     workloads: int
-    asked: float
+    requested: float
     held: StepSeries
     waiting: StepSeries
 
@@ -72,7 +72,7 @@ def tenants_of(workloads: pd.DataFrame, pods: pd.DataFrame, end: float) -> Tenan
     A workload waits from when it was seen until all its pods are bound, or until it ends.
     """
     with_gpus = bool(workloads["gpus"].sum() > 0)
-    asked = workloads["gpus" if with_gpus else "pods"].fillna(0).to_numpy(dtype=float)
+    requested = workloads["gpus" if with_gpus else "pods"].fillna(0).to_numpy(dtype=float)
     share = pods["gpus"].fillna(0).to_numpy(dtype=float) if with_gpus else np.ones(len(pods))
     created = workloads["created_s"].fillna(workloads["first_pod_created_s"]).to_numpy(dtype=float)
     served = np.fmin(np.fmin(workloads["scheduled_s"].to_numpy(dtype=float), ended(workloads)), end)
@@ -85,25 +85,25 @@ def tenants_of(workloads: pd.DataFrame, pods: pd.DataFrame, end: float) -> Tenan
     for name, mine in of_workloads.groupby(of_workloads, sort=False).indices.items():
         own = pod_rows.get(name, np.empty(0, dtype=int))
         held = count_between(bound[own], left[own], share[own])
-        waiting = count_between(created[mine], served[mine], asked[mine])
-        found.append(Tenant(str(name), len(mine), float(asked[mine].sum()), held, waiting))
-    ordered = sorted(found, key=lambda tenant: (-tenant.asked, tenant.name))
+        waiting = count_between(created[mine], served[mine], requested[mine])
+        found.append(Tenant(str(name), len(mine), float(requested[mine].sum()), held, waiting))
+    ordered = sorted(found, key=lambda tenant: (-tenant.requested, tenant.name))
     return Tenants("GPUs" if with_gpus else "pods", tuple(ordered))
 
 
 def fairness_table(tenants: Tenants) -> pd.DataFrame:
     """The table FAIRNESS."""
     competing = _contention(tenants)
-    total = sum(tenant.asked for tenant in tenants.members)
+    total = sum(tenant.requested for tenant in tenants.members)
     rows = []
     for tenant in tenants.members:
         waits = _waits(tenant)
         seconds = competing.weighted(waits)
         held = competing.weighted(combine(tenant.held, waits, lambda held, waits: held * waits))
         mean = held / seconds if seconds > 0 else None
-        share = tenant.asked / total if total > 0 else None
+        share = tenant.requested / total if total > 0 else None
         per_demand = mean / share if mean is not None and share else None
-        numbers = (tenant.workloads, tenant.asked, share, seconds, held, mean, per_demand)
+        numbers = (tenant.workloads, tenant.requested, share, seconds, held, mean, per_demand)
         rows.append((tenant.name, tenants.resource, *numbers))
     return FAIRNESS.conform(pd.DataFrame(rows, columns=[column.name for column in FAIRNESS.columns]))
 

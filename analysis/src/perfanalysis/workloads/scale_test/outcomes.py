@@ -55,7 +55,7 @@ class Accounting:
         return value if isinstance(value, int) else None
 
     @property
-    def asked(self) -> int | None:
+    def planned(self) -> int | None:
         """Workloads that were to be submitted."""
         value = self.stated.get("asked")
         return value if isinstance(value, int) else None

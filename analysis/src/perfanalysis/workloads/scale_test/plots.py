@@ -36,7 +36,7 @@ KIN = {kin: [step.name for step in STEPS if _kin(step) == kin] for kin in ("chai
 COLOURS = {name: place for names in KIN.values() for place, name in enumerate(names)}
 
 
-def shown_steps(measures: Measures) -> tuple[Step, ...]:
+def steps_with_values(measures: Measures) -> tuple[Step, ...]:
     """Steps that have values other than zero: zero throughout is said in words (`at_once`)."""
     return tuple(step for step in measures.steps if np.nan_to_num(values_of(measures.latencies, step)).any())
 
@@ -49,7 +49,7 @@ def at_once(measures: Measures) -> tuple[Step, ...]:
 
 def general_figure(measures: Measures, window: Window) -> Figure:
     """Time to scheduled, running and completed over the time of submission, each with its distribution."""
-    totals = [step for step in shown_steps(measures) if step.total and step.name != "time_to_ready"]
+    totals = [step for step in steps_with_values(measures) if step.total and step.name != "time_to_ready"]
     rows = [*_between_row(measures, window), *(_step_row(measures, window, step, height=230) for step in totals)]
     caption = (
         "Every point is one workload, at the time it was sent; beside it the distribution of the same values. "
@@ -72,7 +72,7 @@ def _between_row(measures: Measures, window: Window) -> tuple[tuple[Chart, ...],
 
 def detailed_figure(measures: Measures, window: Window) -> Figure:
     """A row for each step from one milestone to the next."""
-    rows = [_step_row(measures, window, step, height=170) for step in shown_steps(measures) if not step.total]
+    rows = [_step_row(measures, window, step, height=170) for step in steps_with_values(measures) if not step.total]
     again = rescheduling_by_submission(measures, window)
     if again is not None:
         title = f"Rescheduling: replacement bound \u2212 evicted \u00b7 average {duration(float(np.nanmean(again[1])))}"
@@ -109,7 +109,7 @@ def _average(values: NDArray[np.float64], percentiles: Mapping[str, Value]) -> s
 
 def distribution_figure(measures: Measures) -> Figure:
     """Cumulative distributions of steps and totals, and the percentiles of both with intervals."""
-    steps = [step for step in shown_steps(measures) if np.nanmax(values_of(measures.latencies, step)) > 0]
+    steps = [step for step in steps_with_values(measures) if np.nanmax(values_of(measures.latencies, step)) > 0]
     low, high = positive_range([values_of(measures.latencies, step) for step in steps])
     axis = Axis("latency", "s", "log", low, high)
     share = Axis("workloads", "%", low=0.0, high=100.0)

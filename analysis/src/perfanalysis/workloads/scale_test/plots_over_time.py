@@ -84,7 +84,7 @@ def node_moments(measures: Measures) -> tuple[Layer, ...]:
     return tuple(layers)
 
 
-def asked_rate(recording: Document, end: float) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+def requested_rate(recording: Document, end: float) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """Corners of the line of the rate (seconds since the first submission, workloads a second) up to an end.
 
     None where no rate was asked for: as fast as possible, in batches, or by a trace.
@@ -120,7 +120,7 @@ def _up_to(
 
 
 STATE_COLOURS = {"sent": 0, "scheduled": 1, "running": 2, "completed": 3, "failed": 5}
-ASKED_COLOUR, STEADY_COLOUR = 8, 4
+REQUESTED_COLOUR, STEADY_COLOUR = 8, 4
 GRID_POINTS = 400
 
 
@@ -135,7 +135,7 @@ def ramp_figure(measures: Measures, window: Window) -> Figure:
     per_second = Axis("workloads per second", low=0.0)
     totals = tuple(_progress(measures, window, name) for name in names)
     counted = Axis("workloads", low=0.0, whole=True)
-    layers = (*marks, *_asked(measures, window), *rates)
+    layers = (*marks, *_requested_rate_layer(measures, window), *rates)
     rows = (
         (Chart(f"Rates{_steady_words(measures)}", SINCE, per_second, layers, height=320),),
         (
@@ -162,10 +162,10 @@ def _rates(counts: pd.Series[Any], width: float) -> NDArray[np.float64]:
     return np.append(rates, rates[-1])
 
 
-def _asked(measures: Measures, window: Window) -> tuple[Layer, ...]:
+def _requested_rate_layer(measures: Measures, window: Window) -> tuple[Layer, ...]:
     sent = first_times(measures.workloads) - window.start
-    corners = asked_rate(measures.recording, float(np.nanmax(sent)))
-    return (Layer("line", "asked for", *corners, ASKED_COLOUR, dashed=True),) if corners else ()
+    corners = requested_rate(measures.recording, float(np.nanmax(sent)))
+    return (Layer("line", "asked for", *corners, REQUESTED_COLOUR, dashed=True),) if corners else ()
 
 
 def steady_layers(measures: Measures, window: Window) -> tuple[Layer, ...]:

@@ -158,7 +158,7 @@ def workloads_table(tables: ScaleTestTables) -> pd.DataFrame:
     base = submissions.set_index(submissions["workload"].astype("str")).reindex(index)
     place = _places(seen, index)
     roles = _roles(tables.transitions, place, base)
-    reached = _reached(tables, seen, place, roles, base, index, several=several)
+    reached = _milestone_streams(tables, seen, place, roles, base, index, several=several)
     namespace = _filled(base["namespace"], tables.transitions["namespace"], place, place >= 0)
     sent, created = (_times_of(BY_NAME[name], base, reached)[0] for name in ("sent", "created"))
     order = np.argsort(np.where(np.isfinite(sent), sent, created), kind="stable")
@@ -216,7 +216,7 @@ def _role(kind: str) -> str:
     return "pods" if kind == "Pod" else BESIDE.get(kind, "intermediate")
 
 
-def _reached(
+def _milestone_streams(
     tables: ScaleTestTables,
     names: pd.Series[Any],
     place: NDArray[np.int32],

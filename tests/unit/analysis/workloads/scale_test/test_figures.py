@@ -18,7 +18,12 @@ from perfanalysis.workloads.scale_test.kpis import KPIS
 from perfanalysis.workloads.scale_test.measures import Measures, measure
 from perfanalysis.workloads.scale_test.plots import detailed_figure, general_figure, queues_figure
 from perfanalysis.workloads.scale_test.plots_cluster import control_plane_figure, evictions_figure
-from perfanalysis.workloads.scale_test.plots_over_time import asked_rate, node_moments, occupation_figure, ramp_figure
+from perfanalysis.workloads.scale_test.plots_over_time import (
+    node_moments,
+    occupation_figure,
+    ramp_figure,
+    requested_rate,
+)
 from perfanalysis.workloads.scale_test.sections import sections
 
 from tests.data.synthetic_runs import Shape, write_run
@@ -129,14 +134,14 @@ def test_the_steady_part_is_a_span() -> None:
     ],
 )
 def test_the_rate_asked_for(client: Document, expected: list[tuple[float, float]]) -> None:
-    corners = asked_rate({"client": client}, 10.0)
+    corners = requested_rate({"client": client}, 10.0)
     assert corners is not None
     assert list(zip(*corners, strict=True)) == expected
 
 
 @pytest.mark.parametrize("client", [{}, {"rate": 0}, {"phases": [[1.0]]}, {"rate": "5"}, {"phases": 5}, 5, None])
 def test_no_rate_asked_for(client: object) -> None:
-    assert asked_rate({"client": client}, 10.0) is None
+    assert requested_rate({"client": client}, 10.0) is None
 
 
 def test_shares_of_queues_add_up_and_name_their_weight() -> None:

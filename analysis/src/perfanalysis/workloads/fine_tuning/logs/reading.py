@@ -75,13 +75,13 @@ def read_log(path: Path, log: str, workload: str, logging_steps: float = 1.0) ->
     for reader in readers.values():
         reader.close()
     name = _best(readers)
-    told = problems.problems + ((Problem("empty log", 0, "the log is empty"),) if empty else ())
+    found = problems.problems + ((Problem("empty log", 0, "the log is empty"),) if empty else ())
     if name is None:
-        return LogRead(log, None, (), (), told)
+        return LogRead(log, None, (), (), found)
     reader = readers[name]
     if isinstance(reader, RayReader):
-        told += tuple(reader.problems)
-    return _of_reader(log, name, reader, told)
+        found += tuple(reader.problems)
+    return _of_reader(log, name, reader, found)
 
 
 def _reader(name: str, logging_steps: float) -> Reader:
@@ -99,23 +99,23 @@ def _best(readers: dict[str, Reader]) -> str | None:
     return None
 
 
-def _of_reader(log: str, name: str, reader: Reader, told: tuple[Problem, ...]) -> LogRead:
+def _of_reader(log: str, name: str, reader: Reader, found: tuple[Problem, ...]) -> LogRead:
     gathered = reader.gathered
     begun = list(beginnings(gathered.steps))
     steps = _counted(begun[-1]) if begun else ()
     if gathered.torn:
         text = "records are torn and were left out"
-        told += (Problem("torn records", gathered.torn[0], text, len(gathered.torn)),)
+        found += (Problem("torn records", gathered.torn[0], text, len(gathered.torn)),)
     if len(begun) > 1:
         text = "the training was begun anew; only the steps of its last beginning are used"
-        told += (Problem("begun anew", begun[-1][0].line, text, len(begun) - 1),)
+        found += (Problem("begun anew", begun[-1][0].line, text, len(begun) - 1),)
     for number in ("loss", "eval_loss", "grad_norm", "learning_rate"):
         wrong = [step for step in steps if number in step.not_finite]
         if wrong:
             place = "" if wrong[0].number is None else f", from step {wrong[0].number:g} on"
             text = f"{number} is NaN or infinite{place}"
-            told += (Problem(f"{number} not finite", wrong[0].line, text, len(wrong)),)
-    return LogRead(log, name, steps, tuple(gathered.facts), told)
+            found += (Problem(f"{number} not finite", wrong[0].line, text, len(wrong)),)
+    return LogRead(log, name, steps, tuple(gathered.facts), found)
 
 
 def _counted(steps: list[Step]) -> tuple[Step, ...]:

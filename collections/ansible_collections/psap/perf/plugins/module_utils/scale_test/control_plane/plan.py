@@ -76,12 +76,12 @@ def lab_endpoints(text: str | None) -> dict[str, str]:
     Only those of this machine: our credentials go to no address that a cluster makes up.
     """
     try:
-        told = json.loads(text or "{}")
+        given = json.loads(text or "{}")
     except ValueError:
         return {}
-    if not isinstance(told, dict):
+    if not isinstance(given, dict):
         return {}
-    urls = {str(component): str(url) for component, url in told.items()}
+    urls = {str(component): str(url) for component, url in given.items()}
     return {component: url for component, url in urls.items() if urlsplit(url).hostname in _LOOPBACK}
 
 

@@ -30,7 +30,7 @@ def main(endpoint: ApiEndpoint, arguments: str) -> None:
     journal = Journal(Path(given["journal"]))
     plan = MetricsPlan(given["interval_s"], given["endpoints"])
     clock = RunClock(given["utc_s"], given["monotonic_s"])
-    asyncio.run(Scraper(plan, endpoint, clock, journal, Path(given["summary"])).run(_phases(), _told))
+    asyncio.run(Scraper(plan, endpoint, clock, journal, Path(given["summary"])).run(_phases(), _announce_scraped))
     journal.close()
 
 
@@ -49,7 +49,7 @@ def _phases() -> Callable[[float], str | None]:
     return following
 
 
-def _told(phase: str) -> None:
+def _announce_scraped(phase: str) -> None:
     """Say that a phase has been scraped."""
     sys.stdout.write(f"{phase}\n")
     sys.stdout.flush()

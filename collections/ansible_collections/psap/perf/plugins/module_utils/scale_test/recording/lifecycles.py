@@ -171,9 +171,9 @@ def _deployment_milestones(deployment: Object) -> Iterable[Milestone]:
     yield Milestone("started", stamp(progress.get("lastTransitionTime")) if progress["status"] == "True" else None)
     if progress["status"] == "False" and progress.get("reason") == "ProgressDeadlineExceeded":
         yield Milestone(FAILED, stamp(progress.get("lastTransitionTime")), "ProgressDeadlineExceeded")
-    asked = (deployment.get("spec") or {}).get("replicas", 1)
+    replicas = (deployment.get("spec") or {}).get("replicas", 1)
     current = (status.get("observedGeneration") or 0) >= (deployment["metadata"].get("generation") or 0)
-    if current and min(status.get("availableReplicas") or 0, status.get("updatedReplicas") or 0) >= asked:
+    if current and min(status.get("availableReplicas") or 0, status.get("updatedReplicas") or 0) >= replicas:
         yield Milestone(COMPLETED, stamp(progress.get("lastUpdateTime")))
 
 

@@ -49,10 +49,10 @@ _POD_GROUP_PHASES = {
 
 def _pod_group_milestones(group: Object) -> Iterable[Milestone]:
     yield created(group)
-    told = list(_true_conditions(group, _POD_GROUP_CONDITIONS))
-    yield from told
+    milestones = list(_true_conditions(group, _POD_GROUP_CONDITIONS))
+    yield from milestones
     word = _POD_GROUP_PHASES.get(str(_status(group).get("phase")))
-    if word and all(milestone.word != word for milestone in told):
+    if word and all(milestone.word != word for milestone in milestones):
         yield Milestone(word, reason=_status(group).get("reason") if word == FAILED else None)
 
 

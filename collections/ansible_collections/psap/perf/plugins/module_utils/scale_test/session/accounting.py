@@ -28,7 +28,7 @@ _UNKNOWN = "unknown"
 class Accounting:
     """What became of all workloads; ``submitted`` are those whose submission was tried."""
 
-    asked: int
+    planned: int
     submitted: int
     completed: int
     failed: int
@@ -51,7 +51,7 @@ class Accounting:
         """``accounting.json``."""
         return {
             "schema": SCHEMA,
-            "asked": self.asked,
+            "asked": self.planned,
             "submitted": self.submitted,
             "completed": self.completed,
             "failed": self.failed,
@@ -75,7 +75,7 @@ class Accounting:
             parts.append(f"{self.running} still running")
         if self.churned:
             parts.append(f"{self.churned} churned")
-        return f"{self.submitted} of {self.asked} workloads submitted: {', '.join(parts)}"
+        return f"{self.submitted} of {self.planned} workloads submitted: {', '.join(parts)}"
 
     def whereabouts(self) -> str:
         """Which files say why workloads failed, and what the API server said of the first that it refused."""
@@ -89,7 +89,7 @@ class Accounting:
 
 
 def account(
-    asked: int, sent: int, submissions: Mapping[str, Submitted], ledger: Ledger, *, settled_s: float
+    planned: int, sent: int, submissions: Mapping[str, Submitted], ledger: Ledger, *, settled_s: float
 ) -> Accounting:
     """The accounts of a submission: *sent* tries, their answers by name, and what the recorder saw.
 
@@ -108,13 +108,13 @@ def account(
     refused = [one for name, one in submissions.items() if name not in ledger.workloads and _is_refused(one)]
     first = min(refused, key=lambda one: one.index, default=None)
     return replace(
-        _accounting(asked, sent, states, causes, discrepancies),
+        _accounting(planned, sent, states, causes, discrepancies),
         refused=len(refused),
         first_refusal=first.error if first else None,
     )
 
 
-def account_watched(asked: int, ledger: Ledger) -> Accounting:
+def account_watched(planned: int, ledger: Ledger) -> Accounting:
     """The accounts of workloads that others submitted: all that were seen."""
     states: Counter[str] = Counter()
     causes: dict[str, Counter[str]] = {FAILED: Counter(), LOST: Counter()}
@@ -122,18 +122,18 @@ def account_watched(asked: int, ledger: Ledger) -> Accounting:
         states[known.state] += 1
         if known.state in causes:
             causes[known.state][_cause(known)] += 1
-    return _accounting(asked or ledger.seen, ledger.seen, states, causes, _discrepancies(ledger.seen, states, ledger))
+    return _accounting(planned or ledger.seen, ledger.seen, states, causes, _discrepancies(ledger.seen, states, ledger))
 
 
 def _accounting(
-    asked: int,
+    planned: int,
     submitted: int,
     states: Counter[str],
     causes: dict[str, Counter[str]],
     discrepancies: list[str],
 ) -> Accounting:
     return Accounting(
-        asked=asked,
+        planned=planned,
         submitted=submitted,
         completed=states[COMPLETED],
         failed=states[FAILED],

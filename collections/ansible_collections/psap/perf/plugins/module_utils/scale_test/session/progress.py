@@ -21,7 +21,7 @@ class Progress:
     """
 
     phase: str
-    asked: int
+    planned: int
     submitted: int
     running: int
     completed: int
@@ -45,9 +45,9 @@ class Progress:
             "schema": SCHEMA,
             "phase": self.phase,
             "done": self.completed + self.churned + self.failed + self.lost,
-            "of": self.asked,
+            "of": self.planned,
             "numbers": {
-                "submitted": {"value": self.submitted, "of": self.asked, "per_s": self.submitted_per_s},
+                "submitted": {"value": self.submitted, "of": self.planned, "per_s": self.submitted_per_s},
                 "running": {"value": self.running},
                 "completed": {"value": self.completed, "per_s": self.completed_per_s},
                 "churned": {"value": self.churned},

@@ -225,7 +225,7 @@ def _session_plan(
     return SessionPlan(
         run=request.place.run,
         scopes=tuple(Scope(namespace, resource, selector) for namespace in namespaces for resource in resources),
-        asked=request.total,
+        planned=request.total,
         timeout_s=request.timeout_s,
         until=None,
         metrics=request.metrics.plan(surroundings.metrics_endpoints),
@@ -264,7 +264,7 @@ async def watch(endpoint: ApiEndpoint, request: WatchRequest, interrupted: Inter
         plan = SessionPlan(
             run=request.place.run,
             scopes=(Scope(request.namespace, resource, request.selector),),
-            asked=request.count,
+            planned=request.count,
             timeout_s=request.timeout_s,
             until=until,
             metrics=request.metrics.plan(surroundings.metrics_endpoints),

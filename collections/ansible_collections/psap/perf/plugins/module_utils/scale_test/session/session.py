@@ -63,14 +63,14 @@ _UNSEEN_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class SessionPlan:
-    """What is recorded, and until when; times in seconds, ``asked`` is the number of workloads awaited.
+    """What is recorded, and until when; times in seconds, ``planned`` is the number of workloads awaited.
 
     ``beside`` are kinds that are watched where the cluster lets us, ``metrics`` what is scraped of the control plane.
     """
 
     run: str
     scopes: tuple[Scope, ...]
-    asked: int
+    planned: int
     timeout_s: float
     until: Condition | None
     client: Mapping[str, Any]
@@ -289,9 +289,9 @@ class Session:
     def _accounts(self) -> Accounting:
         ledger = self._recorder.ledger
         if self._submitting is None:
-            return account_watched(self._plan.asked, ledger)
+            return account_watched(self._plan.planned, ledger)
         settled_s = (self._recording.ended_s or self._clock.now()) - _UNSEEN_S
-        return account(self._plan.asked, self._counts.sent, self._counts.outcomes, ledger, settled_s=settled_s)
+        return account(self._plan.planned, self._counts.sent, self._counts.outcomes, ledger, settled_s=settled_s)
 
     def _progress(self, phase: str) -> Progress:
         ledger = self._recorder.ledger
@@ -301,7 +301,7 @@ class Session:
         submitted_per_s, completed_per_s = self._meter.rates(now, sent, ledger.totals[COMPLETED])
         return Progress(
             phase=phase,
-            asked=self._plan.asked,
+            planned=self._plan.planned,
             submitted=sent,
             running=max(0, sent - refused - ended),
             completed=ledger.totals[COMPLETED],

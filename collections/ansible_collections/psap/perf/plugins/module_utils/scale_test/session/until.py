@@ -39,4 +39,4 @@ def condition(until: str) -> Condition:
 
 
 def _all_completed(progress: Progress) -> bool:
-    return progress.running == 0 and progress.submitted >= max(progress.asked, 1)
+    return progress.running == 0 and progress.submitted >= max(progress.planned, 1)

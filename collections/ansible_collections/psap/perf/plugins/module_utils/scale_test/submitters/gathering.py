@@ -91,7 +91,7 @@ class _Member:
         self.started = started
         self.share = share
         self.ended = False
-        self.told = 0
+        self.answered = 0
         # sent, and not answered as far as is known: moments by index
         self.open: dict[int, float] = {}
         self.own = folder.of(number)
@@ -106,7 +106,7 @@ class _Member:
         self.open.update((notice["index"], notice["sent_s"]) for notice in sent)
         for row in rows:
             del self.open[row["index"]]
-        self.told += len(rows)
+        self.answered += len(rows)
         return len(sent), rows
 
     def standing(self) -> Standing | None:
@@ -117,11 +117,11 @@ class _Member:
 class _Gathering:
     """All processes of one submission."""
 
-    def __init__(self, asked: GatheredSubmission, tools: SubmissionTools) -> None:
-        self._asked = asked
+    def __init__(self, submission: GatheredSubmission, tools: SubmissionTools) -> None:
+        self._submission = submission
         self._tools = tools
-        self._folder = Folder(asked.folder)
-        self._connections = shares(asked.own.connections, asked.submitters)
+        self._folder = Folder(submission.folder)
+        self._connections = shares(submission.own.connections, submission.submitters)
         self._members: list[_Member] = []
         self._stopping = False
         self._failures: list[str] = []
@@ -146,13 +146,13 @@ class _Gathering:
 
     async def run(self) -> None:
         """Start all together, and gather until each has ended."""
-        own = self._asked.own
+        own = self._submission.own
         try:
             self._folder.path.mkdir()
             write_plan(self._folder.plan, own, self._connections, self._tools.clock)
-            for number in range(self._asked.submitters):
-                share = len(range(number, own.count, self._asked.submitters))
-                started = self._asked.starter.start(self._folder, number)
+            for number in range(self._submission.submitters):
+                share = len(range(number, own.count, self._submission.submitters))
+                started = self._submission.starter.start(self._folder, number)
                 self._members.append(_Member(self._folder, number, started, share))
             if await self._all_ready():
                 write_go(self._folder, self._tools.clock.now() + _LEAD_S)
@@ -210,15 +210,17 @@ class _Gathering:
     async def _conclude(self, member: _Member, why: str) -> None:
         """Account for what a process leaves behind."""
         left = dict(member.open)
-        unsent = member.share - member.told - len(left)
+        unsent = member.share - member.answered - len(left)
         if left:
             await asyncio.sleep(_AFTER_DEATH_S)
-            submitter = Submitter(self._tools, self._asked.own.workloads, self._asked.own.resources, member.number)
+            submitter = Submitter(
+                self._tools, self._submission.own.workloads, self._submission.own.resources, member.number
+            )
             for index, sent_s in left.items():
                 await submitter.adopt(index, sent_s, "its submitter died")
             member.open.clear()
         if left or (unsent and not self._stopping):
-            fates = f"{member.told} were answered, {len(left)} looked up and {unsent} not submitted"
+            fates = f"{member.answered} were answered, {len(left)} looked up and {unsent} not submitted"
             self._failures.append(f"submitter {member.number} {why}: of its {member.share} workloads {fates}")
 
     def _end(self) -> None:
@@ -229,7 +231,9 @@ class _Gathering:
             if member.ended:
                 continue
             self._hear(member)
-            submitter = Submitter(self._tools, self._asked.own.workloads, self._asked.own.resources, member.number)
+            submitter = Submitter(
+                self._tools, self._submission.own.workloads, self._submission.own.resources, member.number
+            )
             for index, sent_s in member.open.items():
                 submitter.give_up(index, sent_s, "stopped before the answer came")
 

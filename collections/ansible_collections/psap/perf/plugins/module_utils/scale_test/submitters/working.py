@@ -112,7 +112,7 @@ class _Work:
             while not submitting.done():
                 await asyncio.wait({submitting}, timeout=_TICK_S)
                 rows.flush()
-                self._tell_progress(tools)
+                self._write_progress(tools)
                 if self._stopped:
                     submitter.stop()
         finally:
@@ -120,7 +120,7 @@ class _Work:
             await asyncio.gather(submitting, return_exceptions=True)
         submitting.result()
 
-    def _tell_progress(self, tools: SubmissionTools) -> None:
+    def _write_progress(self, tools: SubmissionTools) -> None:
         now = tools.clock.now()
         if now >= self._next_progress_s:
             self._next_progress_s = now + _PROGRESS_S

@@ -79,11 +79,13 @@ class ChurnedSubmission:
 
 
 class _Churning:
-    def __init__(self, asked: ChurnedSubmission, tools: SubmissionTools) -> None:
-        self._asked = asked
+    def __init__(self, submission: ChurnedSubmission, tools: SubmissionTools) -> None:
+        self._submission = submission
         self._tools = tools
-        self._first = asked.first.begin(tools)
-        self._deleter = Deleter(tools, asked.own.workloads, asked.own.resources, tools.rows_in(asked.path))
+        self._first = submission.first.begin(tools)
+        self._deleter = Deleter(
+            tools, submission.own.workloads, submission.own.resources, tools.rows_in(submission.path)
+        )
         self._round: Submitter | None = None
         self._stopping = asyncio.Event()
 
@@ -108,7 +110,7 @@ class _Churning:
         submitted, there are none.
         """
         await self._first.run()
-        began, plan = self._tools.clock.now(), self._asked.plan
+        began, plan = self._tools.clock.now(), self._submission.plan
         for number in range(1, plan.rounds + 1):
             if self.failure is not None or not await reached(
                 self._tools.clock, began + number * plan.period_s, self._stopping
@@ -117,8 +119,8 @@ class _Churning:
             await self._replace(number)
 
     async def _replace(self, number: int) -> None:
-        own = self._asked.own
-        share = self._asked.plan.share(own.count)
+        own = self._submission.own
+        share = self._submission.plan.share(own.count)
         beginning = own.count + (number - 1) * share
         indices = range(beginning, beginning + share)
         leaving = dict(zip(indices, self._oldest(), strict=False))
