@@ -27,13 +27,6 @@ class Finding:
     cause: Cause = ""
 
 
-def worst(findings: tuple[Finding, ...]) -> Severity | None:
-    """The gravest severity among findings, None when there are none."""
-    order: tuple[Severity, ...] = ("error", "warning", "note")
-    present = {finding.severity for finding in findings}
-    return next((severity for severity in order if severity in present), None)
-
-
 def print_findings(findings: Iterable[Finding]) -> None:
     """Print findings to the standard error."""
     for finding in findings:

@@ -6,17 +6,15 @@ is equal, with every digit. docs/history.md describes it.
 
 from __future__ import annotations
 
-import dataclasses
 import math
-import types
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from inspect import getdoc
-from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 from perfanalysis.errors import UsageError
 from perfanalysis.files.documents import Document, listing, mapping, schema_problem, text_or_none
@@ -28,39 +26,31 @@ from perfanalysis.workloads.run_analysis import RunAnalysis
 from perfanalysis.workloads.workload_type import Analysis, Sample
 
 SCHEMA: Literal["psap.perf/payload/1"] = "psap.perf/payload/1"
-
-
-@dataclass(frozen=True)
-class About:
-    """What the schema says of a field beside its type: a phrase, and rules in the words of JSON Schema."""
-
-    text: str
-    rules: Mapping[str, Any] = field(default_factory=dict)
-
-
-NULL_HAS_A_REASON: Mapping[str, Any] = {
-    "if": {"properties": {"value": {"type": "null"}}},
-    "then": {
-        "properties": {
-            "reason": {"type": "string", "minLength": 1},
-            "low": {"type": "null"},
-            "high": {"type": "null"},
-        }
-    },
-}
-MISSING = About("null is missing, with a reason; never 0 or -1 in its place")
-WHY = About("why the value, or only its interval, is missing")
-LOW = About("lower end of the 95 % interval")
-HIGH = About("upper end of the 95 % interval")
-COUNT = About("values it was made from", {"minimum": 0})
+NULL_HAS_A_REASON = Meta(
+    extra_json_schema={
+        "if": {"properties": {"value": {"type": "null"}}},
+        "then": {
+            "properties": {
+                "reason": {"type": "string", "minLength": 1},
+                "low": {"type": "null"},
+                "high": {"type": "null"},
+            }
+        },
+    }
+)
+NOT_EMPTY = {"minLength": 1}
+MISSING = Meta(description="null is missing, with a reason; never 0 or -1 in its place")
+WHY = Meta(description="why the value, or only its interval, is missing")
+LOW = Meta(description="lower end of the 95 % interval")
+HIGH = Meta(description="upper end of the 95 % interval")
+COUNT = Meta(description="values it was made from", extra_json_schema={"minimum": 0})
 
 
 @dataclass(frozen=True)
 class Statistic:
     """A percentile or the largest of some values."""
 
-    RULES: ClassVar[Mapping[str, Any]] = NULL_HAS_A_REASON
-    name: Annotated[str, About("p50, p90, p95, p99 or max")]
+    name: Annotated[str, Meta(description="p50, p90, p95, p99 or max")]
     value: Annotated[float | None, MISSING]
     reason: Annotated[str | None, WHY]
     low: Annotated[float | None, LOW]
@@ -72,24 +62,24 @@ class Distribution:
     """A named set of values of one recording, by its statistics."""
 
     name: str
-    label: Annotated[str, About("its name for readers")]
+    label: Annotated[str, Meta(description="its name for readers")]
     unit: str
-    of: Annotated[str, About("what each value is of, in the plural")]
-    count: Annotated[int, About("values", {"minimum": 0})]
-    statistics: tuple[Statistic, ...]
+    of: Annotated[str, Meta(description="what each value is of, in the plural")]
+    count: Annotated[int, Meta(description="values", extra_json_schema={"minimum": 0})]
+    statistics: tuple[Annotated[Statistic, NULL_HAS_A_REASON], ...]
 
 
 @dataclass(frozen=True)
 class Result:
     """One recording: what it is of, what it may be compared with, and its distributions."""
 
-    recording: Annotated[str, About("its directory below the run, with dots")]
-    kind: Annotated[str, About("the file that makes a directory a recording of this kind")]
+    recording: Annotated[str, Meta(description="its directory below the run, with dots")]
+    kind: Annotated[str, Meta(description="the file that makes a directory a recording of this kind")]
     title: str
-    started: Annotated[str | None, About("UTC, ISO 8601; null where it is not known")]
-    ended: Annotated[str | None, About("UTC, ISO 8601; null where it is not known")]
-    labels: Annotated[Mapping[str, str], About("what tells it from the run's other recordings")]
-    keys: Annotated[Mapping[str, Any], About("settings marked compare: key, and the cell's values")]
+    started: Annotated[str | None, Meta(description="UTC, ISO 8601; null where it is not known")]
+    ended: Annotated[str | None, Meta(description="UTC, ISO 8601; null where it is not known")]
+    labels: Annotated[Mapping[str, str], Meta(description="what tells it from the run's other recordings")]
+    keys: Annotated[Mapping[str, Any], Meta(description="settings marked compare: key, and the cell's values")]
     distributions: tuple[Distribution, ...]
     findings: tuple[Finding, ...]
 
@@ -98,13 +88,12 @@ class Result:
 class KpiResult:
     """A declared result of one recording."""
 
-    RULES: ClassVar[Mapping[str, Any]] = NULL_HAS_A_REASON
-    name: Annotated[str, About("declared name", {"pattern": "^[a-z][a-z0-9_]*$"})]
-    help: Annotated[str, About("a sentence", {"minLength": 1})]
-    unit: Annotated[str, About("base unit of Prometheus, or one of UCUM", {"minLength": 1})]
-    direction: Annotated[Direction, About("which way is better")]
-    recording: Annotated[str, About("the result that it belongs to")]
-    labels: Annotated[Mapping[str, str], About("its own, which tell KPIs of one name apart")]
+    name: Annotated[str, Meta(description="declared name", extra_json_schema={"pattern": "^[a-z][a-z0-9_]*$"})]
+    help: Annotated[str, Meta(description="a sentence", extra_json_schema=NOT_EMPTY)]
+    unit: Annotated[str, Meta(description="base unit of Prometheus, or one of UCUM", extra_json_schema=NOT_EMPTY)]
+    direction: Annotated[Direction, Meta(description="which way is better")]
+    recording: Annotated[str, Meta(description="the result that it belongs to")]
+    labels: Annotated[Mapping[str, str], Meta(description="its own, which tell KPIs of one name apart")]
     value: Annotated[float | None, MISSING]
     reason: Annotated[str | None, WHY]
     low: Annotated[float | None, LOW]
@@ -116,84 +105,42 @@ class KpiResult:
 class Metadata:
     """The run: which, when, what became of it, and what is known of where it ran."""
 
-    run: Annotated[str, About("the run's id")]
+    run: Annotated[str, Meta(description="the run's id")]
     flow: str | None
-    status: Annotated[str, About("what is true of the run now")]
-    reason: Annotated[str | None, About("the first failure in time")]
-    started: Annotated[str | None, About("UTC, ISO 8601")]
-    ended: Annotated[str | None, About("UTC, ISO 8601")]
+    status: Annotated[str, Meta(description="what is true of the run now")]
+    reason: Annotated[str | None, Meta(description="the first failure in time")]
+    started: Annotated[str | None, Meta(description="UTC, ISO 8601")]
+    ended: Annotated[str | None, Meta(description="UTC, ISO 8601")]
     simulated: tuple[str, ...]
     emulated: tuple[str, ...]
-    analysis: Annotated[str, About("the version of perfanalysis that computed it")]
+    analysis: Annotated[str, Meta(description="the version of perfanalysis that computed it")]
     facts: Annotated[
         Mapping[str, Any],
-        About("what is known of the run and decides nothing: cluster.…, version.…, git.…, presets, site, setting.…"),
+        Meta(
+            description="known of the run, and decides nothing: cluster.…, version.…, git.…, presets, site, setting.…"
+        ),
     ]
-    findings: Annotated[tuple[Finding, ...], About("of the run, not of a recording")]
+    findings: Annotated[tuple[Finding, ...], Meta(description="of the run, not of a recording")]
 
 
 @dataclass(frozen=True)
 class Payload:
     """One run: metadata, a result for each recording, and the KPIs. Readers accept unknown keys."""
 
-    schema: Literal["psap.perf/payload/1"]
+    schema: Annotated[Literal["psap.perf/payload/1"], Meta(extra_json_schema={"const": SCHEMA})]
     metadata: Metadata
     results: tuple[Result, ...]
-    kpis: tuple[KpiResult, ...]
+    kpis: tuple[Annotated[KpiResult, NULL_HAS_A_REASON], ...]
 
 
-PLAIN: Mapping[Any, str] = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
-Schema = dict[str, Any]
-
-
-def payload_schema() -> Schema:
-    """The schema of psap.perf/payload/1."""
-    return schema_of(Payload, "psap.perf/payload/1")
-
-
-def schema_of(document: type, title: str) -> Schema:
-    """The schema of a dataclass; those that it holds stand in `$defs`. TypeError names a type that JSON has not."""
-    definitions: dict[str, Schema] = {}
-    whole = _object(document, definitions)
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
-    return {**head, **whole, "$defs": dict(sorted(definitions.items()))}
-
-
-def _object(document: type, definitions: dict[str, Schema]) -> Schema:
-    hints = get_type_hints(document, include_extras=True)
-    fields = [each.name for each in dataclasses.fields(document)]
-    return {
-        "description": " ".join((getdoc(document) or "").split()),
-        "type": "object",
-        "required": fields,
-        "properties": {name: _of(hints[name], definitions) for name in fields},
-        **getattr(document, "RULES", {}),
-    }
-
-
-def _of(hint: Any, definitions: dict[str, Schema]) -> Schema:
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        about: About = arguments[1]
-        return {**_of(arguments[0], definitions), **about.rules, "description": about.text}
-    if hint is Any:
-        return {}
-    if hint in PLAIN:
-        return {"type": PLAIN[hint]}
-    if origin is Literal:
-        return {"const": arguments[0]} if len(arguments) == 1 else {"enum": list(arguments)}
-    if origin in (Union, types.UnionType):
-        return {"type": [PLAIN[part] for part in arguments]}
-    if origin is tuple:
-        return {"type": "array", "items": _of(arguments[0], definitions)}
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        values = _of(arguments[1], definitions)
-        return {"type": "object", **({"additionalProperties": values} if values else {})}
-    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        definitions.setdefault(hint.__name__, {})
-        definitions[hint.__name__] = _object(hint, definitions)
-        return {"$ref": f"#/$defs/{hint.__name__}"}
-    raise TypeError(f"{hint} has no counterpart in JSON Schema")
+def payload_schema() -> Document:
+    """The JSON Schema of psap.perf/payload/1; the types that a payload holds stand in `$defs`."""
+    _, found = msgspec.json.schema_components((Payload,), ref_template="#/$defs/{name}")
+    for schema in found.values():
+        schema["description"] = " ".join(schema["description"].split())
+    whole = found.pop("Payload")
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "title": SCHEMA}
+    return {**head, "$defs": dict(sorted(found.items()))}
 
 
 def to_json(payload: Payload) -> Document:

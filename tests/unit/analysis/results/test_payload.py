@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from click.testing import CliRunner
 from perfanalysis.cli import cli
 from perfanalysis.errors import UsageError
 from perfanalysis.results.history.documents import of_payload
-from perfanalysis.results.payload import Payload, from_json, payload_of, payload_schema, plain, schema_of, to_json
+from perfanalysis.results.payload import Payload, from_json, payload_of, payload_schema, plain, to_json
 from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.fine_tuning_runs import matrix, write_tuning_run
@@ -168,14 +167,3 @@ def test_values_of_yaml_become_values_of_json() -> None:
 
     given = {1: datetime.date(2026, 3, 1), "a": (float("nan"), 1.5, None), "b": {"c"}}
     assert plain(given) == {"1": "2026-03-01", "a": ["nan", 1.5, None], "b": ["c"]}
-
-
-def test_a_type_that_json_has_not_has_no_schema() -> None:
-    @dataclass(frozen=True)
-    class Odd:
-        """Holds bytes."""
-
-        content: bytes
-
-    with pytest.raises(TypeError, match="has no counterpart in JSON Schema"):
-        schema_of(Odd, "odd")

@@ -22,11 +22,6 @@ NO_INTERVAL = "one number of each, without an interval: more runs would tell how
 Row = tuple[Cell, ...]
 
 
-def compared_with(comparison: Comparison, pair: PairComparison) -> str:
-    """What the numbers of B are called: B for one other side, else its heading."""
-    return comparison.headings[pair.run]
-
-
 def _fields(comparison: Comparison, first: str, last: tuple[Field, ...]) -> tuple[Field, ...]:
     several = len(comparison.sides) > 2
     baseline = comparison.headings[0]

@@ -15,7 +15,6 @@ from perfanalysis.files.tables import Kind
 from perfanalysis.files.typed_yaml import json_schema
 from perfanalysis.workloads.kpis import Direction
 
-Scalar = str | int | float | bool
 Where = Mapping[str, str | int | float | bool | tuple[str | int | float | bool, ...]]
 Statistic = Literal["count", "distinct", "sum", "mean", "min", "max", "p50", "p90", "p95", "p99"]
 PlotKind = Literal["distribution", "points", "line", "bars", "concurrency"]
