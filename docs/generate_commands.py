@@ -1,12 +1,13 @@
 """Writes ``docs/commands``: a page for each group of commands, from the argument specifications of the roles.
 
 Run it after changing a specification: ``python docs/generate_commands.py``. A test says when that was forgotten.
+``--readmes FOLDER`` writes the README.md of each role below a copy of the collection's ``roles`` instead, for Galaxy.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -58,11 +59,16 @@ def _index(groups: Mapping[str, Mapping[str, CommandSpec]]) -> Iterator[str]:
 def _page(group: str, commands: Mapping[str, CommandSpec]) -> Iterator[str]:
     yield from (f"# Commands of {_words(group)}", "", NOTE)
     for command, spec in commands.items():
-        yield from ("", f"## {_words(command)}", "", f"{spec.short_description}.")
-        for paragraph in spec.description:
-            yield from ("", _markdown(paragraph))
-        yield from ("", "```console", f"$ {_example(group, command, spec)}", "```", "")
-        yield from _arguments(spec)
+        yield from ("", f"## {_words(command)}", "")
+        yield from _section(group, command, spec)
+
+
+def _section(group: str, command: str, spec: CommandSpec) -> Iterator[str]:
+    yield f"{spec.short_description}."
+    for paragraph in spec.description:
+        yield from ("", _markdown(paragraph))
+    yield from ("", "```console", f"$ {_example(group, command, spec)}", "```", "")
+    yield from _arguments(spec)
 
 
 def _example(group: str, command: str, spec: CommandSpec) -> str:
@@ -116,7 +122,23 @@ def _markdown(text: str) -> str:
     return as_markdown(text)
 
 
-def main() -> int:
+def readmes() -> dict[str, str]:
+    """The README of each role by the role's name."""
+    activate(PROJECT)
+    return {
+        spec.role: "\n".join([f"# psap.perf.{spec.role}", "", *_section(group, command, spec)]) + "\n"
+        for group, commands in _commands_by_group().items()
+        for command, spec in commands.items()
+    }
+
+
+def write_readmes(roles: Path) -> None:
+    """Write the README.md of each role to its folder below *roles*."""
+    for role, text in readmes().items():
+        (roles / role / "README.md").write_text(text, encoding="utf-8")
+
+
+def write_pages() -> None:
     """Write the pages; remove those of groups that are gone."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     written = pages()
@@ -125,8 +147,17 @@ def main() -> int:
             path.unlink()
     for name, text in written.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
-    return 0
+
+
+def main() -> None:
+    """Write the pages, or the READMEs."""
+    parser = argparse.ArgumentParser(description="Write docs/commands from the roles' argument specifications.")
+    parser.add_argument(
+        "--readmes", type=Path, metavar="FOLDER", help="write README.md of each role below FOLDER instead"
+    )
+    roles: Path | None = parser.parse_args().readmes
+    write_readmes(roles) if roles else write_pages()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -172,7 +172,7 @@ class PresetLayers:
         run = extra_vars(self._loader).get(REPLAYED_RUN)
         return [layer(REPLAY, self._recorded(str(run), host)[0])] if run else []
 
-    @functools.cache  # noqa: B019 - see _files
+    @functools.lru_cache(maxsize=4096)  # noqa: B019 - see _files
     def _recorded(self, run: str, host: str) -> tuple[list[Entry], dict[str, Any]]:
         return replayed(find_run(runs_root(self.project.root), run), self.project, host)
 
@@ -199,7 +199,7 @@ class PresetLayers:
     def _inline(self, kind: str, entity: Any) -> Layer:
         return layer(kind, self._entries(entity.vars))
 
-    @functools.cache  # noqa: B019 - there is one instance for the whole process; the files of a run do not change
+    @functools.lru_cache(maxsize=4096)  # noqa: B019 - there is one instance for the whole process; the files of a run do not change
     def _files(self, kind: str, path: str, entity: Any) -> Layer:
         plugin = vars_loader.get("ansible.builtin.host_group_vars")
         return layer(kind, self._entries(plugin.get_vars(self._loader, path, [entity])))
@@ -233,7 +233,7 @@ class PresetLayers:
     def _declared_at(self, value: Any, option: Option) -> Any:
         return tagged_at(value, self.project.root / option.where.label, option.where.line)
 
-    @functools.cache  # noqa: B019 - see _files
+    @functools.lru_cache(maxsize=4096)  # noqa: B019 - see _files
     def _is_beside_playbook(self, path: str) -> bool:
         return Path(path).resolve() == Path(self._loader.get_basedir()).resolve()
 

@@ -3,15 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-from ansible import constants
-from ansible.inventory.group import InventoryObjectType
-from ansible.plugins.vars import BaseVarsPlugin
-from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project, find_project
-from ansible_collections.psap.perf.plugins.plugin_utils.preset_layers import PresetLayers
-
 DOCUMENTATION = r"""
 name: presets
 short_description: Provide flow settings from declared defaults and presets
@@ -29,6 +20,15 @@ options:
     description: Nothing is configured; enable the plugin in C(vars_plugins_enabled) of ansible.cfg.
     type: str
 """
+
+from pathlib import Path
+from typing import Any
+
+from ansible import constants
+from ansible.inventory.group import InventoryObjectType
+from ansible.plugins.vars import BaseVarsPlugin
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project, find_project
+from ansible_collections.psap.perf.plugins.plugin_utils.preset_layers import PresetLayers
 
 
 class VarsModule(BaseVarsPlugin):  # type: ignore[misc]  # ansible-core has no types

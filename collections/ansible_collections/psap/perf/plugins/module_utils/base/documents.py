@@ -54,8 +54,8 @@ def replacing(path: Path) -> Iterator[TextIO]:
     :raises PerfError: when the disk is full or the folder cannot be written.
     """
     try:
-        # its mode is what the user's umask leaves
-        with completing(path) as partial, partial.open("x", encoding="utf-8") as stream:
+        # its mode is what the user's umask leaves; pylint does not see that completing() cleans up
+        with completing(path) as partial, partial.open("x", encoding="utf-8") as stream:  # pylint: disable=contextmanager-generator-missing-cleanup
             yield stream
     except OSError as error:
         raise PerfError(f"cannot write {path}: {error.strerror}; free space or choose another folder") from error

@@ -139,12 +139,12 @@ class Project:
         tables = self.read(path).data if path.is_file() else {}
         return {str(old): str(new) for table in tables.values() for old, new in (table or {}).items()}
 
-    @functools.cache  # noqa: B019 - a project lives as long as its process
+    @functools.lru_cache(maxsize=4096)  # noqa: B019 - a project lives as long as its process
     def read(self, path: Path) -> YamlFile:
         """A YAML file, read once."""
         return read_yaml_file(path, self.root)
 
-    @functools.cache  # noqa: B019 - a project lives as long as its process
+    @functools.lru_cache(maxsize=4096)  # noqa: B019 - a project lives as long as its process
     def _flow(self, name: str) -> FlowSpec:
         return read_flow(self.root / "playbooks" / name / "settings.yml", self.root, self._arguments_like)
 
@@ -154,6 +154,6 @@ class Project:
         arguments = (argument for role in roles for argument in self._command(role).arguments)
         return tuple(argument for argument in arguments if fnmatchcase(argument.name, pattern))
 
-    @functools.cache  # noqa: B019 - a project lives as long as its process
+    @functools.lru_cache(maxsize=4096)  # noqa: B019 - a project lives as long as its process
     def _command(self, role: str) -> CommandSpec:
         return read_command(self.collection / "roles" / role, self.root)

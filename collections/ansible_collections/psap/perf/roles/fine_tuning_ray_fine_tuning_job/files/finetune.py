@@ -60,7 +60,7 @@ def train(settings: dict) -> None:
     import torch
 
     model, tokenizer = load(settings)
-    engine, _, _, _ = deepspeed.initialize(
+    engine, *_others = deepspeed.initialize(
         model=model,
         optimizer=torch.optim.AdamW(trainable(model), lr=settings["learning_rate"]),
         config=deepspeed_settings(settings),

@@ -97,7 +97,8 @@ def options(values: dict) -> list:
 def run(words: list, environment: dict | None = None) -> int:
     """Run a program with our output as its own; its exit code, 128 and the signal's number for a killed one."""
     print("+", " ".join(map(str, words)), flush=True)
-    code = subprocess.run([str(word) for word in words], env={**os.environ, **(environment or {})}).returncode
+    variables = {**os.environ, **(environment or {})}
+    code = subprocess.run([str(word) for word in words], env=variables, check=False).returncode
     return code if code >= 0 else 128 - code
 
 
@@ -110,7 +111,7 @@ def link(path: Path, target: Path) -> None:
 def keep_results(output: Path, kept: Path) -> None:
     """Copy the trainer's numbers and the list of installed packages to the volume, in place of a former job's."""
     with (output / "pip-freeze.txt").open("w", encoding="utf-8") as stream:
-        subprocess.run([sys.executable, "-m", "pip", "freeze"], stdout=stream, stderr=subprocess.DEVNULL)
+        subprocess.run([sys.executable, "-m", "pip", "freeze"], stdout=stream, stderr=subprocess.DEVNULL, check=False)
     shutil.rmtree(kept, ignore_errors=True)
     kept.mkdir(parents=True)
     for pattern in RESULTS:

@@ -79,7 +79,7 @@ def burn(gpu: Gpu, until: float, clock: Any = time.monotonic) -> tuple[int, int]
     left, right = gpu.matrix(_content(1)), gpu.matrix(_content(2))
     expected = gpu.matrix()
     gpu.multiply(left, right, expected)
-    results = [gpu.matrix() for _ in range(max(1, int(gpu.free_bytes() * _SHARE) // _BYTES))]
+    results = [gpu.matrix() for _number in range(max(1, int(gpu.free_bytes() * _SHARE) // _BYTES))]
     products = faults = 0
     while not products or clock() < until:
         for result in results:
@@ -94,7 +94,7 @@ def burn(gpu: Gpu, until: float, clock: Any = time.monotonic) -> tuple[int, int]
 def _content(seed: int) -> bytes:
     """A matrix of numbers between -1 and 1, the same for the same *seed*; a pattern, repeated."""
     numbers = random.Random(seed)
-    pattern = array.array("f", (numbers.uniform(-1, 1) for _ in range(_PATTERN)))
+    pattern = array.array("f", (numbers.uniform(-1, 1) for _number in range(_PATTERN)))
     return pattern.tobytes() * (SIDE * SIDE // _PATTERN)
 
 

@@ -49,4 +49,4 @@ def main(module: str, *arguments: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    raise SystemExit(main(*sys.argv[1:]))

@@ -101,6 +101,6 @@ class ControlPlane:
             self._error = f"no answer within {_ROUND_WITHIN_S:g} s"
 
     async def _last_words(self) -> str:
-        assert self._process is not None and self._process.stderr is not None  # noqa: S101 - for the type checker
-        said = (await self._process.stderr.read()).decode(errors="replace").strip().splitlines()
+        errors = self._process.stderr if self._process else None
+        said = (await errors.read()).decode(errors="replace").strip().splitlines() if errors else []
         return f"the scraping process ended: {said[-1].removeprefix('Error: ') if said else 'it did not say why'}"

@@ -7,6 +7,7 @@ import signal
 import subprocess
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import IO, cast
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
@@ -35,9 +36,8 @@ class LocalProcesses:
                 )
         except OSError as error:
             raise PerfError(f"submitter {number} cannot be started: {error.strerror}") from error
-        assert process.stdin is not None  # noqa: S101 - for the type checker
         # one that died at once has a fate, which is told later
-        with suppress(BrokenPipeError), process.stdin as stream:
+        with suppress(BrokenPipeError), cast("IO[bytes]", process.stdin) as stream:
             stream.write(Handed(self.endpoint, os.getpid()).encoded())
         return SubmitterProcess(process, own)
 

@@ -164,7 +164,7 @@ class Submitter:
         """
         queue = iter(indices)
         started = self._clock.now() if began_s is None else began_s
-        tasks = [asyncio.create_task(self._connection(queue, arrivals, started)) for _ in range(connections)]
+        tasks = [asyncio.create_task(self._connection(queue, arrivals, started)) for _number in range(connections)]
         stopping = asyncio.create_task(self._stopping.wait())
         try:
             await _until_done_or(tasks, stopping)

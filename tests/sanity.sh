@@ -1,0 +1,15 @@
+#!/bin/sh
+# sanity.sh: ansible-test sanity over a copy of the collection, on the Python of the environment. What it installs for its
+# tests stays in .venv/ansible-test.
+set -eu
+home=$PWD/.venv/ansible-test
+mkdir -p "$home/.ansible/test/cache"
+# ansible-test downloads pip's bootstrap script from a server of its own, which a machine that only reaches PyPI does not
+# find: this one installs the same pip from PyPI
+for version in 24.2 25.2; do
+    cp tests/get_pip.py "$home/.ansible/test/cache/get_pip_$(echo $version | tr . _).py"
+done
+sh tests/copy_collection.sh "$home/copy"
+cd "$home/copy/ansible_collections/psap/perf"
+HOME=$home ansible-test sanity --requirements --color no \
+    --python "$(python -c 'import sys; print("%d.%d" % sys.version_info[:2])')" "$@"
