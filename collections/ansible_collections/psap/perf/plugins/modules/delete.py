@@ -8,7 +8,8 @@ module: delete
 short_description: Delete the objects that a selector matches
 version_added: 0.1.0
 description:
-  - Deletes in one request for each kind. Nothing to delete is no change, nor is a kind that the cluster does not know.
+  - Deletes in one request for each kind, and waits until the objects are gone; those that a controller makes in their
+    place may be there then. Nothing to delete is no change, nor is a kind that the cluster does not know.
   - In check mode it says what would go.
 author: The psap.perf developers
 options:

@@ -22,18 +22,17 @@ def delete_matching(
     """
     if not cluster.serves(query.api_version, query.kind):
         return []
-    names = _names(cluster, query)
-    if not names or check_mode:
-        return names
-    deadline = time.monotonic() + timeout_s
-    _delete(cluster, query, deadline, check)
-    wait_until_gone(cluster, query, deadline, check)
-    return names
-
-
-def _names(cluster: Cluster, query: Query) -> list[str]:
     found, _version = cluster.list(query)
+    if found and not check_mode:
+        deadline = time.monotonic() + timeout_s
+        _delete(cluster, query, deadline, check)
+        wait_until_gone(cluster, query, deadline, check)
     return [str(item["metadata"]["name"]) for item in found]
+
+
+def _count(cluster: Cluster, query: Query) -> int:
+    found, _version = cluster.list(query)
+    return len(found)
 
 
 def _delete(cluster: Cluster, query: Query, deadline: float, check: Callable[[], None]) -> None:
@@ -41,13 +40,13 @@ def _delete(cluster: Cluster, query: Query, deadline: float, check: Callable[[],
     if query.name:
         cluster.delete(query)
         return
-    left = len(_names(cluster, query))
+    left = _count(cluster, query)
     while True:
         check()
         try:
             cluster.delete_collection(query)
         except ClusterError:
-            still = len(_names(cluster, query))
+            still = _count(cluster, query)
             if still >= left or time.monotonic() > deadline:
                 raise
             left = still
@@ -56,7 +55,7 @@ def _delete(cluster: Cluster, query: Query, deadline: float, check: Callable[[],
 
 
 def wait_until_gone(cluster: Cluster, query: Query, deadline: float, check: Callable[[], None]) -> None:
-    """Wait until nothing is left that *query* matches.
+    """Wait until nothing that *query* matches is being deleted; what a controller made in its place may be there.
 
     :param deadline: of ``time.monotonic``.
     :raises WaitTimeoutError: when something is still there then; it names what.
@@ -64,7 +63,8 @@ def wait_until_gone(cluster: Cluster, query: Query, deadline: float, check: Call
     while True:
         check()
         listed, version = cluster.list(query)
-        left = {str(item["metadata"]["uid"]): str(item["metadata"]["name"]) for item in listed}
+        going = [item["metadata"] for item in listed if item["metadata"].get("deletionTimestamp")]
+        left = {metadata["uid"]: str(metadata["name"]) for metadata in going}
         if not left:
             return
         if time.monotonic() > deadline:
@@ -74,6 +74,6 @@ def wait_until_gone(cluster: Cluster, query: Query, deadline: float, check: Call
             )
         for event, item in cluster.watch(query, version, _WATCH_S):
             if event == "DELETED":
-                left.pop(str(item["metadata"]["uid"]), None)
+                left.pop(item["metadata"]["uid"], None)
             if not left:
                 break

@@ -1,0 +1,51 @@
+"""Objects that are deleted, and others that a controller makes in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import WaitTimeoutError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.deleting import delete_matching
+
+PODS = Query("v1", "Pod", "monitoring", label_selector="app=prometheus")
+
+
+def _pod(uid: str, **metadata: str) -> Manifest:
+    return {"metadata": {"name": "prometheus-0", "uid": uid, **metadata}}
+
+
+class _Cluster:
+    """Shows the old pod until the pods are deleted, then what is in `after`."""
+
+    def __init__(self, after: list[Manifest]) -> None:
+        self._shown = [_pod("old")]
+        self._after = after
+
+    def serves(self, *_kind: str) -> bool:
+        return True
+
+    def list(self, query: Query) -> tuple[list[Manifest], str]:
+        return self._shown, "1"
+
+    def watch(self, query: Query, resource_version: str, timeout_s: int) -> Iterator[tuple[str, Manifest]]:
+        return iter(())
+
+    def delete_collection(self, query: Query) -> None:
+        self._shown = self._after
+
+
+def _delete(after: list[Manifest]) -> list[str]:
+    cluster: Any = _Cluster(after)
+    return delete_matching(cast(Cluster, cluster), PODS, check_mode=False, timeout_s=0.1, check=lambda: None)
+
+
+def test_what_a_controller_makes_in_its_place_is_not_awaited() -> None:
+    assert _delete([_pod("new")]) == ["prometheus-0"]
+
+
+def test_what_is_still_being_deleted_is_told() -> None:
+    with pytest.raises(WaitTimeoutError, match="1 of Pod objects in monitoring with app=prometheus are still there"):
+        _delete([_pod("old", deletionTimestamp="2026-01-01T00:00:00Z"), _pod("new")])
