@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
@@ -41,11 +42,11 @@ class ActionModule(PerfAction):
         """Wait, telling the driver how it goes."""
         goal = _goal(context.args)
         started = time.monotonic()
-        reporter = _Reporter(context, goal)
+        reporter = _Reporter(context.command_directory(), goal)
         try:
             progress = wait_for(context.cluster(), goal, context.check_interrupted, reporter)
         except NotReachedError as error:
-            _keep(context, error.result["objects"])
+            _keep(context.command_directory(), error.result["objects"])
             error.result = {"objects": _names(error.result["objects"])}
             raise
         finally:
@@ -85,10 +86,10 @@ def _states(kind: str, until: list[str], stable_s: float) -> tuple[Predicate, ..
 
 
 class _Reporter:
-    """Keeps ``waiting.json`` while the wait lasts, for whoever looks on."""
+    """Keeps ``waiting.json`` in *directory*, if there is one, while the wait lasts, for whoever looks on."""
 
-    def __init__(self, context: VerbContext, goal: Goal) -> None:
-        self._path = context.directory / "waiting.json"
+    def __init__(self, directory: Path | None, goal: Goal) -> None:
+        self._path = directory / "waiting.json" if directory else None
         self._document = {
             "schema": "psap.perf/waiting/1",
             "what": goal.described,
@@ -99,17 +100,19 @@ class _Reporter:
 
     def __call__(self, progress: Progress) -> None:
         note = f"{progress.reached} of {progress.seen}; {progress.note}"
-        if note != self._last:
+        if self._path and note != self._last:
             self._last = note
             write_json(self._path, {**self._document, "last": note})
 
     def end(self) -> None:
-        self._path.unlink(missing_ok=True)
+        if self._path:
+            self._path.unlink(missing_ok=True)
 
 
-def _keep(context: VerbContext, objects: list[Manifest]) -> None:
-    texts = [dump_yaml(readable(item)) for item in objects]
-    write_text(context.directory / "artifacts" / "awaited.yml", "---\n" + "---\n".join(texts))
+def _keep(directory: Path | None, objects: list[Manifest]) -> None:
+    if directory:
+        texts = [dump_yaml(readable(item)) for item in objects]
+        write_text(directory / "artifacts" / "awaited.yml", "---\n" + "---\n".join(texts))
 
 
 def _brief(objects: tuple[Manifest, ...]) -> list[Manifest]:

@@ -14,6 +14,7 @@ description:
     image that cannot be pulled, a container that cannot be made, or crashes over and over. A MachineSet is given up
     when one of its machines failed.
   - While it waits, C(waiting.json) of the command says for what and since when.
+  - In a play without a command neither file is written.
 author: The psap.perf developers
 extends_documentation_fragment: [psap.perf.query]
 options:

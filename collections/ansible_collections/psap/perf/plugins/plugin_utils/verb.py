@@ -60,13 +60,18 @@ class VerbContext:
 
         :raises UsageError: outside a command.
         """
-        opened = self.opened_directories()
-        if self.role is None or self.role not in opened:
+        directory = self.command_directory()
+        if directory is None:
             raise UsageError(
                 "this verb works inside a command, a role whose meta/main.yml depends on psap.perf.command; "
                 f"{self.role or 'a task outside any role'} has no artifact directory"
             )
-        return Path(opened[self.role])
+        return directory
+
+    def command_directory(self) -> Path | None:
+        """The same, or None outside a command."""
+        found = self.opened_directories().get(self.role) if self.role else None
+        return Path(found) if found else None
 
     def opened_directories(self) -> Mapping[str, str]:
         """The directories of the commands that this host is in, by role."""
