@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible.errors import AnsibleFilterError
+from ansible_collections.psap.perf.plugins.filter.training_plan import FilterModule
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.plan import Plan, make_plan, without_nulls
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.sources import CONVERTERS
@@ -17,13 +19,18 @@ PROJECT = Path(__file__).resolve().parents[3]
 ALPACA = "https://raw.githubusercontent.com/tatsu-lab/stanford_alpaca/main/alpaca_data.json"
 
 
-def plan(**changes: Any) -> Plan:
-    """The plan of the declared defaults with *changes*, whose names lack the flow's."""
+def declared(**changes: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Settings and cells of the declared defaults with *changes*, whose names lack the flow's."""
     options = Project(PROJECT).settings_of("fine_tuning")
     settings = {option.name: option.default for option in options}
     settings.update({f"fine_tuning_{name}": value for name, value in changes.items()})
     found = cells(options, settings, [])
-    return make_plan(settings, [{"index": one.index, "name": one.name, "values": one.values} for one in found])
+    return settings, [{"index": one.index, "name": one.name, "values": one.values} for one in found]
+
+
+def plan(**changes: Any) -> Plan:
+    """The plan of that."""
+    return make_plan(*declared(**changes))
 
 
 # how many cells the presets make that make several
@@ -137,6 +144,17 @@ def test_several_models_train_alone_and_then_all_at_once() -> None:
     ]
     assert all(len(one.name) <= 50 for one in cell.trainings)
     assert len(planned.downloads) == 3
+
+
+def test_the_filter_refuses_more_jobs_at_once_than_ansible_runs_and_names_the_secrets() -> None:
+    training_plan = FilterModule().filters()["training_plan"]
+    settings, found = declared(mode="multi_model", multi_model=[{"name": "org/model@hf", "replicas": 5}])
+    sources = settings["fine_tuning_sources"]
+    settings["fine_tuning_sources"] = {**sources, "hf": {**sources["hf"], "secret": "env:TOKEN"}}
+    planned = training_plan(settings, found, forks="5")
+    assert (planned["secrets"], len(planned["cells"][0]["trainings"])) == (["env:TOKEN"], 6)
+    with pytest.raises(AnsibleFilterError, match="5 jobs at once need as many forks, but Ansible has 4"):
+        training_plan(settings, found, forks=4)
 
 
 def test_a_load_of_many_jobs_has_a_rate() -> None:

@@ -19,10 +19,7 @@ OPENING = "command"
 ROLES = sorted(path for path in (COLLECTION / "roles").iterdir() if path.is_dir() and path.name != OPENING)
 MODULES = COLLECTION / "plugins/modules"
 VERBS = {".".join(("psap.perf", *path.relative_to(MODULES).with_suffix("").parts)) for path in MODULES.rglob("*.py")}
-READING = {
-    f"psap.perf.{verb}"
-    for verb in ("wait", "look", "capture", "note", "free_resources", "preflight", "prometheus.wait")
-}
+READING = {f"psap.perf.{verb}" for verb in ("wait", "look", "capture", "note", "preflight", "prometheus.wait")}
 BUILTIN = {
     "ansible.builtin.assert",
     "ansible.builtin.debug",

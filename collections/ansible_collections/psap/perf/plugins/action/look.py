@@ -3,6 +3,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import jmespath
+import jmespath.exceptions
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Query
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import readable
 from ansible_collections.psap.perf.plugins.modules.look import DOCUMENTATION
@@ -22,5 +27,13 @@ class ActionModule(PerfAction):
         if not cluster.serves(args["api_version"], args["kind"]):
             return VerbResult(values={"objects": [], "served": False})
         query = Query(args["api_version"], args["kind"], args["namespace"], args["name"], args["label_selector"])
+        part = _expression(args["query"]).search if args["query"] else dict
         found, _version = cluster.list(query)
-        return VerbResult(values={"objects": [readable(item) for item in found], "served": True})
+        return VerbResult(values={"objects": [part(readable(item)) for item in found], "served": True})
+
+
+def _expression(text: str) -> Any:
+    try:
+        return jmespath.compile(text)
+    except jmespath.exceptions.JMESPathError as error:
+        raise UsageError(f"query: {text!r} is no JMESPath: {error}") from error

@@ -18,6 +18,8 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Reach the cluster, and check what it serves."""
+        for reference in context.args["secrets"]:
+            context.secret(reference)
         cluster = context.cluster()
         needed = [(wanted["api_version"], wanted["kind"]) for wanted in context.args["requires"]]
         missing = [(version, kind) for version, kind in needed if not cluster.serves(version, kind)]

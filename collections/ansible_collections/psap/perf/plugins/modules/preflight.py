@@ -26,6 +26,11 @@ options:
         description: Its API group and version.
         type: str
         required: true
+  secrets:
+    description: References of secrets that must be there, such as V(file:NAME).
+    type: list
+    elements: str
+    default: []
 """
 
 EXAMPLES = r"""

@@ -1,0 +1,93 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: choose_components
+short_description: Choose the components of a DataScienceCluster
+version_added: 0.1.0
+description:
+  - Reads from the CustomResourceDefinition which components this version has, and refuses others.
+author: The psap.perf developers
+positional: present
+options:
+  _input:
+    description:
+      - The CustomResourceDefinition of DataScienceClusters; empty where OpenShift AI is not installed, of which then
+        nothing is known, and nothing refused.
+    type: dict
+    required: true
+  present:
+    description: The DataScienceCluster as it is; empty for none.
+    type: dict
+    default: {}
+  name:
+    description: Name of the DataScienceCluster; empty for that of O(present), or else V(default-dsc).
+    type: str
+    default: ""
+  enable:
+    description: The components to have.
+    type: list
+    elements: str
+    default: []
+  others:
+    description: Whether the components that are not named are removed, or left as they are.
+    type: str
+    choices: [removed, unchanged]
+    default: removed
+  extra_settings:
+    description:
+      - Values by dotted paths, such as V(spec.components.kserve.serving.managementState), put over that. V(Removed) for
+        what this version does not have is left out.
+    type: dict
+    default: {}
+"""
+
+EXAMPLES = r"""
+- name: Choose the components
+  ansible.builtin.set_fact:
+    chosen: "{{ definitions.objects | first | psap.perf.choose_components(enable=['dashboard', 'trainingoperator']) }}"
+"""
+
+RETURN = r"""
+_value:
+  description:
+    - C(available), the names of the components that this version has, and C(definition), the DataScienceCluster as it
+      is to be.
+  type: dict
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.openshift.components import (
+    available,
+    chosen,
+    schema_of,
+    with_settings,
+)
+from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
+
+
+class FilterModule:
+    """Choose the components of a DataScienceCluster."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The one of this file."""
+        return {"choose_components": documented(DOCUMENTATION, _compute)}
+
+
+def _compute(args: Mapping[str, Any]) -> dict[str, Any]:
+    schema, present = schema_of(args[INPUT]), args["present"]
+    components = (present.get("spec") or {}).get("components") or {}
+    manifest: Manifest = {
+        "apiVersion": "datasciencecluster.opendatahub.io/v1",
+        "kind": "DataScienceCluster",
+        "metadata": {"name": args["name"] or (present["metadata"]["name"] if present else "default-dsc")},
+        "spec": {
+            "components": chosen(schema, components, args["enable"], others_removed=args["others"] == "removed"),
+        },
+    }
+    return {"available": available(schema), "definition": with_settings(manifest, args["extra_settings"], schema)}

@@ -1,0 +1,79 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: free_resources
+short_description: Compute the free resources of each node
+version_added: 0.1.0
+description:
+  - What is allocatable, less the requests of all pods that have not ended, less a margin. Nodes that are not Ready, or
+    cordoned, are left out.
+author: The psap.perf developers
+positional: pods
+options:
+  _input:
+    description: The nodes.
+    type: list
+    elements: dict
+    required: true
+  pods:
+    description:
+      - All pods of the cluster, without those that are to count as if they were not there. Read are C(status.phase)
+        and, of C(spec), C(nodeName), C(overhead), C(resources), and C(resources) and C(restartPolicy) of its
+        C(containers) and C(initContainers).
+    type: list
+    elements: dict
+    required: true
+  resources:
+    description: Which resources, such as V(cpu), V(memory), V(nvidia.com/gpu).
+    type: list
+    elements: str
+    default: [cpu, memory]
+  margin:
+    description: What stays free, a quantity by resource.
+    type: dict
+    default: {}
+"""
+
+EXAMPLES = r"""
+- name: Compute what is free
+  ansible.builtin.set_fact:
+    free: "{{ nodes.objects | psap.perf.free_resources(pods.objects, margin={'cpu': '10m', 'memory': '200Mi'}) }}"
+"""
+
+RETURN = r"""
+_value:
+  description: Name and free resources of each node; a resource of which nothing is free is left out.
+  type: list
+  elements: dict
+  sample: [{name: worker-0, free: {cpu: 31990m, memory: 120000Mi}}]
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.machines.free_resources import free_of, is_usable
+from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
+
+
+class FilterModule:
+    """Compute the free resources of each node."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The one of this file."""
+        return {"free_resources": documented(DOCUMENTATION, _compute)}
+
+
+def _compute(args: Mapping[str, Any]) -> list[dict[str, Any]]:
+    on_node: dict[str | None, list[Manifest]] = defaultdict(list)
+    for pod in args["pods"]:
+        on_node[pod["spec"].get("nodeName")].append(pod)
+    names = {node["metadata"]["name"]: node for node in args[INPUT] if is_usable(node)}
+    return [
+        {"name": name, "free": free_of(node, on_node[name], args["resources"], args["margin"])}
+        for name, node in names.items()
+    ]

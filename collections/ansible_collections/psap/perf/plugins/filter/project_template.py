@@ -1,0 +1,74 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: project_template
+short_description: Compute the project request template
+version_added: 0.1.0
+description:
+  - Takes the Template that OpenShift's configuration names, or else the one that OpenShift uses by itself, and puts an
+    annotation on its Project, or takes it away.
+  - Fails when the Template that is configured is not there, or does not make one Project.
+author: The psap.perf developers
+positional: configuration
+options:
+  _input:
+    description: The Templates of the namespace C(openshift-config).
+    type: list
+    elements: dict
+    required: true
+  configuration:
+    description: The Project C(cluster) of C(config.openshift.io/v1); empty for none.
+    type: dict
+    required: true
+  key:
+    description: The annotation.
+    type: str
+    required: true
+  value:
+    description: Its value; not given, the annotation is taken away.
+    type: str
+"""
+
+EXAMPLES = r"""
+- name: Say how new projects are to be
+  ansible.builtin.set_fact:
+    template: "{{ templates.objects | psap.perf.project_template(configuration, key='team', value='psap') }}"
+"""
+
+RETURN = r"""
+_value:
+  description:
+    - C(name), the Template's name; C(own), whether it is, or will be, one of this collection and not one of the
+      cluster's administrators; C(needed), whether it must be there, since without one OpenShift makes the same projects
+      by itself; C(definition), the Template as it is to be, empty when none is needed.
+  type: dict
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.openshift.projects import change_for
+from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
+
+
+class FilterModule:
+    """Compute the project request template."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The one of this file."""
+        return {"project_template": documented(DOCUMENTATION, _compute)}
+
+
+def _compute(args: Mapping[str, Any]) -> dict[str, Any]:
+    spec = args["configuration"].get("spec") or {}
+    configured = (spec.get("projectRequestTemplate") or {}).get("name")
+    change = change_for(configured, args[INPUT], args["key"], args["value"])
+    return {
+        "name": change.name,
+        "own": change.is_own,
+        "needed": change.template is not None,
+        "definition": change.template or {},
+    }
