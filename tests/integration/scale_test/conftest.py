@@ -122,12 +122,12 @@ class Submission:
         return requests.Place(str(self.folder), directory, self.folder / "src", self.folder / "artifacts")
 
     def crowd(self) -> None:
-        """Of 24 workloads of whole nodes 4 are of high priority; the last of them comes to 20 nodes that are taken.
+        """Of 30 workloads of whole nodes each sixth is of high priority; the last of those finds all 20 nodes taken.
 
-        They run for so long that those before are still there when it comes, however busy the machine is.
+        They run for so long, and come so slowly, that this holds on a busy machine too.
         """
         self.priorities = [Priority("low", 0, weight=5), Priority("high", 1000)]
-        self.count, self.gpus, self.rate, self.duration_s = 24, 8, 8.0, 20.0
+        self.count, self.gpus, self.rate, self.duration_s = 30, 8, 2.0, 30.0
 
     async def run(self) -> SessionEnd:
         endpoint = self.endpoint or load_endpoint(self.lab.kubeconfig)

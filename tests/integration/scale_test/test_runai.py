@@ -63,7 +63,7 @@ def test_priorities_reach_the_pods(project: Submission) -> None:
     project.crowd()
     project.kind = "trainingworkload"
     end = project.submit()
-    assert end.accounting.submitted == end.accounting.completed + end.accounting.failed == 24
+    assert end.accounting.submitted == end.accounting.completed + end.accounting.failed == 30
     priorities = {row["name"]: row["priority"] for row in project.rows("submissions")}
     victims = [row for row in project.rows("transitions") if row["transition"] == "evicted" and row["kind"] == "Pod"]
     assert victims

@@ -86,7 +86,7 @@ def test_a_pod_without_a_controller_that_is_preempted_has_failed(submission: Sub
     submission.crowd()
     submission.kind = "pod"
     accounting = submission.submit().accounting
-    assert accounting.submitted == accounting.completed + accounting.failed == 24
+    assert accounting.submitted == accounting.completed + accounting.failed == 30
     assert accounting.identity_holds
     evicted = [row for row in submission.rows("transitions") if row["transition"] == "evicted"]
     assert accounting.failed_by_cause == {"PreemptionByScheduler": len(evicted)}
@@ -96,10 +96,10 @@ def test_a_pod_without_a_controller_that_is_preempted_has_failed(submission: Sub
 def test_jobs_of_high_priority_preempt_those_of_low_priority(submission: Submission) -> None:
     submission.crowd()
     end = submission.submit()
-    assert end.accounting.sentence() == "24 of 24 workloads submitted: 24 completed, 0 failed, 0 lost"
+    assert end.accounting.sentence() == "30 of 30 workloads submitted: 30 completed, 0 failed, 0 lost"
     assert end.accounting.identity_holds
     sent = {row["name"]: row for row in submission.rows("submissions")}
-    assert Counter(row["priority"] for row in sent.values()) == {0: 20, 1000: 4}
+    assert Counter(row["priority"] for row in sent.values()) == {0: 25, 1000: 5}
     pods = [row for row in submission.rows("transitions") if row["kind"] == "Pod"]
     victims = [row for row in pods if row["transition"] == "evicted"]
     assert {row["reason"] for row in victims} == {"PreemptionByScheduler"}
