@@ -18,7 +18,7 @@ ON_OPENSHIFT = $(patsubst molecule/%/molecule.yml,%,$(shell grep -l 'PERF_LAB_PR
 # run scenarios on a lab of their own: its name, its options, the scenarios
 molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/on_lab.sh $(1) $(2) molecule test --report $(addprefix --scenario-name ,$(3)))
 
-.PHONY: help run test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit fuzz integration integration-kubernetes integration-openshift programs molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
+.PHONY: help run sanity galaxy test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit fuzz integration integration-kubernetes integration-openshift programs molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -53,6 +53,14 @@ lint: $(DEV)
 	@$(BIN)/ruff format --check --quiet .
 	@$(ON_PATH) yamllint --strict .
 	@$(ON_PATH) ansible-lint --offline -q
+
+sanity: $(DEV) ## what ansible-core says of the collection: ansible-test sanity
+	@echo "== ansible-test sanity"
+	@$(ON_PATH) sh tests/sanity.sh
+
+galaxy: $(DEV) ## build the collection into dist, and check it as Galaxy does on import
+	@echo "== Galaxy's import"
+	@$(ON_PATH) sh tests/galaxy.sh
 
 types: $(DEV)
 	@echo "== types"
@@ -105,9 +113,9 @@ test-matrix: ## unit tests, settings, commands, main job: every supported pair o
 	@sh tests/test_matrix.sh $(PAIRS)
 
 # the longest first, so that short ones fill what is left
-test-labs: integration-openshift integration-kubernetes molecule-openshift molecule-kubernetes fuzz browser
+test-labs: integration-openshift integration-kubernetes molecule-openshift molecule-kubernetes sanity fuzz browser
 
-test-deep: test-deep-tests test-deep-molecule test-deep-fuzz ## what make test leaves out, in parts of up to an hour
+test-deep: galaxy test-deep-tests test-deep-molecule test-deep-fuzz ## what make test leaves out, in parts of up to an hour
 
 test-deep-tests: programs ## long runs, and faults at every step
 	@$(PYTEST) -m deep tests/unit tests/integration

@@ -13,7 +13,7 @@ description:
   - Writes C(run.json), C(ansible.log), C(timeline.csv), C(failures.jsonl), and of every command C(status.json) and
     C(FAILURE).
   - Without it no verb of the collection works.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 requirements:
   - enabled in C(callbacks_enabled)
 """

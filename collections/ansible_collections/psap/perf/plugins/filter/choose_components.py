@@ -9,7 +9,7 @@ short_description: Choose the components of a DataScienceCluster
 version_added: 0.1.0
 description:
   - Reads from the CustomResourceDefinition which components this version has, and refuses others.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 positional: present
 options:
   _input:

@@ -10,7 +10,7 @@ version_added: 0.1.0
 description:
   - What is allocatable, less the requests of all pods that have not ended, less a margin. Nodes that are not Ready, or
     cordoned, are left out.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 positional: pods
 options:
   _input:

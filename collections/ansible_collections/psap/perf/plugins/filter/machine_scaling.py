@@ -10,7 +10,7 @@ version_added: 0.1.0
 description:
   - The provider (AWS, IBM Cloud, Google Cloud, Azure) is read from the MachineSets.
   - Without O(name) the machines of all sets of the type count, and the first set takes up the difference.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 positional: machines, pods
 options:
   _input:

@@ -10,7 +10,7 @@ version_added: 0.1.0
 description:
   - They stand in the annotation C(alm-examples) of its ClusterServiceVersion. An example that there is not is refused;
     the error lists those that there are.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 positional: which
 options:
   _input:

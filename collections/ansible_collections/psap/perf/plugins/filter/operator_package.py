@@ -9,7 +9,7 @@ short_description: Choose an operator's channel and version from its PackageMani
 version_added: 0.1.0
 description:
   - What the catalog does not have is refused; the error lists what it has.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   _input:
     description: The PackageManifest.

@@ -11,7 +11,7 @@ description:
   - Takes the Template that OpenShift's configuration names, or else the one that OpenShift uses by itself, and puts an
     annotation on its Project, or takes it away.
   - Fails when the Template that is configured is not there, or does not make one Project.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 positional: configuration
 options:
   _input:

@@ -11,7 +11,7 @@ description:
   - For the first play of the flow fine_tuning, after M(psap.perf.settings). It looks up models and data sets in the
     sources, and names the jobs of each cell.
   - Says all that is wrong at once, and names the setting of each.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 positional: cells
 options:
   _input:

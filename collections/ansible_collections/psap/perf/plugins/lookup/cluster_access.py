@@ -12,7 +12,7 @@ description:
     them. It is resolved as the verbs of this collection resolve it, so that both reach the same cluster.
   - The host's variables C(perf_kubeconfig), C(perf_kube_context) and C(perf_kube_proxy) come first, then
     E(K8S_AUTH_KUBECONFIG), E(K8S_AUTH_CONTEXT) and E(K8S_AUTH_PROXY), then E(KUBECONFIG). An empty text names nothing.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   _terms:
     description: There are none.

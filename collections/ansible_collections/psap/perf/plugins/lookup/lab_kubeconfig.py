@@ -11,7 +11,7 @@ description:
   - The kubeconfig that C(perflab up) writes for a lab of this machine; the lab need not be running.
   - Labs are kept below E(PERFLAB_HOME), else below C(perflab) of E(XDG_STATE_HOME), else below
     C(~/.local/state/perflab).
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   _terms:
     description: Names of labs; the one that E(PERF_LAB) names, or C(default), if none is given.

@@ -12,7 +12,7 @@ description:
     field manager C(psap.perf). An object that is already as described is not changed.
   - In check mode the server's dry run is shown; where the namespace or the CRD is not there yet, the rendered manifest.
   - With O(state=absent) the objects are deleted, in reverse order, and it is waited until they are gone.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   template:
     description:

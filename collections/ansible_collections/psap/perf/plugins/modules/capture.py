@@ -12,7 +12,7 @@ description:
     file with the server's table.
   - What it could not get is in its result and in C(artifacts/not_captured.txt); it never fails, so that it never hides
     the failure that it documents.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   namespace:
     description: The namespace of objects and logs that name none; its events are kept too.

@@ -10,7 +10,7 @@ version_added: 0.1.0
 description:
   - Writes C(cell.json) in the cell's directory when the cell begins and when it has ended.
   - Refuses to begin when the run was asked to stop.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   cell:
     description: The cell, as M(psap.perf.settings) lists it.

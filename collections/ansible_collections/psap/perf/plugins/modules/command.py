@@ -13,7 +13,7 @@ description:
   - The role P(psap.perf.command#role) calls it; a command depends on that role in its C(meta/main.yml).
   - Writes C(args.yml), C(command.txt) and C(status.json) there.
   - Refuses to open when the run was asked to stop, unless a finalizer is at work.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options: {}
 """
 

@@ -12,7 +12,7 @@ description:
     followed; finalizers and cells keep theirs until here.
   - Fails a run in which no command opened, as happens when tags select nothing.
   - Searches the run directory for every secret that the run used, and its base64; a hit fails the run.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   expect_commands:
     description: Whether a run without any command is a failure.

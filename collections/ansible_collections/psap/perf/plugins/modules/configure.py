@@ -13,7 +13,7 @@ description:
     comments.
   - A ConfigMap that is missing is made. A text that is no YAML dictionary is refused.
   - In check mode it says what would change.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   name:
     description: The ConfigMap's name.

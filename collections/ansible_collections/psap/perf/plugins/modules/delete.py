@@ -11,7 +11,7 @@ description:
   - Deletes in one request for each kind, and waits until the objects are gone; those that a controller makes in their
     place may be there then. Nothing to delete is no change, nor is a kind that the cluster does not know.
   - In check mode it says what would go.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   kinds:
     description: The kinds, deleted one after the other in this order.

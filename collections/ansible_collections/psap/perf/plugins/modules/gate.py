@@ -11,7 +11,7 @@ description:
   - Fails when a task of an earlier play, or of another lane, failed in this attempt at the run.
   - Ansible drops a failed lane and goes on with the other hosts; the next play would test an unprepared cluster.
     Every phase of a flow but capture and cleanup begins with this.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options: {}
 """
 

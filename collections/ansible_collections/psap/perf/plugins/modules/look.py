@@ -9,7 +9,7 @@ short_description: Get objects from the cluster
 version_added: 0.1.0
 description:
   - What a command must know before it acts. Nothing found is no failure, nor is a kind that the cluster does not serve.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.query]
 options:
   query:

@@ -10,7 +10,7 @@ version_added: 0.1.0
 description:
   - Other labels and annotations stay as they are, whoever set them. What is already so is no change.
   - In check mode it says what would change.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.query]
 options:
   labels:

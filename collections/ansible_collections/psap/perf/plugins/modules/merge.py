@@ -12,7 +12,7 @@ description:
     owner of what it describes, and would take away next time what it does not describe any more.
   - What is already so is no change. In check mode it says what would change; an object that is not there yet is then
     taken for one that an earlier command is to make.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   kind:
     description: The object's kind.

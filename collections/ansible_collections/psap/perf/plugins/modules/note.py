@@ -10,7 +10,7 @@ version_added: 0.1.0
 description:
   - Writes values that whoever comes after wants to know, such as a server's address, to a document in C(artifacts/) of
     the command. It changes nothing of the cluster.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   file:
     description: Name of the document, without ending.

@@ -10,7 +10,7 @@ version_added: 0.1.0
 description:
   - Runs before anything is touched, and keeps in C(run.json) which cluster it is, and what of it is simulated or
     emulated.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   requires:
     description: Kinds that the cluster must serve.

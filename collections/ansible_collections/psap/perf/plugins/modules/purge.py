@@ -11,7 +11,7 @@ description:
   - For what is left of a product, whether or not its controllers still run. The objects of all namespaces are deleted,
     kind after kind, and the definitions when none is left.
   - Nothing to remove is no change. In check mode it says what would go.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   groups:
     description: API groups whose definitions go, with those of the groups below them; V(x.io) stands for V(y.x.io) too.

@@ -11,7 +11,7 @@ description:
   - Runs a program, without a shell, on the controller or over the connection of the host.
   - Its output goes to C(artifacts/<log>.log) of the command, with secrets replaced.
   - On the controller it ends with the task, however that ends, together with all that it started.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   argv:
     description: The program and its arguments.

@@ -17,7 +17,7 @@ description:
     with C(dimension), minus those that the setting C(matrix_skip_if) leaves out; C(matrix_experiments) makes several
     products, one after the other. The variable C(perf_cells), a list of indices, restricts them; the driver resumes
     and parallelizes so.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   flow:
     description: The flow whose settings are checked and recorded.

@@ -15,7 +15,7 @@ description:
     when one of its machines failed.
   - While it waits, C(waiting.json) of the command says for what and since when.
   - In a play without a command neither file is written.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.query]
 options:
   field_selector:

@@ -14,7 +14,7 @@ description:
   - Gives a lane the variables of the host that it belongs to.
   - Gives the values that a former run recorded, with C(perf_replay) in the extra vars.
   - Converts the texts of C(-e name=text) to the declared type.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   _supported:
     description: Nothing is configured; enable the plugin in C(vars_plugins_enabled) of ansible.cfg.

@@ -12,7 +12,7 @@ description:
     result is C(src/config.json) of the command. It changes nothing of the cluster.
   - The ConfigMaps that bring it into the pods, with a description of the job and the programs that run there, are
     returned, for C(psap.perf.apply).
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   base:
     description: The base configuration, a YAML file in C(files/) of the role.

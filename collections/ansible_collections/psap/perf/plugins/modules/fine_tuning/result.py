@@ -11,7 +11,7 @@ description:
   - Reads the job, its pods and the node of its main pod, and writes C(artifacts/fine_tuning.json) of the command, by
     which the analysis knows a fine-tuning result. It is for C(always), before the job is removed.
   - Where there is no such job, nothing was tried and nothing is written.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.query]
 options:
   name:

@@ -11,7 +11,7 @@ description:
   - After a cluster was asleep for long, its nodes' certificates have run out, and somebody must approve new ones.
   - Approves only what a node of the cluster asks for itself, or OpenShift's node bootstrapper for it; anything else
     that is pending is left alone and told in C(refused). Nothing to approve is no change.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   timeout:
     description: How long to wait until all nodes are ready, as seconds or like V(90s).

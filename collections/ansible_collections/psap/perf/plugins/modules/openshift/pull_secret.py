@@ -11,7 +11,7 @@ description:
   - OpenShift hands the Secret C(pull-secret) of C(openshift-config) to every node. Credentials of other registries in
     it stay as they are; what was added is noted on it, so that V(absent) takes away only that.
   - In check mode it says whether it would change. No credentials are shown.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   credentials:
     description:

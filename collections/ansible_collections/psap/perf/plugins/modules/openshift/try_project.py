@@ -11,7 +11,7 @@ description:
   - OpenShift's API server follows its configuration only after it was rolled out anew, which takes minutes; a project
     that is made for a trial tells when. Each has a name of its own, C(psap-perf-trial-...), and is deleted at once.
   - In check mode nothing is made.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   key:
     description: The annotation.

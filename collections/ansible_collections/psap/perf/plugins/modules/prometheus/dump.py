@@ -11,7 +11,7 @@ description:
   - Writes a C(.tar.gz) that C(prometheus --storage.tsdb.path) opens once it is unpacked, and reads it to its end.
   - With O(via=api) it is a snapshot, which is consistent; Prometheus must run on this machine. With O(via=exec) it is
     the folder in the pod; its log is written while it is read, and Prometheus repairs its end.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.prometheus]
 options:
   via:

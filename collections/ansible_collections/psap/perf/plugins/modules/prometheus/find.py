@@ -10,7 +10,7 @@ version_added: 0.1.0
 description:
   - Where it is, and whether its database is reached by its admin API or in its pods. It changes nothing, and no token
     is in what it returns.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.prometheus]
 options:
   via:

@@ -13,7 +13,7 @@ description:
   - A query that is the name of a metric, with or without labels, gives the samples as they were scraped. All others are
     computed at every step.
   - What Prometheus refuses is asked of the others all the same; then the task fails with exit code 5.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.prometheus]
 options:
   file:

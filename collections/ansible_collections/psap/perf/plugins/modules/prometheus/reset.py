@@ -9,7 +9,7 @@ short_description: Reset the Prometheus database by its admin API
 version_added: 0.1.0
 description:
   - Deletes all series and frees their space, then waits until every target was scraped again.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.prometheus]
 options:
   timeout:

@@ -9,7 +9,7 @@ short_description: Wait until a PromQL query returns series
 version_added: 0.1.0
 description:
   - Asks each query over and over, on one clock, until each gives as many series as it should. It changes nothing.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.prometheus]
 options:
   series:

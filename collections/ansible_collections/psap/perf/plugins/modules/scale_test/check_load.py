@@ -11,7 +11,7 @@ description:
   - For the first play of the flow scale_test, after C(psap.perf.settings). It reads the trace and looks for the
     template, and asks no cluster.
   - Says all that is wrong at once, and names the setting of each.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   settings:
     description: The flow's settings by name, as C(psap.perf.settings) returns them.

@@ -14,7 +14,7 @@ description:
     6 when a measure has too few values to be judged.
   - Without I(recording) it only checks the thresholds, so that a wrong name is refused before anything is measured;
     this works outside of a command too.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 options:
   thresholds:
     description:

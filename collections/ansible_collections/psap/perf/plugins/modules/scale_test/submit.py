@@ -15,7 +15,7 @@ description:
     command are complete in every case, and readable up to that moment after a kill.
   - A lost answer, a 429, a 5xx and a broken connection are tried again; names follow from the run and the index, so
     that nothing is submitted twice.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.metrics]
 options:
   template:

@@ -13,7 +13,7 @@ description:
   - Workloads that ended before the recording began are left out.
   - Fails with exit code 5 when a workload was deleted before its end, with 1 when time was up before the condition
     held, with 130 when the run is stopped. The files in C(artifacts/) are complete in every case.
-author: The psap.perf developers
+author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.metrics]
 options:
   namespace:
