@@ -71,7 +71,9 @@ def test_a_client_that_does_not_reach_its_server_tries_again_and_then_fails(monk
     waits: list[float] = []
     monkeypatch.setattr(program.time, "sleep", waits.append)
     monkeypatch.setattr(
-        program.subprocess, "run", lambda words: subprocess.CompletedProcess(words, codes.pop(0) if codes else 1)
+        program.subprocess,
+        "run",
+        lambda words, check: subprocess.CompletedProcess(words, codes.pop(0) if codes else 1),
     )
     program.run_client(["iperf3"])
     assert waits == [0]
