@@ -123,13 +123,15 @@ def _markdown(text: str) -> str:
 
 
 def readmes() -> dict[str, str]:
-    """The README of each role by the role's name."""
+    """The README of each role by the role's name; the role that commands depend on has no arguments to list."""
     activate(PROJECT)
-    return {
+    base = "# psap.perf.command\n\nOpens the artifact directory of a command; each command depends on it.\n"
+    commands = {
         spec.role: "\n".join([f"# psap.perf.{spec.role}", "", *_section(group, command, spec)]) + "\n"
         for group, commands in _commands_by_group().items()
         for command, spec in commands.items()
     }
+    return {"command": base, **commands}
 
 
 def write_readmes(roles: Path) -> None:

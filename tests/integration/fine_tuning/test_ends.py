@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 from tests.integration.conftest import PATIENCE_S
 

@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from kubernetes import client, config
 
 from tests.integration.conftest import PATIENCE_S

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.awaiting import Expected, await_series
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Address, Prometheus
 

@@ -6,7 +6,7 @@ import base64
 import json
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 from tests.integration.task_sets import TaskSets
 

@@ -15,8 +15,14 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.applying import 
     apply_all,
     delete_all,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, InvalidError, Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import hidden, readable, with_secrets
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, InvalidError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import (
+    Manifest,
+    hidden,
+    readable,
+    with_secrets,
+)
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 JOB: Manifest = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace": "x"}, "spec": {"a": 1}}
 SECRET: Manifest = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "x"}}

@@ -9,7 +9,8 @@ from typing import Any, cast
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.capturing import Capture, capture_whole_logs
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 
 def pod(name: str, *containers: str) -> dict[str, Any]:

@@ -10,7 +10,8 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.cluster import kinds_by_version
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, configured
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 _KUBECONFIG = """
 apiVersion: v1

@@ -7,8 +7,10 @@ from typing import Any, cast
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import WaitTimeoutError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.deleting import delete_matching
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 PODS = Query("v1", "Pod", "monitoring", label_selector="app=prometheus")
 

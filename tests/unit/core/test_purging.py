@@ -8,8 +8,10 @@ from typing import Any, cast
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import WaitTimeoutError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.purging import Patience, definitions, purge
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 Key = tuple[str, str]
 DEFINITION = "CustomResourceDefinition"

@@ -17,8 +17,9 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.applying import 
     apply_all,
     delete_all,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import (
+    Manifest,
     checked,
     file_name,
     hidden,
@@ -27,6 +28,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import
     with_secrets,
 )
 from ansible_collections.psap.perf.plugins.module_utils.cluster.patching import patched
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.openshift.projects import assigned
 from ansible_collections.psap.perf.plugins.modules.apply import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult

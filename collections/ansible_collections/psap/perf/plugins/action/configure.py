@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Query
 from ansible_collections.psap.perf.plugins.module_utils.cluster.configuring import configured
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import MANAGED_BY
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.modules.configure import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec

@@ -9,8 +9,8 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Query
 from ansible_collections.psap.perf.plugins.module_utils.cluster.deleting import delete_matching
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.modules.delete import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec

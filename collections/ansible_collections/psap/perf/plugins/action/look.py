@@ -8,8 +8,8 @@ from typing import Any
 import jmespath
 import jmespath.exceptions
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Query
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import readable
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.modules.look import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec

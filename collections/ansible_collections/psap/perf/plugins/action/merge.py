@@ -8,8 +8,9 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, plain
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import hidden, readable, stable
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, hidden, readable, stable
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.modules.merge import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec

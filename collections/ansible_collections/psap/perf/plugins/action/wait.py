@@ -10,8 +10,8 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_json, write_text
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import readable
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, readable
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.machines.leaving import failed_machine
 from ansible_collections.psap.perf.plugins.module_utils.waiting.openshift_states import unchanged_for
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.openshift.pull_secrets import (
     added_registries,
     credentials_in,

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, InvalidError, Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, InvalidError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.deleting import wait_until_gone
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import hidden, stable, title
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, hidden, stable, title
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.base.provenance import git_state, versions
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import readable
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, readable
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.cluster.tables import table_text
 
 EVERYWHERE = "*"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import kubernetes
@@ -16,32 +15,13 @@ import urllib3.exceptions
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, certificate_advice, short
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, connect
 from ansible_collections.psap.perf.plugins.module_utils.cluster.kinds_by_version import KindsByVersion
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 FIELD_MANAGER = "psap.perf"
 LAB_CONFIG_MAP = ("kube-system", "perflab")
 _REQUEST_TIMEOUT_S = (10, 60)
 _CHUNK_BYTES = 1 << 16
-
-Manifest = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """Which objects: one by name, or all that the selectors match."""
-
-    api_version: str
-    kind: str
-    namespace: str | None = None
-    name: str | None = None
-    label_selector: str | None = None
-    field_selector: str | None = None
-
-    def __str__(self) -> str:
-        where = f" in {self.namespace}" if self.namespace else ""
-        if self.name:
-            return f"{self.kind} {self.name}{where}"
-        chosen = ",".join(filter(None, (self.label_selector, self.field_selector)))
-        return f"{self.kind} objects{where}{f' with {chosen}' if chosen else ''}"
 
 
 class Cluster:

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, WaitTimeoutError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 _NAMES_SHOWN = 5
 _WATCH_S = 3

@@ -9,8 +9,9 @@ from typing import Any
 
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import HIDDEN
+
+Manifest = dict[str, Any]
 
 MANAGED_BY = {"app.kubernetes.io/managed-by": "psap.perf"}
 # Where kubectl keeps all that it was given, the values of a Secret too.

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, WaitTimeoutError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.applying import query_of
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, Manifest, Query
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import title
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, title
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 _DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 _NAMES_SHOWN = 5

@@ -9,7 +9,8 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Manifest, Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Address
 
 MONITORING = "openshift-monitoring"
