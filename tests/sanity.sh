@@ -10,7 +10,10 @@ mkdir -p "$home/.ansible/test/cache"
 for version in 24.2 25.2; do
     cp tests/get_pip.py "$home/.ansible/test/cache/get_pip_$(echo $version | tr . _).py"
 done
-sh tests/copy_collection.sh "$home/copy"
-cd "$home/copy/ansible_collections/psap/perf"
+# not below the repository, whose .gitignore would hide it all from ansible-test
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+sh tests/copy_collection.sh "$copy"
+cd "$copy/ansible_collections/psap/perf"
 HOME=$home ansible-test sanity --requirements --skip-test import --color no \
     --python "$(python -c 'import sys; print("%d.%d" % sys.version_info[:2])')" "$@"
