@@ -37,7 +37,7 @@ class LocalProcesses:
         except OSError as error:
             raise PerfError(f"submitter {number} cannot be started: {error.strerror}") from error
         # one that died at once has a fate, which is told later
-        with suppress(BrokenPipeError), cast("IO[bytes]", process.stdin) as stream:
+        with suppress(BrokenPipeError), cast(IO[bytes], process.stdin) as stream:
             stream.write(Handed(self.endpoint, os.getpid()).encoded())
         return SubmitterProcess(process, own)
 
