@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import textwrap
 import warnings
 from typing import TYPE_CHECKING, Any, Literal
@@ -56,6 +57,8 @@ STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "psap.perf",
 }
+_CLIP = re.compile(rb'<clipPath id="(\w+)"')
+_CLIP_NAME = re.compile(rb'(<clipPath id="|clip-path="url\(#)(\w+)')
 
 
 def image(figure: Figure, form: Format) -> bytes:
@@ -76,7 +79,14 @@ def image(figure: Figure, form: Format) -> bytes:
             for part, row in zip(parts[:, 0], figure.rows, strict=True):
                 _row(part, row)
         picture.savefig(content, format=form, metadata={"Date": None} if form == "svg" else {"Software": None})
-    return content.getvalue()
+    return _with_numbered_clips(content.getvalue()) if form == "svg" else content.getvalue()
+
+
+def _with_numbered_clips(svg: bytes) -> bytes:
+    """Clip paths named by their order: matplotlib names them by a hash of their bounds, and the last digits of those
+    depend on where the solver of the layout finds its variables in memory."""
+    numbers = {name: b"clip%d" % number for number, name in enumerate(_CLIP.findall(svg))}
+    return _CLIP_NAME.sub(lambda match: match[1] + numbers[match[2]], svg)
 
 
 def _row_pixels(row: tuple[Chart, ...]) -> float:
