@@ -55,11 +55,14 @@ class TemporaryProject:
 
     def command(self, role: str, tasks: list[dict[str, Any]], options: dict[str, Any] | None = None) -> None:
         """Make a command of *tasks*."""
-        folder = self.root / "playbooks" / "roles" / role
         spec = {"argument_specs": {"main": {"short_description": role, "options": options or {}}}}
         meta = {"allow_duplicates": True, "dependencies": [{"role": "psap.perf.command"}]}
-        for name, document in (("meta/main", meta), ("meta/argument_specs", spec), ("tasks/main", tasks)):
-            path = folder / f"{name}.yml"
+        self.role(role, {"meta/main": meta, "meta/argument_specs": spec, "tasks/main": tasks})
+
+    def role(self, role: str, documents: Mapping[str, Any]) -> None:
+        """Make a role of *documents*, by the names of their files without ending."""
+        for name, document in documents.items():
+            path = self.root / "playbooks" / "roles" / role / f"{name}.yml"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(yaml.safe_dump(document, sort_keys=False))
 

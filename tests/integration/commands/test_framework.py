@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import hold, release
 
 from tests.integration.commands.conftest import TemporaryProject
@@ -37,8 +38,6 @@ def _include(role: str, **more: Any) -> Task:
 
 
 def _phase(project: TemporaryProject, name: str, tasks: list[Task], **variables: Any) -> Task:
-    import yaml
-
     path = project.root / "playbooks" / f"{name}.yml"
     path.write_text(yaml.safe_dump(tasks, sort_keys=False))
     include = {"name": name, "ansible.builtin.include_tasks": "shared/phase.yml"}
@@ -69,6 +68,25 @@ def test_nested_commands_groups_and_loops_write_where_they_belong(project: Tempo
     ]
     assert outcome.run["status"] == "ok"
     assert {outcome.status(directory)["status"] for directory in outcome.tree()} == {"ok"}
+
+
+def test_a_role_that_commands_share_has_their_arguments_and_works_in_their_directory(project: TemporaryProject) -> None:
+    note = {"name": "Note", "psap.perf.note": {"file": "given", "values": "{{ __shared }}"}}
+    project.role("shared", {"tasks/main": [note, _fail("no luck")]})
+    include = _include("shared", vars={"__shared": "{{ __psap_perf_command.arguments }}"})
+    project.command("nfd_leaf", [include], {"nfd_leaf_labels": {"type": "list"}, "nfd_leaf_count": {"type": "int"}})
+    outer = _include("nfd_leaf", vars={"nfd_leaf_labels": ["a"], "nfd_leaf_count": 2})
+    project.command("nfd_outer", [outer])
+    project.playbook([{"tasks": [_include("nfd_outer")]}])
+    outcome = project.run()
+    command = outcome.directory / "001__nfd__outer/001__nfd__leaf"
+    assert yaml.safe_load((command / "artifacts/given.yml").read_text()) == {
+        "schema": "psap.perf/given/1",
+        "labels": ["a"],
+        "count": 2,
+    }
+    assert (command / "FAILURE").read_text().startswith("nfd_leaf: Fail\n")
+    assert outcome.run["reason"]["directory"] == str(command)
 
 
 def test_a_failed_prepare_lane_never_starts_the_test_and_cleanup_still_runs(project: TemporaryProject) -> None:

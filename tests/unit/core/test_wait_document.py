@@ -66,7 +66,7 @@ def test_waiting_json_is_as_its_schema_says_and_gone_after(tmp_path: Path) -> No
         check_mode=False,
         diff_mode=False,
         host="sutest",
-        role="server_deploy_redis_server",
+        roles=("server_deploy_redis_server",),
         variables={OPENED: {"directories": {"server_deploy_redis_server": str(tmp_path)}}},
         run_directory=tmp_path,
         interrupted=threading.Event(),

@@ -86,9 +86,3 @@ def test_every_base_is_a_configuration_that_json_can_hold() -> None:
         settings = base(name)
         assert json.loads(json.dumps(settings)) == settings
         assert isinstance(settings["environment"], dict)
-
-
-def test_what_both_commands_run_in_pods_stands_once() -> None:
-    others = {path.name for path in (FILES.parents[1] / "fine_tuning_run_fine_tuning_job/files").glob("*.py")}
-    assert {"entrypoint.py", "dataset.py", "convert_alpaca.py", "convert_alpaca_to_messages.py"} <= others
-    assert not others & {path.name for path in FILES.iterdir()}

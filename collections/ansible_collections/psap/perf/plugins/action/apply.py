@@ -59,11 +59,6 @@ class ActionModule(PerfAction):
         replacing = Replacing(frozenset(args["replace"]), timeout, context.check_interrupted)
         return _result(apply_all(cluster, manifests, context.check_mode, replacing))
 
-    def _roles(self) -> list[str]:
-        """The folder of the command's role: a template may import that of another command by its path there."""
-        role = self._task._role
-        return [str(Path(role._role_path).parent)] if role else []
-
     def _manifests(self, context: VerbContext) -> list[Manifest]:
         template, definition = context.args["template"], context.args["definition"]
         if (template is None) == (definition is None):
@@ -71,8 +66,10 @@ class ActionModule(PerfAction):
         if definition is not None:
             return checked(plain(definition), "definition")
         path = Path(self._find_needle("templates", template))
-        searched = [str(path.parent), *(context.variables.get("ansible_search_path") or []), *self._roles()]
+        # of the task's role, then of the roles that include it
+        others = [f"{place}/templates" for place in context.variables.get("ansible_search_path") or ()]
         surroundings = {**self._templar.available_variables, **_facts(context.cluster(), context.args["namespace"])}
+        searched = [str(path.parent), *others]
         templar = self._templar.copy_with_new_env(searchpath=searched, available_variables=surroundings)
         rendered = templar.template(trust_as_template(path.read_text(encoding="utf-8")))
         # a template that renders to nothing is None

@@ -15,7 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Inter
 from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_command
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
-from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option, read_command
 from ansible_collections.psap.perf.plugins.plugin_utils.preset_layers import LANE_OF
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 
@@ -45,12 +45,19 @@ class ActionModule(PerfAction):
             name,
             environment.attempt,
         )
-        arguments = self._arguments(context, Path(role._role_path))
+        given = self._arguments(context, Path(role._role_path))
+        arguments = {option.name: value for option, value in given}
         write_yaml(directory / "args.yml", {"schema": "psap.perf/args/1", "role": name, "args": arguments})
         write_text(directory / "command.txt", _rerun(environment, context, name, arguments))
         write_json(directory / "status.json", _first_status(context, name, environment.attempt))
         outer = {short: opened[short] for short in map(_short, chain[:-1]) if short in opened}
-        return VerbResult(values={"directory": str(directory), "directories": {**outer, name: str(directory)}})
+        return VerbResult(
+            values={
+                "directory": str(directory),
+                "directories": {**outer, name: str(directory)},
+                "arguments": {option.short_name: value for option, value in given},
+            }
+        )
 
     def _groups(self, context: VerbContext, enclosing: Any, own: tuple[Any, ...]) -> list[str]:
         """Names of the groups around the command, outermost first, down from the enclosing command if there is one."""
@@ -79,11 +86,10 @@ class ActionModule(PerfAction):
     def _play_group(self) -> Any:
         return self._task._parent._play.vars.get("perf_group")
 
-    def _arguments(self, context: VerbContext, role_path: Path) -> dict[str, Any]:
+    def _arguments(self, context: VerbContext, role_path: Path) -> list[tuple[Option, Any]]:
         """Every declared argument with the value it has here; a secret stays the reference it is."""
-        spec = read_command(role_path, role_path)
-        names = [option.name for option in spec.arguments]
-        return {name: plain(context.variables[name]) for name in names if name in context.variables}
+        declared = read_command(role_path, role_path).arguments
+        return [(each, plain(context.variables[each.name])) for each in declared if each.name in context.variables]
 
 
 def _rerun(environment: RunEnvironment, context: VerbContext, role: str, arguments: dict[str, Any]) -> str:

@@ -165,7 +165,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
             at=utc_now(),
             attempt=RunEnvironment.read().attempt,
             host=result.host.get_name(),
-            role=role,
+            role=command.role if command else role,
             what=f"{command.role}: {result.task.name}" if command else str(result.task.get_name()),
             where=f"{result.task.get_path()} on host {result.host.get_name()}",
             why=_message(document),

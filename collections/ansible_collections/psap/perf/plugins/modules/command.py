@@ -33,4 +33,9 @@ directories:
   description: The directories of this command and of those that include it, by role.
   type: dict
   returned: success
+arguments:
+  description:
+    - The arguments of this command by their names without the role's, for a role that several commands include.
+  type: dict
+  returned: success
 """

@@ -46,7 +46,8 @@ class VerbContext:
     check_mode: bool
     diff_mode: bool
     host: str
-    role: str | None
+    roles: tuple[str, ...]
+    """The roles around the task, the innermost last."""
     variables: Mapping[str, Any]
     run_directory: Path
     interrupted: threading.Event
@@ -56,7 +57,7 @@ class VerbContext:
 
     @property
     def directory(self) -> Path:
-        """The directory of the command that the task belongs to.
+        """The directory of the command that the task belongs to, itself or by a role that the command includes.
 
         :raises UsageError: outside a command.
         """
@@ -64,14 +65,14 @@ class VerbContext:
         if directory is None:
             raise UsageError(
                 "this verb works inside a command, a role whose meta/main.yml depends on psap.perf.command; "
-                f"{self.role or 'a task outside any role'} has no artifact directory"
+                f"{self.roles[-1] if self.roles else 'a task outside any role'} has no artifact directory"
             )
         return directory
 
     def command_directory(self) -> Path | None:
         """The same, or None outside a command."""
-        found = self.opened_directories().get(self.role) if self.role else None
-        return Path(found) if found else None
+        opened = self.opened_directories()
+        return next((Path(opened[role]) for role in reversed(self.roles) if role in opened), None)
 
     def opened_directories(self) -> Mapping[str, str]:
         """The directories of the commands that this host is in, by role."""
@@ -203,7 +204,7 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
             check_mode=bool(self._task.check_mode),
             diff_mode=bool(self._task.diff),
             host=str(task_vars.get("inventory_hostname", "localhost")),
-            role=self._task._role.get_name(include_role_fqcn=False) if self._task._role else None,
+            roles=tuple(role.get_name(include_role_fqcn=False) for role in self._task.get_dep_chain() or ()),
             variables=HostVariables(task_vars, self._templar.template),
             run_directory=run,
             interrupted=interrupted,

@@ -29,7 +29,7 @@ class ActionModule(PerfAction):
         return VerbResult(values={"configuration": configuration, "config_maps": made})
 
     def _programs(self, files: dict[str, list[str]]) -> dict[str, dict[str, str]]:
-        """The text of each file of the role, by its name; a file of another command is given by its path."""
+        """The text of each file of the role, or of one that includes it, by its name."""
         return {part: dict(map(self._program, given)) for part, given in files.items()}
 
     def _program(self, given: str) -> tuple[str, str]:

@@ -81,8 +81,7 @@ options:
             default: false
   programs:
     description:
-      - What runs in the pods, files of the role by the end of their ConfigMap's name.
-      - A file of another role is given by its path from C(files/).
+      - What runs in the pods, files of the role, or of one that includes it, by the end of their ConfigMap's name.
     type: dict
     required: true
 """
