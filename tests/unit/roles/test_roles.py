@@ -28,6 +28,7 @@ BUILTIN = {
     "ansible.builtin.debug",
     "ansible.builtin.include_role",
     "ansible.builtin.include_tasks",
+    "ansible.builtin.set_fact",
 }
 # helm, exec, drain, copy: where the community's modules are the right tool
 COMMUNITY = re.compile(r"kubernetes\.core\.(helm\w*|k8s_exec|k8s_drain|k8s_cp)")
