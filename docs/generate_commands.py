@@ -122,22 +122,17 @@ def _markdown(text: str) -> str:
     return as_markdown(text)
 
 
-def readmes() -> dict[str, str]:
-    """The README of each role by the role's name; the role that commands depend on has no arguments to list."""
-    activate(PROJECT)
-    base = "# psap.perf.command\n\nOpens the artifact directory of a command; each command depends on it.\n"
-    commands = {
-        spec.role: "\n".join([f"# psap.perf.{spec.role}", "", *_section(group, command, spec)]) + "\n"
-        for group, commands in _commands_by_group().items()
-        for command, spec in commands.items()
-    }
-    return {"command": base, **commands}
-
-
 def write_readmes(roles: Path) -> None:
-    """Write the README.md of each role to its folder below *roles*."""
-    for role, text in readmes().items():
-        (roles / role / "README.md").write_text(text, encoding="utf-8")
+    """Write the README.md of each role to its folder below *roles*; one without arguments of its own is for commands."""
+    activate(PROJECT)
+    for group, commands in _commands_by_group().items():
+        for command, spec in commands.items():
+            lines = [f"# psap.perf.{spec.role}", "", *_section(group, command, spec)]
+            (roles / spec.role / "README.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for folder in sorted(roles.iterdir()):
+        if not (folder / "README.md").exists():
+            text = f"# psap.perf.{folder.name}\n\nInternal: commands depend on it or include it.\n"
+            (folder / "README.md").write_text(text, encoding="utf-8")
 
 
 def write_pages() -> None:
