@@ -123,7 +123,7 @@ def _markdown(text: str) -> str:
 
 
 def write_readmes(roles: Path) -> None:
-    """Write the README.md of each role to its folder below *roles*; one without arguments of its own is for commands."""
+    """Write the README.md of each role to its folder below *roles*; one without arguments is for other roles."""
     activate(PROJECT)
     for group, commands in _commands_by_group().items():
         for command, spec in commands.items():
