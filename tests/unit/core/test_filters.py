@@ -146,3 +146,10 @@ def test_what_is_free_is_what_the_pods_of_each_node_leave() -> None:
     pods = [{"spec": {**spec, "nodeName": node}, "status": {"phase": "Running"}} for node in ("a", "a", None)]
     free = evaluated("free_resources", nodes, pods, resources=["cpu"], margin={"cpu": "10m"})
     assert free == [{"name": "a", "free": {"cpu": "1990m"}}, {"name": "b", "free": {"cpu": "3990m"}}]
+
+
+def test_an_argument_too_many_is_refused() -> None:
+    assert refused("operator_example", csv(EXAMPLE), "true", "more") == (
+        "there are 2 arguments without a name, of at most 1",
+        2,
+    )

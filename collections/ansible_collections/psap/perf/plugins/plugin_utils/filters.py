@@ -30,11 +30,13 @@ def documented(documentation: str, compute: Callable[[Mapping[str, Any]], Any]) 
         raises a PerfError for what it refuses.
     """
     spec = argument_spec(documentation)
-    positional = str(yaml.safe_load(documentation).get("positional", "")).replace(" ", "").split(",")
+    names = str(yaml.safe_load(documentation).get("positional", "")).replace(",", " ").split()
 
     def evaluate(given: Any, *arguments: Any, **options: Any) -> Any:
         try:
-            named = dict(zip(positional, arguments, strict=False))
+            if len(arguments) > len(names):
+                raise UsageError(f"there are {len(arguments)} arguments without a name, of at most {len(names)}")
+            named = dict(zip(names, arguments, strict=False))
             checked = ArgumentSpecValidator(spec).validate(plain({INPUT: given, **named, **options}))
             if checked.error_messages:
                 raise UsageError("; ".join(checked.error_messages))
