@@ -83,6 +83,7 @@ integration: programs ## settings, commands, driver, lab and flows against real 
 
 integration-kubernetes: programs
 	@echo "== integration tests on a lab of the profile kubernetes"
+	@sh tests/install_debian.sh "maven default-jdk-headless" mvn javac
 	@$(PYTEST) --durations=10 tests/integration $(OPENSHIFT_TESTS:%=--ignore=%)
 
 integration-openshift: programs
@@ -102,7 +103,7 @@ molecule-openshift: programs
 
 browser: $(DEV) ## the report in Chromium
 	@echo "== browser tests"
-	@sh tests/install_chromium.sh
+	@sh tests/install_debian.sh chromium chromium
 	@$(PYTEST) tests/browser
 
 test: check programs ## everything CI runs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -18,8 +17,6 @@ CREDENTIALS = ("tester", "a-wörd-that-nobody-may-see-€")
 @pytest.fixture(scope="session")
 def plain_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a real OpenSearch 2.19.1, by HTTP and without passwords."""
-    if shutil.which("java") is None:
-        pytest.skip("there is no Java on this machine, and OpenSearch runs on it")
     with running(tmp_path_factory.mktemp("opensearch")) as address:
         yield address
 

@@ -1,0 +1,13 @@
+#!/bin/sh
+# install_debian.sh PACKAGES PROGRAM…: install Debian's PACKAGES (one word, such as "maven default-jdk-headless") when a
+# PROGRAM of them is missing.
+set -eu
+packages=$1
+shift
+for program; do
+    command -v "$program" >/dev/null || missing=$program
+done
+[ -n "${missing:-}" ] || exit 0
+apt-get update -qq
+# shellcheck disable=SC2086  the packages are several words
+DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null
