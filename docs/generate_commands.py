@@ -34,6 +34,7 @@ def pages() -> dict[str, str]:
 
 
 def _commands_by_group() -> dict[str, dict[str, CommandSpec]]:
+    # the collection can be imported once activate() has said where it is
     from ansible_collections.psap.perf.plugins.module_utils.base.naming import split_role
     from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 
@@ -97,10 +98,10 @@ def _type(argument: Option) -> str:
 
 
 def _default(argument: Option) -> str:
-    return "**required**" if argument.required else f"`{_shown(argument.default)}`"
+    return "**required**" if argument.required else f"`{_literal(argument.default)}`"
 
 
-def _shown(value: Any) -> str:
+def _literal(value: Any) -> str:
     return value if isinstance(value, str) and value else json.dumps(value)
 
 
