@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from kubernetes import client
-from kubernetes.client import ApiException
 from perflab.processes.state import Lab
 
 from tests.integration.conftest import PATIENCE_S
@@ -119,8 +118,7 @@ def test_features_are_labels_while_the_operator_looks(openshift: Cluster, namesp
     openshift.custom.delete_namespaced_custom_object(*place, "nfd")
     wait_for("no node is", lambda: not openshift.core.list_node(label_selector=gpus).items)
     wait_for("no worker is left", lambda: not openshift.apps.list_namespaced_daemon_set(namespace).items)
-    with pytest.raises(ApiException, match="404"):
-        openshift.custom.get_namespaced_custom_object(*place, "nfd")
+    wait_for("the object is gone", lambda: not openshift.custom.list_namespaced_custom_object(*place)["items"])
 
 
 def test_the_command_bears_with_a_failure_that_passes(

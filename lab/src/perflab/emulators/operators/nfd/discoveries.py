@@ -13,6 +13,8 @@ from perflab.emulators.operators.nfd.labels import APP, COLLECTOR, MASTER, WORKE
 
 _FINALIZER = "nfd-finalizer"
 _UNMET = "ConditionNotBeingMetCurrently"
+# from taking labels to looking whether a label came after, from a worker that was at it
+_UNTIL_PRUNED_S = 0.2
 
 
 class Discoveries:
@@ -32,14 +34,14 @@ class Discoveries:
         for store in (self._workers, self._masters, self._collectors):
             store.listen(self.controller.enqueue_all)
         self._operator.listen(self.controller.enqueue_all)
+        labels.workers.listen(self.controller.enqueue_all)
 
     async def _reconcile(self, key: Key) -> float | None:
         discovery = self._discoveries.get(key)
         if discovery is None or not self._operator.running:
             return None
         if is_leaving(discovery):
-            await self._end(discovery)
-            return None
+            return await self._end(discovery)
         finalizers = discovery["metadata"].get("finalizers") or []
         if _FINALIZER not in finalizers:
             await self._discoveries.patch(key, {"metadata": {"finalizers": [*finalizers, _FINALIZER]}})
@@ -78,16 +80,21 @@ class Discoveries:
             },
         }
 
-    async def _end(self, discovery: Document) -> None:
-        """As the operator does: its parts go; labels stay, unless they are to be pruned."""
+    async def _end(self, discovery: Document) -> float | None:
+        """As the operator does: its parts go; then labels, if they are to be pruned, which no worker may set again."""
         metadata = discovery["metadata"]
+        namespace = metadata["namespace"]
         for name, store in self._parts():
-            if store.get((metadata["namespace"], name)) is not None:
-                await store.delete((metadata["namespace"], name))
+            if store.get((namespace, name)) is not None:
+                await store.delete((namespace, name))
         if discovery["spec"].get("prunerOnDelete"):
-            await self._labels.prune()
+            if self._labels.are_set_from(namespace):
+                return None
+            if await self._labels.prune():
+                return _UNTIL_PRUNED_S
         kept = [each for each in metadata.get("finalizers") or [] if each != _FINALIZER]
         await self._discoveries.patch(key_of(discovery), {"metadata": {"finalizers": kept}})
+        return None
 
     async def _patch_status(self, discovery: Document) -> None:
         key = key_of(discovery)

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.framework.documents import is_true, own_annotations, own_labels
+from perflab.emulators.framework.documents import is_leaving, is_true, own_annotations, own_labels
 from perflab.emulators.framework.resources import NODES, PODS
 from perflab.emulators.framework.store import Key, key_of
 
 WORKER, MASTER, COLLECTOR = "nfd-worker", "nfd-master", "nfd-gc"
 # the label `app` of what the operator makes
 APP = "app"
-
 
 _PREFIX = "feature.node.kubernetes.io"
 # NFD's own note of the labels that it set
@@ -48,6 +47,10 @@ def _noted(labels: Mapping[str, str]) -> str:
     return ",".join(sorted(name.removeprefix(f"{_PREFIX}/") for name in labels))
 
 
+def _works(worker: Document) -> bool:
+    return is_true(worker, "Ready") and not is_leaving(worker)
+
+
 class Labels:
     """Labels the nodes that have a worker."""
 
@@ -55,11 +58,11 @@ class Labels:
         """Over the cluster's nodes and NFD's pods."""
         self._cluster = cluster
         self._nodes = cluster.store(NODES)
-        self._workers = cluster.store(PODS, f"{APP}={WORKER}")
+        self.workers = cluster.store(PODS, f"{APP}={WORKER}")
         self.controller = Controller("features of a node", self._label)
         # a node changes with each heartbeat, which changes nothing about its features
         self.controller.follow(self._nodes, changes=False)
-        self._workers.listen(self._worker_changed)
+        self.workers.listen(self._worker_changed)
         cluster.steps.listen(self.controller.enqueue_all)
 
     def _worker_changed(self, _old: Document | None, new: Document | None) -> None:
@@ -82,13 +85,20 @@ class Labels:
         return None
 
     def _has_worker(self, node: str) -> bool:
-        return any(pod["spec"].get("nodeName") == node and is_true(pod, "Ready") for pod in self._workers.values())
+        return any(pod["spec"].get("nodeName") == node and _works(pod) for pod in self.workers.values())
 
-    async def prune(self) -> None:
-        """Take all labels of features from all nodes."""
+    def are_set_from(self, namespace: str) -> bool:
+        """Whether a worker in a namespace still labels its node."""
+        return any(pod["metadata"]["namespace"] == namespace and _works(pod) for pod in self.workers.values())
+
+    async def prune(self) -> bool:
+        """Take all labels of features from all nodes; whether there were any."""
+        found = False
         for node in self._nodes.values():
             labels = own_labels(node)
             gone = {name: None for name in labels if name.startswith(f"{_PREFIX}/")}
             if gone:
+                found = True
                 change = {"metadata": {"labels": gone, "annotations": {_NOTE: None}}}
                 await self._nodes.patch(key_of(node), change)
+        return found
