@@ -8,7 +8,11 @@ from typing import Any, cast
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.capturing import Capture, capture_whole_logs
+from ansible_collections.psap.perf.plugins.module_utils.cluster.capturing import (
+    Capture,
+    capture_objects,
+    capture_whole_logs,
+)
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
@@ -64,3 +68,8 @@ def test_of_a_log_that_breaks_off_what_came_is_kept(capture: Capture) -> None:
 def test_a_cluster_that_does_not_answer_is_no_failure(capture: Capture) -> None:
     assert kept(capture, Pods()) == {}
     assert capture.missing == ["logs of Pod objects in x with job=a: it does not answer"]
+
+
+def test_objects_of_an_unknown_kind_are_no_failure(capture: Capture) -> None:
+    capture_objects(capture, cast(Cluster, Pods()), {"kind": "Deploymnt", "api_version": None})
+    assert capture.missing == ["give the api_version of Deploymnt, which is no known kind; did you mean Deployment?"]

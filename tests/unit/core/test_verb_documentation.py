@@ -24,7 +24,7 @@ def test_a_fragments_options_are_those_of_the_verb_which_may_say_them_again() ->
     options: {kind: {type: str, default: Pod}, timeout: {type: str, required: true}}
     """
     spec = argument_spec(documented)
-    assert spec["api_version"] == {"type": "str", "default": "v1"}
+    assert spec["api_version"] == {"type": "str"}
     assert spec["kind"] == {"type": "str", "default": "Pod"}
     assert set(spec) == {"kind", "api_version", "name", "namespace", "label_selector", "timeout"}
 

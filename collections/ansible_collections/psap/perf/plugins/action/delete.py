@@ -10,7 +10,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.deleting import delete_matching
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, query_from
 from ansible_collections.psap.perf.plugins.modules.delete import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
@@ -48,13 +48,8 @@ def _queries(args: Mapping[str, Any]) -> Iterator[Query]:
     """Kind after kind, in every namespace, every name."""
     places = itertools.product(args["kinds"], args["namespace"] or [None], args["name"] or [None])
     for kind, namespace, name in places:
-        yield Query(
-            api_version=kind["api_version"],
-            kind=kind["kind"],
-            namespace=namespace or None,
-            name=name or None,
-            label_selector=args["label_selector"] or None,
-        )
+        selector = args["label_selector"] or None
+        yield query_from({**kind, "namespace": namespace or None, "name": name or None, "label_selector": selector})
 
 
 def _lines(names: list[str]) -> str:

@@ -9,7 +9,7 @@ import jmespath
 import jmespath.exceptions
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import readable
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import query_from
 from ansible_collections.psap.perf.plugins.modules.look import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
@@ -24,9 +24,9 @@ class ActionModule(PerfAction):
         """List what there is."""
         args = context.args
         cluster = context.cluster()
-        if not cluster.serves(args["api_version"], args["kind"]):
+        query = query_from(args)
+        if not cluster.serves(query.api_version, query.kind):
             return VerbResult(values={"objects": [], "served": False})
-        query = Query(args["api_version"], args["kind"], args["namespace"], args["name"], args["label_selector"])
         part = _expression(args["query"]).search if args["query"] else dict
         found, _version = cluster.list(query)
         return VerbResult(values={"objects": [part(readable(item)) for item in found], "served": True})

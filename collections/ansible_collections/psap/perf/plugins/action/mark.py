@@ -10,7 +10,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.documents import du
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.applying import query_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, title
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, query_from
 from ansible_collections.psap.perf.plugins.modules.mark import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
@@ -26,7 +26,7 @@ class ActionModule(PerfAction):
         args = context.args
         cluster = context.cluster()
         wanted = {name: _texts(args[name]) for name in ("labels", "annotations") if args[name]}
-        query = Query(args["api_version"], args["kind"], args["namespace"], args["name"], args["label_selector"])
+        query = query_from(args)
         found = _found(cluster.list(query)[0], query, context)
         differences: list[Mapping[str, Any]] = []
         for item in found:

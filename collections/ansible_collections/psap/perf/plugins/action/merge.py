@@ -10,7 +10,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.documents import du
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, hidden, readable, stable
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, query_from
 from ansible_collections.psap.perf.plugins.modules.merge import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
@@ -25,7 +25,7 @@ class ActionModule(PerfAction):
         """Let the server merge, and see by the object's version whether that changed it."""
         args = context.args
         cluster = context.cluster()
-        query = Query(args["api_version"], args["kind"], namespace=args["namespace"], name=args["name"])
+        query = query_from(args)
         change = plain(args["change"])
         before = _present(cluster, query, context.check_mode)
         if before is None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.modules.preflight import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
@@ -21,7 +22,8 @@ class ActionModule(PerfAction):
         for reference in context.args["secrets"]:
             context.secret(reference)
         cluster = context.cluster()
-        needed = [(wanted["api_version"], wanted["kind"]) for wanted in context.args["requires"]]
+        requires = context.args["requires"]
+        needed = [(api_version_of(wanted["kind"], wanted["api_version"]), wanted["kind"]) for wanted in requires]
         missing = [(version, kind) for version, kind in needed if not cluster.serves(version, kind)]
         if missing:
             raise ClusterError(lacking(cluster.server, missing, is_openshift=cluster.is_openshift()))

@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_json, write_text
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, readable
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import query_from
 from ansible_collections.psap.perf.plugins.module_utils.machines.leaving import failed_machine
 from ansible_collections.psap.perf.plugins.module_utils.waiting.openshift_states import unchanged_for
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
@@ -56,14 +56,7 @@ class ActionModule(PerfAction):
 
 
 def _goal(args: Any) -> Goal:
-    query = Query(
-        api_version=args["api_version"],
-        kind=args["kind"],
-        namespace=args["namespace"],
-        name=args["name"],
-        label_selector=args["label_selector"],
-        field_selector=args["field_selector"],
-    )
+    query = query_from(args)
     absent = args["conditions"] == ["absent"]
     stable_s = seconds(args["stable_for"])
     lasting = f" for {stable_s:g} s" if stable_s else ""

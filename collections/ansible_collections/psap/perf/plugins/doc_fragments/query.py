@@ -14,9 +14,11 @@ options:
     type: str
     required: true
   api_version:
-    description: The objects' API group and version.
+    description:
+      - The objects' API group and version, which is known for the kinds of Kubernetes, OpenShift and the operators that
+        the collection deals with. Only of another kind, or another of the same name, such as Knative's Service, it must
+        be said.
     type: str
-    default: v1
   name:
     description: One object by its name.
     type: str

@@ -28,9 +28,8 @@ options:
         type: str
         required: true
       api_version:
-        description: The objects' API group and version.
+        description: Their API group and version; to be given if it is none of the known kinds.
         type: str
-        default: v1
       name:
         description: One object by its name.
         type: str
@@ -99,7 +98,7 @@ EXAMPLES = r"""
   psap.perf.capture:
     namespace: redis
     objects:
-      - {kind: Deployment, api_version: apps/v1}
+      - {kind: Deployment}
       - {kind: Pod}
     logs:
       - {label_selector: app=redis}

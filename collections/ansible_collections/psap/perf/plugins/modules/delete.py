@@ -24,9 +24,8 @@ options:
         type: str
         required: true
       api_version:
-        description: Its API group and version.
+        description: Its API group and version; to be given if it is none of the known kinds.
         type: str
-        default: v1
   namespace:
     description: Where the objects are, one namespace or several; leave it out for kinds outside namespaces.
     type: list
@@ -48,7 +47,7 @@ EXAMPLES = r"""
 - name: Remove what the collection made here
   psap.perf.delete:
     kinds:
-      - {kind: Job, api_version: batch/v1}
+      - {kind: Job}
       - {kind: Pod}
     namespace: scale
     label_selector: app.kubernetes.io/managed-by=psap.perf

@@ -23,7 +23,6 @@ EXAMPLES = r"""
 - name: Look for storage classes
   psap.perf.look:
     kind: StorageClass
-    api_version: storage.k8s.io/v1
   register: __storage_deploy_nfs_provisioner_classes
 """
 

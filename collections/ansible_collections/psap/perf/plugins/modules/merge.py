@@ -19,9 +19,8 @@ options:
     type: str
     required: true
   api_version:
-    description: Its API group and version.
+    description: Its API group and version; to be given if it is none of the known kinds.
     type: str
-    default: v1
   name:
     description: Its name.
     type: str
@@ -40,7 +39,6 @@ options:
 EXAMPLES = r"""
 - name: Stop the operator
   psap.perf.merge:
-    api_version: apps/v1
     kind: Deployment
     name: rhods-operator
     namespace: redhat-ods-operator

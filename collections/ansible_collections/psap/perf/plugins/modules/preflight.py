@@ -23,9 +23,8 @@ options:
         type: str
         required: true
       api_version:
-        description: Its API group and version.
+        description: Its API group and version; to be given if it is none of the known kinds.
         type: str
-        required: true
   secrets:
     description: References of secrets that must be there, such as V(file:NAME).
     type: list
@@ -37,7 +36,7 @@ EXAMPLES = r"""
 - name: Look at the cluster
   psap.perf.preflight:
     requires:
-      - {api_version: kubeflow.org/v1, kind: PyTorchJob}
+      - {kind: PyTorchJob}
 """
 
 RETURN = r"""

@@ -62,7 +62,6 @@ options:
 EXAMPLES = r"""
 - name: Wait for the server
   psap.perf.wait:
-    api_version: apps/v1
     kind: Deployment
     name: redis
     namespace: "{{ server_deploy_redis_server_namespace }}"

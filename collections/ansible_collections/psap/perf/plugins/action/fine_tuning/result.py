@@ -10,7 +10,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_json
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, query_from
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.result import FILE, Observed, document
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.waiting.lost_nodes import lost_pods
@@ -59,9 +59,8 @@ class ActionModule(PerfAction):
 
 
 def _job(cluster: Cluster, args: Mapping[str, Any]) -> Manifest | None:
-    if not cluster.serves(args["api_version"], args["kind"]):
-        return None
-    return cluster.get(Query(args["api_version"], args["kind"], args["namespace"], args["name"]))
+    query = query_from(args)
+    return cluster.get(query) if cluster.serves(query.api_version, query.kind) else None
 
 
 def _pods(cluster: Cluster, args: Mapping[str, Any]) -> tuple[list[Manifest], Manifest | None]:

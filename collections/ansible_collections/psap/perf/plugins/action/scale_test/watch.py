@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 
+from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import TIMEOUT
 from ansible_collections.psap.perf.plugins.modules.scale_test.watch import DOCUMENTATION
@@ -47,7 +48,7 @@ def _request(context: VerbContext) -> requests.WatchRequest:
     args = context.args
     return requests.WatchRequest(
         place=place_of(context),
-        api_version=args["api_version"],
+        api_version=api_version_of(args["kind"], args["api_version"]),
         kind=args["kind"],
         namespace=args["namespace"],
         selector=args["label_selector"] or None,

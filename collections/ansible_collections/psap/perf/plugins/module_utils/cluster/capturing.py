@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_text
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.provenance import git_state, versions
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, readable
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, query_from
 from ansible_collections.psap.perf.plugins.module_utils.cluster.tables import table_text
 
 EVERYWHERE = "*"
@@ -61,13 +61,11 @@ class Capture:
 
 def capture_objects(capture: Capture, cluster: Cluster, wanted: Mapping[str, Any]) -> None:
     """Keep objects of one kind, as YAML and as a table for the eye."""
-    query = Query(
-        api_version=wanted["api_version"],
-        kind=wanted["kind"],
-        namespace=wanted["namespace"],
-        name=wanted["name"],
-        label_selector=wanted["label_selector"],
-    )
+    try:
+        query = query_from(wanted)
+    except UsageError as error:
+        capture.missing.append(str(error))
+        return
     if wanted["when_served"] and not cluster.serves(query.api_version, query.kind):
         return
     name = wanted["file"] or query.kind.lower()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +26,18 @@ class Query:
             return f"{self.kind} {self.name}{where}"
         chosen = ",".join(filter(None, (self.label_selector, self.field_selector)))
         return f"{self.kind} objects{where}{f' with {chosen}' if chosen else ''}"
+
+
+def query_from(options: Mapping[str, Any]) -> Query:
+    """The query that *options* of a verb describe: ``kind``, and what else they have of the fields of a query.
+
+    :raises UsageError: when they do not say the API version of a kind that is not known.
+    """
+    return Query(
+        api_version=api_version_of(options["kind"], options.get("api_version")),
+        kind=options["kind"],
+        namespace=options.get("namespace"),
+        name=options.get("name"),
+        label_selector=options.get("label_selector"),
+        field_selector=options.get("field_selector"),
+    )

@@ -79,7 +79,6 @@ options:
 EXAMPLES = r"""
 - name: Write down what became of it
   psap.perf.fine_tuning.result:
-    api_version: kubeflow.org/v1
     kind: PyTorchJob
     name: granite
     namespace: fine-tuning

@@ -25,9 +25,8 @@ options:
     type: str
     default: Job
   api_version:
-    description: The API group and version of the kind.
+    description: Its API group and version; to be given if it is none of the known kinds.
     type: str
-    default: batch/v1
   label_selector:
     description: Which workloads and pods, as kubectl's C(-l); all of the namespace if not given.
     type: str

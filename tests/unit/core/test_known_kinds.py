@@ -1,0 +1,64 @@
+"""API versions that a task need not name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster import known_kinds
+from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import API_VERSIONS, api_version_of
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, query_from
+
+_LAB = Path(__file__).parents[3] / "lab/src"
+
+
+def test_the_version_of_a_known_kind_need_not_be_given_and_what_is_given_counts() -> None:
+    assert query_from({"kind": "Deployment", "name": "a"}) == Query("apps/v1", "Deployment", name="a")
+    knative = {"kind": "Service", "api_version": "serving.knative.dev/v1", "namespace": "models"}
+    assert query_from(knative) == Query("serving.knative.dev/v1", "Service", namespace="models")
+    assert api_version_of("Unheard", "example.com/v1") == "example.com/v1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("Deploymnt", "give the api_version of Deploymnt, which is no known kind; did you mean Deployment?"),
+        ("Unheard", "give the api_version of Unheard, which is no known kind"),
+    ],
+)
+def test_an_unknown_kind_needs_its_version(kind: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        query_from({"kind": kind, "api_version": None})
+    assert str(caught.value) == said
+
+
+def test_no_kind_has_two_versions() -> None:
+    kinds = [kind for names in known_kinds._KINDS.values() for kind in names.split()]
+    assert len(kinds) == len(set(kinds))
+
+
+def _definitions() -> dict[str, set[str]]:
+    """Which kinds the definitions of the lab serve, by API version."""
+    served: dict[str, set[str]] = {}
+    for path in sorted(_LAB.rglob("*.yaml")):
+        for document in yaml.safe_load_all(path.read_text(encoding="utf-8")):
+            if isinstance(document, dict) and document.get("kind") == "CustomResourceDefinition":
+                spec: Any = document["spec"]
+                for version in spec["versions"]:
+                    served.setdefault(f"{spec['group']}/{version['name']}", set()).add(spec["names"]["kind"])
+    return served
+
+
+def test_the_lab_serves_the_kinds_that_it_defines_at_their_known_versions() -> None:
+    served = _definitions()
+    groups = {version.partition("/")[0] for version in served}
+    wrong = {
+        kind: version
+        for kind, version in API_VERSIONS.items()
+        if version.partition("/")[0] in groups and kind not in served.get(version, set())
+    }
+    assert len(groups) > 10
+    assert not wrong
