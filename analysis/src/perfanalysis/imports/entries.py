@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from perfanalysis.drawing.wording import counted, value_text
 from perfanalysis.errors import UsageError
@@ -132,10 +134,11 @@ def _document(run: ForeignRun, imported: Document) -> Document:
 
 
 def _recording(run: ForeignRun) -> Document:
+    known = [structs.replace(kpi, reason=NO_INTERVAL) for kpi in run.kpis if math.isfinite(kpi.known)]
     return {
         "kind": run.tool,
         "recording": run.recording,
         "labels": {"recording": run.recording, **{name: value_text(value) for name, value in run.keys.items()}},
         "keys": dict(run.keys),
-        "kpis": [kpi_document(replace(kpi, reason=NO_INTERVAL)) for kpi in run.kpis if math.isfinite(kpi.known)],
+        "kpis": list(map(kpi_document, known)),
     }

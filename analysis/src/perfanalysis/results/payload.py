@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -19,9 +19,9 @@ from msgspec import Meta
 from perfanalysis.errors import UsageError
 from perfanalysis.files.documents import Document, listing, mapping, schema_problem, text_or_none
 from perfanalysis.files.findings import Finding
-from perfanalysis.workloads.kpis import Direction, declared, measured
+from perfanalysis.workloads.kpis import KpiResult
 from perfanalysis.workloads.labels import key_settings, labels_of, settings_of
-from perfanalysis.workloads.percentiles import Method, estimates
+from perfanalysis.workloads.percentiles import Method, Value, estimates
 from perfanalysis.workloads.run_analysis import RunAnalysis
 from perfanalysis.workloads.workload_type import Analysis, Sample
 
@@ -38,23 +38,13 @@ NULL_HAS_A_REASON = Meta(
         },
     }
 )
-NOT_EMPTY = {"minLength": 1}
-MISSING = Meta(description="null is missing, with a reason; never 0 or -1 in its place")
-WHY = Meta(description="why the value, or only its interval, is missing")
-LOW = Meta(description="lower end of the 95 % interval")
-HIGH = Meta(description="upper end of the 95 % interval")
-COUNT = Meta(description="values it was made from", extra_json_schema={"minimum": 0})
+Wire = TypeVar("Wire", bound=Value)
 
 
-@dataclass(frozen=True)
-class Statistic:
+class Statistic(Value, frozen=True, kw_only=True):
     """A percentile or the largest of some values."""
 
     name: Annotated[str, Meta(description="p50, p90, p95, p99 or max")]
-    value: Annotated[float | None, MISSING]
-    reason: Annotated[str | None, WHY]
-    low: Annotated[float | None, LOW]
-    high: Annotated[float | None, HIGH]
 
 
 @dataclass(frozen=True)
@@ -84,21 +74,10 @@ class Result:
     findings: tuple[Finding, ...]
 
 
-@dataclass(frozen=True)
-class KpiResult:
+class RecordingKpi(KpiResult, frozen=True, kw_only=True):
     """A declared result of one recording."""
 
-    name: Annotated[str, Meta(description="declared name", extra_json_schema={"pattern": "^[a-z][a-z0-9_]*$"})]
-    help: Annotated[str, Meta(description="a sentence", extra_json_schema=NOT_EMPTY)]
-    unit: Annotated[str, Meta(description="base unit of Prometheus, or one of UCUM", extra_json_schema=NOT_EMPTY)]
-    direction: Annotated[Direction, Meta(description="which way is better")]
     recording: Annotated[str, Meta(description="the result that it belongs to")]
-    labels: Annotated[Mapping[str, str], Meta(description="its own, which tell KPIs of one name apart")]
-    value: Annotated[float | None, MISSING]
-    reason: Annotated[str | None, WHY]
-    low: Annotated[float | None, LOW]
-    high: Annotated[float | None, HIGH]
-    count: Annotated[int | None, COUNT]
 
 
 @dataclass(frozen=True)
@@ -130,7 +109,7 @@ class Payload:
     schema: Annotated[Literal["psap.perf/payload/1"], Meta(extra_json_schema={"const": SCHEMA})]
     metadata: Metadata
     results: tuple[Result, ...]
-    kpis: tuple[Annotated[KpiResult, NULL_HAS_A_REASON], ...]
+    kpis: tuple[Annotated[RecordingKpi, NULL_HAS_A_REASON], ...]
 
 
 def payload_schema() -> Document:
@@ -166,7 +145,11 @@ def payload_of(result: RunAnalysis) -> Payload:
         SCHEMA,
         _metadata(result),
         tuple(_result(analysis, result) for analysis in result.analyses),
-        tuple(kpi for analysis in result.analyses for kpi in _kpis(analysis)),
+        tuple(
+            _of_value(kpi, {"recording": analysis.place.name}, RecordingKpi)
+            for analysis in result.analyses
+            for kpi in analysis.kpis
+        ),
     )
 
 
@@ -251,11 +234,11 @@ def _moment(seconds: float | None) -> str | None:
 
 def _distribution(sample: Sample, method: Method) -> Distribution:
     found = estimates(sample.values, method)
-    statistics = (Statistic(name, one.number, one.reason, one.low, one.high) for name, one in found.items())
+    statistics = (_of_value(one, {"name": name}, Statistic) for name, one in found.items())
     count = found["max"].count or 0
     return Distribution(sample.name, sample.label, sample.unit, sample.of, count, tuple(statistics))
 
 
-def _kpis(analysis: Analysis) -> Iterator[KpiResult]:
-    for each in analysis.kpis:
-        yield KpiResult(**declared(each), recording=analysis.place.name, labels=dict(each.labels), **measured(each))
+def _of_value(value: Value, more: Mapping[str, str], kind: type[Wire]) -> Wire:
+    """A value as the document has it, with what it says beside the number."""
+    return msgspec.convert({**msgspec.to_builtins(value), **more}, kind)

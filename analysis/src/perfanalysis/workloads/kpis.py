@@ -6,9 +6,12 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, get_args
 
-from perfanalysis.files.documents import Document, finite_number, mapping, text_or_none
+import msgspec
+from msgspec import Meta
+
+from perfanalysis.files.documents import Document, finite_number
 from perfanalysis.units import unit_of
 from perfanalysis.workloads.percentiles import Method, Value
 
@@ -19,6 +22,7 @@ Direction = Literal["higher", "lower", "neither"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+NOT_EMPTY = {"minLength": 1}
 MeasuresType = TypeVar("MeasuresType")
 
 
@@ -66,16 +70,19 @@ class Kpi(Generic[MeasuresType]):
             raise ValueError(f"KPI {self.name}: {error}") from error
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KpiValue(Value):
-    """The value of a KPI of one recording, whoever measured it."""
+class KpiResult(Value, frozen=True, kw_only=True):
+    """The value of a KPI as documents have it, whoever measured it."""
 
-    name: str
-    help: str
-    unit: str
-    direction: Direction
-    labels: Mapping[str, str] = field(default_factory=dict)
-    """Its own, beside those of the recording."""
+    name: Annotated[str, Meta(description="declared name", extra_json_schema={"pattern": "^[a-z][a-z0-9_]*$"})]
+    help: Annotated[str, Meta(description="a sentence", extra_json_schema=NOT_EMPTY)]
+    unit: Annotated[str, Meta(description="base unit of Prometheus, or one of UCUM", extra_json_schema=NOT_EMPTY)]
+    direction: Annotated[Direction, Meta(description="which way is better")]
+    labels: Annotated[Mapping[str, str], Meta(description="its own, which tell KPIs of one name apart")] = {}
+
+
+class KpiValue(KpiResult, frozen=True, kw_only=True):
+    """The value of a KPI of one recording, with what its declaration says to reports."""
+
     headline: str | None = None
     of: StatisticOf | None = None
 
@@ -152,45 +159,33 @@ def kpis_document(run: Mapping[str, Any], results: Iterable[LabelledKpis], metho
     return {"schema": "psap.perf/kpis/1", **run, "percentiles": method, "kpis": kpis}
 
 
-def declared(value: KpiValue) -> dict[str, Any]:
-    """What documents say of a KPI that is the same in every run."""
-    return {"name": value.name, "help": value.help, "unit": value.unit, "direction": value.direction}
-
-
-def measured(value: Value) -> dict[str, Any]:
-    """What documents say of a value."""
-    return {
-        "value": value.number,
-        "reason": value.reason,
-        "low": value.low,
-        "high": value.high,
-        "count": value.count,
-    }
-
-
-def kpi_document(value: KpiValue) -> Document:
-    """A KPI as a history keeps it."""
+def kpi_document(value: KpiResult) -> Document:
+    """A KPI as a history keeps it: without labels where it has none of its own."""
     return {**declared(value), **({"labels": dict(value.labels)} if value.labels else {}), **measured(value)}
 
 
-def kpi_of_document(kpi: Document) -> KpiValue | None:
-    """The KPI of a history's document; None for what has no number, or no known direction."""
-    number, direction, count = finite_number(kpi.get("value")), kpi.get("direction"), kpi.get("count")
-    if direction not in DIRECTIONS or number is None:
+def declared(value: KpiResult) -> Document:
+    """What documents say of a KPI that is the same in every run."""
+    return _parts(value, ("name", "help", "unit", "direction"))
+
+
+def measured(value: Value) -> Document:
+    """What documents say of a value."""
+    return _parts(value, ("value", "reason", "low", "high", "count"))
+
+
+def _parts(value: Value, names: Sequence[str]) -> Document:
+    built = msgspec.to_builtins(value)
+    return {name: built[name] for name in names}
+
+
+def kpi_of_document(kpi: object) -> KpiValue | None:
+    """The KPI of a history's document; None for what has no finite number, or is no KPI."""
+    try:
+        found = msgspec.convert(kpi, KpiValue)
+    except msgspec.ValidationError:
         return None
-    low, high = kpi.get("low"), kpi.get("high")
-    return KpiValue(
-        number,
-        text_or_none(kpi.get("reason")),
-        None if low is None else finite_number(low),
-        None if high is None else finite_number(high),
-        count if isinstance(count, int) else None,
-        name=str(kpi.get("name")),
-        help=str(kpi.get("help", "")),
-        unit=str(kpi.get("unit", "")),
-        direction=cast(Direction, direction),
-        labels={str(name): str(text) for name, text in mapping(kpi.get("labels")).items()},
-    )
+    return None if finite_number(found.number) is None else found
 
 
 def openmetrics(results: Iterable[LabelledKpis], common: Mapping[str, str]) -> str:

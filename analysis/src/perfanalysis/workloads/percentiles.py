@@ -15,9 +15,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import numpy as np
+from msgspec import Meta, Struct, field
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,20 +36,20 @@ CONFIDENCE = 0.95
 DRAWS = 4000
 MOST_SIZES = 64
 """Sizes of samples, for each percentile, of which the draws' places are kept: 64 kB each."""
+MISSING = Meta(description="null is missing, with a reason; never 0 or -1 in its place")
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, frozen=True):
     """A number, or None with the reason; its 95 % interval and the size of its sample where known.
 
     Of a number without an interval `reason` may say why it has none.
     """
 
-    number: float | None
-    reason: str | None = None
-    low: float | None = None
-    high: float | None = None
-    count: int | None = None
+    number: Annotated[float | None, MISSING] = field(name="value")
+    reason: Annotated[str | None, Meta(description="why the value, or only its interval, is missing")] = None
+    low: Annotated[float | None, Meta(description="lower end of the 95 % interval")] = None
+    high: Annotated[float | None, Meta(description="upper end of the 95 % interval")] = None
+    count: Annotated[int | None, Meta(description="values it was made from", extra_json_schema={"minimum": 0})] = None
 
 
 def smallest_sample(share: float) -> int:

@@ -61,13 +61,13 @@ def test_its_history_follows_the_schema_of_a_history(real: Payload) -> None:
     document = of_payload(real)
     assert check(document) == "psap.perf/history/1"
     kept = sum(len(each["kpis"]) for each in document["recordings"])
-    assert kept == sum(kpi.value is not None for kpi in real.kpis)
+    assert kept == sum(kpi.number is not None for kpi in real.kpis)
 
 
 def test_a_missing_value_has_a_reason(real: Payload) -> None:
-    assert all(kpi.reason for kpi in real.kpis if kpi.value is None)
+    assert all(kpi.reason for kpi in real.kpis if kpi.number is None)
     statistics = [each for result in real.results for of in result.distributions for each in of.statistics]
-    assert all(each.reason for each in statistics if each.value is None)
+    assert all(each.reason for each in statistics if each.number is None)
 
 
 def test_what_a_payload_says_of_a_run(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ DOCUMENT: dict[str, Any] = {
 
 def test_whole_numbers_of_another_writer_are_numbers_and_unknown_keys_are_left_out() -> None:
     found = from_json({**DOCUMENT, "more": 1})
-    assert (found.kpis[0].value, type(found.kpis[0].value)) == (3.0, float)
+    assert (found.kpis[0].number, type(found.kpis[0].number)) == (3.0, float)
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from perfanalysis.files.discovery import Marks, marks_of
 from perfanalysis.files.documents import Document, listing, mapping, number_or, parse_time, text_or_none
 from perfanalysis.results.payload import Payload, payload_of
-from perfanalysis.workloads.kpis import KpiValue, kpi_of_document
+from perfanalysis.workloads.kpis import KpiValue, kpi_document, kpi_of_document
 from perfanalysis.workloads.run_analysis import RunAnalysis
 
 SCHEMA = "psap.perf/history/1"
@@ -23,6 +23,7 @@ def history_document(result: RunAnalysis) -> Document:
 def of_payload(payload: Payload) -> Document:
     """What a history keeps of a payload: KPIs that have a value, and what decides with what they are compared."""
     run = payload.metadata
+    known = [kpi for kpi in payload.kpis if kpi.number is not None]
     return {
         "schema": SCHEMA,
         "run": run.run,
@@ -39,20 +40,11 @@ def of_payload(payload: Payload) -> Document:
                 "recording": result.recording,
                 "labels": dict(result.labels),
                 "keys": dict(result.keys),
-                "kpis": list(_kpis(payload, result.recording)),
+                "kpis": [kpi_document(kpi) for kpi in known if kpi.recording == result.recording],
             }
             for result in payload.results
         ],
     }
-
-
-def _kpis(payload: Payload, recording: str) -> Iterator[Document]:
-    """Those that have a value; without `recording`, in which they stand, and without labels where they have none."""
-    for kpi in payload.kpis:
-        if kpi.recording == recording and kpi.value is not None:
-            yield {
-                name: value for name, value in vars(kpi).items() if name != "recording" and (value or name != "labels")
-            }
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,5 +95,5 @@ def entries_of(document: Document) -> tuple[Entry, ...]:
 
 def kpis_of_document(recording: Document) -> tuple[KpiValue, ...]:
     """The KPIs of a recording in such a document; only what has a number is in a history."""
-    found = (kpi_of_document(kpi) for kpi in map(mapping, listing(recording.get("kpis"))))
+    found = map(kpi_of_document, listing(recording.get("kpis")))
     return tuple(kpi for kpi in found if kpi is not None)

@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from msgspec import structs
 
 from perfanalysis.drawing.blocks import Section
 from perfanalysis.drawing.charts import Figure
@@ -69,7 +70,7 @@ def across(analyses: tuple[Analysis, ...]) -> Across:
     kpis = scaling_kpis(jobs_of(analyses))
     telling = {value.name for values in kpis.values() for value in values if value.number not in (None, 1)}
     kpis = {
-        name: tuple(value if value.name in telling else replace(value, headline=None) for value in values)
+        name: tuple(value if value.name in telling else structs.replace(value, headline=None) for value in values)
         for name, values in kpis.items()
     }
     whole = tuple(replace(analysis, kpis=(*analysis.kpis, *kpis[analysis.place.name])) for analysis in analyses)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec import structs
 
 from perfanalysis.workloads.fine_tuning import rates
 from perfanalysis.workloads.fine_tuning.measures import BYTES_PER_GIB, Measures
@@ -240,5 +239,5 @@ def on_top(values: tuple[KpiValue, ...], *, benchmark: bool) -> tuple[KpiValue, 
     for value in values:
         shown = (value.name in BENCHMARKS) == benchmark
         known = value.number is not None or (value.name not in BENCHMARKS and value.name != "gpu_usage_mean")
-        kept.append(value if shown and known else replace(value, headline=None))
+        kept.append(value if shown and known else structs.replace(value, headline=None))
     return tuple(kept)
