@@ -18,7 +18,7 @@ ON_OPENSHIFT = $(patsubst molecule/%/molecule.yml,%,$(shell grep -l 'PERF_LAB_PR
 # run scenarios on a lab of their own: its name, its options, the scenarios
 molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/on_lab.sh $(1) $(2) molecule test --report $(addprefix --scenario-name ,$(3)))
 
-.PHONY: help run sanity galaxy test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit fuzz integration integration-kubernetes integration-openshift programs molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
+.PHONY: help run sanity galaxy test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-kubernetes integration-openshift programs molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -44,7 +44,7 @@ env: $(DEV) ## make the development environment
 run: $(RUNTIME) ## measure the embedded lab: 300 one-GPU workloads on 100 simulated nodes
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/main_job.sh
 
-check: $(DEV) ## the quick part of make test: lint, types, unit tests
+check: $(DEV) ## the quick part of make test: lint, types, unit tests but the slow ones
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types unit
 
 lint: $(DEV)
@@ -68,8 +68,12 @@ types: $(DEV)
 
 unit: $(DEV)
 	@echo "== unit tests"
-	@$(PYTEST) --numprocesses 2 tests/unit
+	@$(PYTEST) --numprocesses 2 -m "not slow and not deep" tests/unit
 	@$(BIN)/perfdrv settings check
+
+unit-slow: $(DEV)
+	@echo "== unit tests that start processes or write whole reports"
+	@$(PYTEST) -m "slow and not deep" tests/unit
 
 fuzz: $(DEV) ## damaged inputs of every kind, 1,000 of them
 	@echo "== damaged inputs"
@@ -114,7 +118,7 @@ test-matrix: ## unit tests, settings, commands, main job: every supported pair o
 	@sh tests/test_matrix.sh $(PAIRS)
 
 # the longest first, so that short ones fill what is left
-test-labs: integration-openshift integration-kubernetes molecule-openshift molecule-kubernetes sanity fuzz browser
+test-labs: integration-openshift integration-kubernetes molecule-openshift molecule-kubernetes unit-slow sanity fuzz browser
 
 test-deep: galaxy test-deep-tests test-deep-molecule test-deep-fuzz ## what make test leaves out, in parts of up to an hour
 

@@ -13,6 +13,8 @@ from perfdrv.ansible.worker import AnsibleEvent
 from perfdrv.ansible.workers import InternalError, carry_out
 from perfdrv.project import Project
 
+pytestmark = pytest.mark.slow
+
 # leaves a temporary file that no atexit removes, and says where it is, what there is at home, and whose child it is
 PLAYBOOK = """
 - hosts: localhost

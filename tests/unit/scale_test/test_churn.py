@@ -17,6 +17,8 @@ from tests.schemas import schema_of
 from .fake_api import FakeApi
 from .sessions import JOBS, SUBMISSION, Scene, eventually
 
+pytestmark = pytest.mark.slow
+
 NAMES = [SUBMISSION.name(index) for index in range(20)]
 
 

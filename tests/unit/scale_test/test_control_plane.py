@@ -32,6 +32,8 @@ from tests.schemas import schema_of
 from .fake_api import FakeApi, fake_api
 from .sessions import JOBS, Scene, eventually
 
+pytestmark = pytest.mark.slow
+
 METRICS = (
     Metric("requests_total", COUNTER, ("code",), without={"verb": frozenset({"WATCH"})}),
     Metric("depth", GAUGE, ("name",), only={"name": frozenset({"job", "pod"})}),

@@ -23,6 +23,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.refus
 from .fake_api import FakeApi
 from .sessions import JOBS, PODS, SUBMISSION, Scene, completing, eventually
 
+pytestmark = pytest.mark.slow
+
 NAMES = [SUBMISSION.name(index) for index in range(10)]
 
 

@@ -20,6 +20,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.su
 from .fake_api import CREATED_AT, NODES, FakeApi
 from .sessions import EVENTS, JOBS, PODS, SUBMISSION, Scene, completing, eventually, own_process
 
+pytestmark = pytest.mark.slow
+
 NAMES = [SUBMISSION.name(index) for index in range(10)]
 
 

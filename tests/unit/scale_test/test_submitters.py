@@ -11,6 +11,8 @@ from tests.schemas import schema_of
 from .fake_api import FakeApi
 from .sessions import Scene, completing
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(name="whole", scope="module")
 def _whole(tmp_path_factory: pytest.TempPathFactory) -> Scene:

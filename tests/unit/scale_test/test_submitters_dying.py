@@ -26,6 +26,8 @@ from .fake_api import FakeApi
 from .sessions import Scene, eventually, own_process
 from .submitters import after, alive, pids, send
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_submitter_that_is_killed_leaves_its_share_unsubmitted_and_accounted_for(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=40, rate=40, submitters=2)

@@ -28,6 +28,8 @@ from .fake_api import fake_api
 from .sessions import JOBS_BY_KIND, SUBMISSION, Scene, eventually
 from .submitters import pids
 
+pytestmark = pytest.mark.slow
+
 
 def test_credentials_stand_in_no_file_and_no_command_line(tmp_path: Path) -> None:
     secret, key = "token-8f1c-of-nobody", "key-77ab-of-nobody"

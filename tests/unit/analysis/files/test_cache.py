@@ -31,6 +31,8 @@ from tests.data.downloads import DOWNLOADS, write_downloads
 from tests.data.synthetic_runs import Shape, write_recording
 from tests.schemas import check_file
 
+pytestmark = pytest.mark.slow
+
 
 class Counting:
     """Loads tables and counts how often they were parsed."""

@@ -27,6 +27,8 @@ from perfanalysis.workloads.workload_type import Selection
 
 from tests.unit.analysis.old_tool import make, sampled, submitted, write
 
+pytestmark = pytest.mark.slow
+
 AFTER = {
     "Workload Creation": ("workloadCreatedTimestamp", "submitTimestamp"),
     "Job Creation": ("jobCreatedTimestamp", "workloadCreatedTimestamp"),

@@ -6,11 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.kube_burner_folders import two_jobs
 from tests.data.synthetic_runs import Shape, write_run
+
+pytestmark = pytest.mark.slow
 
 
 def ran(commands: list[list[str]]) -> str:

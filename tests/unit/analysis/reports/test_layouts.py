@@ -22,6 +22,8 @@ from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.synthetic_runs import Shape, write_run
 from tests.unit.analysis.pages import figures_in
 
+pytestmark = pytest.mark.slow
+
 SCHEMA_FILE = Path(__file__).resolve().parents[4] / "docs" / "schema" / "report-1.json"
 
 

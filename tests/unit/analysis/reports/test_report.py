@@ -14,6 +14,8 @@ from perfanalysis.reports.writing import make_report
 from tests.data.synthetic_runs import Shape, write_json, write_run
 from tests.unit.analysis.pages import figures_in
 
+pytestmark = pytest.mark.slow
+
 LOADING = {"src", "srcset", "data", "poster", "background", "action", "formaction"}
 
 

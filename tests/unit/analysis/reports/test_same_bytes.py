@@ -11,6 +11,16 @@ import pytest
 
 from tests.data.synthetic_runs import Shape, write_run
 
+pytestmark = pytest.mark.slow
+
+# a figure of each sort: areas, distributions, a grid of colours
+_FIGURES = """
+schema: psap.perf/report/1
+visualize:
+  - id: index
+    generate: [concurrency, latency_per_step, nodes]
+"""
+
 
 def _report(run: Path, output: Path, hash_seed: str, *options: str) -> dict[str, bytes]:
     """What a process of its own writes; sets and dictionaries of hashes are in another order for each seed."""
@@ -22,12 +32,17 @@ def _report(run: Path, output: Path, hash_seed: str, *options: str) -> dict[str,
 
 @pytest.mark.parametrize(
     ("everything", "options", "kinds"),
-    [(True, (), {".html", ".md", ".json", ".prom", ".parquet"}), (False, ("--png", "--svg"), {".png", ".svg"})],
+    [
+        (True, (), {".html", ".md", ".json", ".prom", ".parquet"}),
+        (False, ("--layout", "figures.yml", "--png", "--svg"), {".png", ".svg"}),
+    ],
     ids=["everything", "image files"],
 )
 def test_two_reports_of_one_run_are_the_same_bytes(
-    tmp_path: Path, everything: bool, options: tuple[str, ...], kinds: set[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, everything: bool, options: tuple[str, ...], kinds: set[str]
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("figures.yml").write_text(_FIGURES)
     shape = Shape(workloads=30, nodes=4, pods=2, rate=10.0, duration=3.0, failing=0.05, everything=everything)
     run = write_run(tmp_path / "run", [shape])
     first, second = (_report(run, tmp_path / name, seed, *options) for name, seed in (("one", "1"), ("two", "2")))

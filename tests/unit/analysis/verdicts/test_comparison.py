@@ -37,6 +37,8 @@ from tests.schemas import check, schema_of
 from tests.unit.analysis.histories import document, kpi
 from tests.unit.analysis.pages import figures_in
 
+pytestmark = pytest.mark.slow
+
 
 def _run(root: Path, name: str, shapes: list[Shape], keys: dict[str, Any]) -> Path:
     directory = write_run(root, shapes, run=name)

@@ -21,6 +21,8 @@ from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.synthetic_runs import Shape, write_run
 
+pytestmark = pytest.mark.slow
+
 SCHEMA = json.loads((Path(__file__).resolve().parents[4] / "docs" / "schema" / "verdict-1.json").read_text())
 KNOWN = declared_measures(shipped())
 

@@ -16,6 +16,8 @@ from perfanalysis.workloads.percentiles import STATED, Method
 from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import check
 
+pytestmark = pytest.mark.slow
+
 STATED_IN = {"report": {"report.md": 6, "index.html": 6}, "compare": {"comparison.md": 1, "comparison.html": 3}}
 """How often: tables and plots of these runs that have percentiles; comparison.md has no plots."""
 

@@ -16,6 +16,8 @@ from perfanalysis.workloads.run_analysis import analyse_run
 from tests.data.fine_tuning_runs import matrix, write_tuning_run
 from tests.data.synthetic_runs import Shape, write_run
 
+pytestmark = pytest.mark.slow
+
 SOURCES = Path(perfanalysis.__file__).parent
 MEASURED_AS_NONE = {("workloads/scale_test/kpis_control_plane.py", 0.0)}
 """A ratio of requests: none of those that were counted was refused."""
