@@ -122,10 +122,6 @@ def _secret_value(context: VerbContext, where: str, reference: Any) -> str:
 
 def _result(outcomes: list[Outcome]) -> VerbResult:
     changed = any(outcome.changed for outcome in outcomes)
-    differences: list[Mapping[str, Any]] = [
-        {"before_header": item.title, "after_header": item.title, "before": item.before, "after": item.after}
-        for item in outcomes
-        if item.changed
-    ]
+    differences: list[Mapping[str, Any]] = [item.difference for item in outcomes if item.changed]
     objects = [{"object": item.title, "changed": item.changed} for item in outcomes]
     return VerbResult(changed=changed, values={"objects": objects}, diff=differences)

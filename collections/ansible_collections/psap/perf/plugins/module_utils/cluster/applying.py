@@ -23,6 +23,11 @@ class Outcome:
     before: str
     after: str
 
+    @property
+    def difference(self) -> dict[str, str]:
+        """As Ansible shows it."""
+        return {"before_header": self.title, "after_header": self.title, "before": self.before, "after": self.after}
+
 
 @dataclass(frozen=True, slots=True)
 class Replacing:
