@@ -15,6 +15,10 @@ PROGRAM = "perfdrv"
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    if arguments is None and sys.getfilesystemencoding() != "utf-8":
+        # folders and settings are UTF-8, whatever a C locale with PYTHONUTF8=0 says of them
+        environment = os.environ | {"PYTHONUTF8": "1"}
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)  # noqa: S606  itself, once more
     try:
         return _run(arguments)
     except KeyboardInterrupt:

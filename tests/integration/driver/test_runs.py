@@ -29,6 +29,14 @@ def test_a_flow_runs_and_says_where_its_run_is(driver: Driver) -> None:
     assert not any(driver.temporary.iterdir())
 
 
+def test_neither_the_locale_nor_the_name_of_a_folder_matters(tmp_path: Path) -> None:
+    driver = Driver(tmp_path / "ü")
+    driver.folder.mkdir()
+    driver.variables |= {"LC_ALL": "xx_XX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    ended = driver("run", "demo")
+    assert (ended.code, driver.document()["status"]) == (0, "ok"), ended
+
+
 def test_values_of_the_command_line_have_their_declared_types(driver: Driver) -> None:
     assert driver("run", "demo", "-s", "demo_seconds=[0.1, 0.2]", "-s", "demo_fails=no").code == 0
     assert settings(driver.run())["demo_seconds"] == [0.1, 0.2]

@@ -99,6 +99,17 @@ def test_a_second_attempt_keeps_the_first_and_marks_it_interrupted(tmp_path: Pat
     assert document["status"] == "ok"
 
 
+def test_an_attempt_that_was_killed_ended_when_its_last_file_was_written(tmp_path: Path) -> None:
+    _begin(tmp_path)
+    for name, moment in (("run.json", 1_000), ("001__a/b/log", 2_000), ("report/index.html", 3_000)):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (moment, moment))
+    _begin(tmp_path)
+    killed, going_on = run_directory.read_run(tmp_path).document["attempts"]
+    assert (killed["ended"], going_on["ended"]) == ("1970-01-01T00:33:20.000Z", None)
+
+
 def test_an_attempt_removes_what_a_killed_one_was_writing(tmp_path: Path) -> None:
     _begin(tmp_path)
     step = open_command(tmp_path, None, ["prepare"], "demo_greet", 1)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from perfdrv.ansible.environment import clean_environment
+import pytest
+from perfdrv.ansible.environment import clean_environment, secrets_referred_to
 from perfdrv.ansible.request import RunRequest
 from perfdrv.project import Project
 
 USER = {
     "PATH": "/usr/bin",
     "HOME": "/home/ada",
-    "LC_ALL": "C.UTF-8",
     "KUBECONFIG": "/home/ada/.kube/config",
     "PERF_SECRETS_DIR": "/secrets",
     "PERF_LAB": "mine",
@@ -23,13 +23,16 @@ USER = {
     "PYTHONPATH": "do not pass",
     "PERF_RUN_JOINED": "do not pass",
     "PERF_PROJECT_DIR": "do not pass",
+    "HF_TOKEN": "do not pass",
+    "LANG": "do not pass",
+    "LC_ALL": "do not pass",
 }
 
 
 def test_only_listed_variables_reach_ansible(tmp_path: Path) -> None:
     environment = clean_environment(tmp_path, tmp_path / "run", USER)
     assert "do not pass" not in environment.values()
-    assert {name: environment[name] for name in USER if name in environment and name != "PATH"} == {
+    assert {name: environment[name] for name in USER if name in environment and name not in ("PATH", "LC_ALL")} == {
         name: value for name, value in USER.items() if value != "do not pass" and name != "PATH"
     }
 
@@ -44,6 +47,32 @@ def test_ansible_of_this_environment_comes_first(tmp_path: Path) -> None:
     first, *rest = clean_environment(tmp_path, tmp_path, USER)["PATH"].split(os.pathsep)
     assert (Path(first) / "ansible-playbook").is_file()
     assert rest == ["/usr/bin"]
+
+
+def test_what_settings_refer_to_reaches_ansible(tmp_path: Path) -> None:
+    given = USER | {"LAB_TOKEN": "of a site", "OTHER": "do not pass"}
+    names = {"HF_TOKEN", "LAB_TOKEN", "MISSING", "PERF_PROJECT_DIR"}
+    environment = clean_environment(tmp_path, tmp_path / "run", given, names)
+    assert {name: environment[name] for name in names & environment.keys()} == {
+        "HF_TOKEN": "do not pass",
+        "LAB_TOKEN": "of a site",
+    }
+    assert "OTHER" not in environment
+
+
+@pytest.mark.parametrize("place", ["group_vars/all/a.yml", "presets/a.yml", "sites/lab/host_vars/a.yml", "given.yml"])
+def test_references_are_found_wherever_settings_stand(tmp_path: Path, place: str) -> None:
+    site = tmp_path / "sites" / "lab"
+    (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+    site.mkdir(parents=True, exist_ok=True)
+    (tmp_path / place).write_text("fine_tuning_sources.hf: {secret: 'env:HF_TOKEN'}\n")
+    extra = ['{"demo_creds": "env:DEMO"}', "site=env", f"@{tmp_path / 'given.yml'}"]
+    assert secrets_referred_to(tmp_path, site, extra) == {"DEMO", "HF_TOKEN"}
+
+
+def test_the_locale_is_one_of_utf8_whatever_the_users_is(tmp_path: Path) -> None:
+    environment = clean_environment(tmp_path, tmp_path, {"LC_ALL": "xx_XX", "LANG": "C"})
+    assert (environment["LC_ALL"], "LANG" in environment) == ("C.UTF-8", False)
 
 
 def test_a_request_is_a_command_line(tmp_path: Path) -> None:

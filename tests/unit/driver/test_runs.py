@@ -52,7 +52,21 @@ def test_the_list_tells_status_and_first_failure(make_run: Callable[..., Path], 
     make_run("demo-3", None)
     rows = [line.split() for line in perfdrv("runs", "list").output.splitlines()[1:]]
     assert [(row[0], row[2]) for row in rows] == [("demo-1", "ok"), ("demo-2", "failed"), ("demo-3", "interrupted")]
-    assert rows[1][-3:] == ["Out", "of", "reach"]
+    assert rows[1][-3:] == ["too", "far", "away"]
+
+
+@pytest.mark.parametrize("odd", [{"started": 17}, {"attempts": 3}, {"attempts": [3]}, {"presets": "a"}])
+def test_a_run_json_of_other_types_hides_no_other_run(
+    odd: dict[str, Any], make_run: Callable[..., Path], perfdrv: Callable[..., Result]
+) -> None:
+    make_run("demo-1")
+    update_run(make_run("demo-2"), odd)
+    rows = [line.split() for line in perfdrv("runs", "list").output.splitlines()[1:]]
+    assert {row[0] for row in rows} == {"demo-1", "demo-2"}
+    [name] = odd
+    shown = perfdrv("runs", "show", "demo-2").output
+    assert "damaged" in shown
+    assert f"run.json: {name} is of another type" in shown
 
 
 def test_a_run_that_is_held_is_running(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:
@@ -170,6 +184,18 @@ def test_a_run_that_touched_nothing_is_only_brought_to_an_end(
     assert (document["status"], document["exit_code"]) == ("interrupted", 130)
     assert document["ended"] is not None
     assert document["attempts"][0]["status"] == "interrupted"
+
+
+def test_the_time_between_attempts_is_not_what_a_run_took(
+    make_run: Callable[..., Path], perfdrv: Callable[..., Result]
+) -> None:
+    spans = [("10:00:00", "10:00:20"), ("14:00:00", "14:00:05")]
+    attempts = [
+        {"number": number, "status": "ok", "started": f"2026-01-01T{start}Z", "ended": f"2026-01-01T{end}Z"}
+        for number, (start, end) in enumerate(spans, 1)
+    ]
+    update_run(make_run("demo-1"), {"attempts": attempts})
+    assert "took      25 s\n" in perfdrv("runs", "show", "demo-1").output
 
 
 @pytest.mark.parametrize("cleaned", [True, False])

@@ -205,7 +205,7 @@ def test_durations_read_well(seconds: float | None, text: str) -> None:
 
 def test_moments_that_cannot_be_read_are_nothing() -> None:
     assert parse("yesterday") is None
-    assert when_text(None, NOW) == ""
+    assert when_text(None) == ""
     assert seconds_between(None, None, NOW) is None
 
 

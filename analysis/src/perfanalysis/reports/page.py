@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from perfanalysis.drawing.blocks import duration
 from perfanalysis.drawing.page import Drawn, page_assets, page_environment
 from perfanalysis.files.discovery import Run
-from perfanalysis.files.documents import listing, mapping, parse_time
+from perfanalysis.files.documents import Document, listing, mapping, parse_time
 from perfanalysis.reports.arrange import Passage
 from perfanalysis.workloads.run_analysis import RunAnalysis
 
@@ -71,8 +71,8 @@ def _reason(reason: object) -> dict[str, str]:
 
 def _facts(run: Run, identifier: str) -> tuple[Fact, ...]:
     document = run.document
-    started, ended = parse_time(document.get("started")), parse_time(document.get("ended"))
-    length = duration(ended - started) if started is not None and ended is not None else ""
+    started, seconds = parse_time(document.get("started")), _seconds_taken(document)
+    length = duration(seconds) if seconds is not None else ""
     cluster = mapping(document.get("cluster"))
     version = str(cluster.get("version") or "")
     facts = (
@@ -85,6 +85,14 @@ def _facts(run: Run, identifier: str) -> tuple[Fact, ...]:
         Fact("Commands", str(len(run.commands))),
     )
     return tuple(fact for fact in facts if fact.text or fact.detail)
+
+
+def _seconds_taken(document: Document) -> float | None:
+    """Of all attempts, without the time between them; None while the end of one is unknown."""
+    attempts = [mapping(each) for each in listing(document.get("attempts"))] or [document]
+    spans = [(parse_time(each.get("started")), parse_time(each.get("ended"))) for each in attempts]
+    seconds = [ended - started for started, ended in spans if started is not None and ended is not None]
+    return sum(seconds) if len(seconds) == len(spans) else None
 
 
 def _moment(seconds: float | None) -> str:

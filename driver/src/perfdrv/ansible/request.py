@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from perfdrv.ansible.environment import clean_environment
+from perfdrv.ansible.environment import clean_environment, secrets_referred_to
 from perfdrv.project import Project
 
 
@@ -67,7 +67,8 @@ class RunRequest:
 
     def process_environment(self) -> dict[str, str]:
         """The whole environment of the process."""
-        return clean_environment(self.project.root, self.directory) | dict(self.environment)
+        secrets = secrets_referred_to(self.project.root, self.inventory, self.extra_vars)
+        return clean_environment(self.project.root, self.directory, secrets=secrets) | dict(self.environment)
 
 
 def json_vars(values: Mapping[str, Any]) -> str:

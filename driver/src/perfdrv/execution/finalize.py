@@ -7,7 +7,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
-from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE, end_attempt
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE, end_attempt, last_written
 
 from perfdrv.ansible.request import RunRequest, json_vars
 from perfdrv.errors import EXIT_INTERRUPTED, UsageError
@@ -73,5 +73,5 @@ def _ended(entry: RunEntry) -> Outcome:
     own_processes = [step.directory for step in RunTree(entry.directory).steps() if step.kind == "cell"]
     for directory in (*own_processes, entry.directory):
         if (directory / RUN_FILE).is_file() and read_json(directory / RUN_FILE).get("ended") is None:
-            end_attempt(directory, "interrupted", EXIT_INTERRUPTED, _NEVER_ENDED)
+            end_attempt(directory, "interrupted", EXIT_INTERRUPTED, _NEVER_ENDED, ended=last_written(directory))
     return read_outcome(entry.directory)

@@ -9,10 +9,8 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_
 
 def parse(moment: str | None) -> datetime.datetime | None:
     """An aware moment from ISO text such as `2026-11-21T00:38:47.123Z`; None for an unreadable one."""
-    if not moment:
-        return None
     try:
-        return parse_utc(moment)
+        return parse_utc(moment) if moment else None
     except ValueError:
         return None
 
@@ -43,13 +41,10 @@ def step_seconds(status: str, start: str | None, end: str | None, now: datetime.
     return seconds_between(start, end, now) if end or status == "running" else None
 
 
-def when_text(moment: str | None, now: datetime.datetime) -> str:
-    """A moment in local time: the time alone for today, the date with it otherwise."""
+def when_text(moment: str | None) -> str:
+    """A moment in local time: `2026-11-21 00:38:47`; an empty text for an unreadable one."""
     parsed = parse(moment)
-    if parsed is None:
-        return ""
-    local = parsed.astimezone()
-    return local.strftime("%H:%M:%S" if local.date() == now.astimezone().date() else "%Y-%m-%d %H:%M")
+    return "" if parsed is None else parsed.astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def utc_now() -> datetime.datetime:

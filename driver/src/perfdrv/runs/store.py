@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
@@ -14,6 +15,10 @@ from perfdrv.errors import UsageError, unknown
 from perfdrv.project import Project
 
 LATEST = "latest"
+# what is read of run.json, where it is there
+_TYPES: Mapping[str, type] = MappingProxyType(
+    {"started": str, "ended": str, "flow": str, "presets": list, "attempts": list, "simulated": list, "emulated": list}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +37,10 @@ class RunEntry:
 
     @property
     def reason(self) -> str:
-        """The first failure in one line."""
+        """The first failure in one line: why it failed, else what did."""
         reason = self.document.get("reason")
-        what = reason.get("what") if isinstance(reason, Mapping) else None
-        return self.problem or str(what or "").strip().partition("\n")[0]
+        said = (reason.get("why") or reason.get("what")) if isinstance(reason, Mapping) else None
+        return self.problem or str(said or "").strip().partition("\n")[0]
 
 
 def list_runs(root: Path) -> list[RunEntry]:
@@ -52,7 +57,18 @@ def read_entry(directory: Path) -> RunEntry:
         run = read_run(directory)
     except PerfError as error:
         return RunEntry(directory, "damaged", {}, str(error))
+    odd = _part_of_another_type(run.document)
+    if odd:
+        return RunEntry(directory, "damaged", {}, f"{directory / RUN_FILE}: {odd} is of another type")
     return RunEntry(directory, run.status, run.document)
+
+
+def _part_of_another_type(document: Mapping[str, Any]) -> str:
+    """The first key of run.json that no psap.perf wrote so; empty if there is none."""
+    for name, kind in _TYPES.items():
+        if not isinstance(document.get(name), kind | None):
+            return name
+    return "" if all(isinstance(each, Mapping) for each in document.get("attempts") or []) else "attempts"
 
 
 def find_run(root: Path, name: str) -> Path:

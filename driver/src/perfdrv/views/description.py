@@ -26,7 +26,7 @@ def run_row(entry: RunEntry) -> tuple[str, ...]:
         entry.id,
         str(entry.document.get("flow", "")),
         entry.status,
-        when_text(entry.document.get("started"), utc_now()),
+        when_text(entry.document.get("started")),
         duration_text(_took(entry)),
         entry.reason,
     )
@@ -82,14 +82,13 @@ def _all(steps: Sequence[Step]) -> list[Step]:
 
 def _facts(entry: RunEntry) -> list[tuple[str, str]]:
     document = entry.document
-    now = utc_now()
     report = entry.directory / "report" / "index.html"
     marks = [*(document.get("simulated") or []), *(f"{name} (emulated)" for name in document.get("emulated") or [])]
     return [
         ("run", entry.id),
         ("flow", str(document.get("flow", ""))),
         ("status", entry.status),
-        ("started", when_text(document.get("started"), now)),
+        ("started", when_text(document.get("started"))),
         ("took", duration_text(_took(entry))),
         ("site", str(document.get("site") or "")),
         ("presets", ", ".join(document.get("presets") or [])),
@@ -103,10 +102,13 @@ def _facts(entry: RunEntry) -> list[tuple[str, str]]:
 
 
 def _took(entry: RunEntry) -> float | None:
+    """Seconds of all attempts, without the time between them."""
     document = entry.document
     if entry.status == "interrupted" and not document.get("ended"):
         return None
-    return seconds_between(document.get("started"), document.get("ended"), utc_now())
+    now = utc_now()
+    spans = [seconds_between(each.get("started"), each.get("ended"), now) for each in document.get("attempts") or []]
+    return sum(span or 0.0 for span in spans) if spans else None
 
 
 def _cluster_text(cluster: Any) -> str:

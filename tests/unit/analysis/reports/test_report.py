@@ -115,12 +115,18 @@ def test_cells_that_recorded_nothing_are_named(matrix_run: Path) -> None:
 
 
 def test_a_run_without_a_recording_has_a_report(tmp_path: Path) -> None:
-    write_json(tmp_path / "run.json", {"schema": "psap.perf/run/1", "id": "r", "status": "refused"})
+    attempts = [
+        {"started": f"2026-01-01T{hour}:00:00Z", "ended": f"2026-01-01T{hour}:00:20Z", "status": "refused"}
+        for hour in (10, 14)
+    ]
+    document = {"schema": "psap.perf/run/1", "id": "r", "status": "refused", "attempts": attempts}
+    write_json(tmp_path / "run.json", document)
     paths = make_report(tmp_path)
     assert figures_in(paths.index) == []
     assert "plotly.js" not in paths.index.read_text()
     page = page_of(tmp_path)
-    for part in ("refused", "no recording was found", "settings.yml is missing or empty", "No command of this run"):
+    said = ("no recording was found", "settings.yml is missing or empty", "No command of this run")
+    for part in ("refused", "40.0 s", *said):
         assert part in page.text
 
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import fcntl
 import os
@@ -16,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now, utc_text
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, remove_partials, write_json
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
 
@@ -24,6 +25,7 @@ RUN_SCHEMA = "psap.perf/run/1"
 RUN_FILE = "run.json"
 LOCK_FILE = "run.lock"
 STOP_FILE = "stop"
+REPORT_FOLDER = "report"
 
 # Closing any descriptor of a file ends all of a process's record locks on it: a file locked here is not opened again.
 _held: dict[Path, IO[str]] = {}
@@ -128,7 +130,7 @@ def begin_attempt(directory: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
     """
     remove_partials(directory)
     former = read_json(directory / RUN_FILE) if (directory / RUN_FILE).exists() else {}
-    attempts = [_closed(attempt) for attempt in former.get("attempts", [])]
+    attempts = [_closed(attempt, directory) for attempt in former.get("attempts", [])]
     begun = utc_now()
     known = dict(facts)
     attempts.append(
@@ -157,9 +159,23 @@ def begin_attempt(directory: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
     return document
 
 
-def _closed(attempt: Mapping[str, Any]) -> dict[str, Any]:
+def _closed(attempt: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     """A former attempt, which nobody can be working on any more."""
-    return {**attempt, "status": "interrupted"} if attempt.get("status") == "running" else dict(attempt)
+    if attempt.get("status") != "running":
+        return dict(attempt)
+    return {**attempt, "status": "interrupted", "ended": last_written(directory)}
+
+
+def last_written(directory: Path) -> str:
+    """When a file below *directory* last changed, its report aside: the end of a run that was killed."""
+    moments = [(directory / RUN_FILE).stat().st_mtime]
+    for folder, folders, names in os.walk(directory):
+        if folder == str(directory) and REPORT_FOLDER in folders:
+            folders.remove(REPORT_FOLDER)
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                moments.append(Path(folder, name).lstat().st_mtime)
+    return utc_text(datetime.datetime.fromtimestamp(max(moments), datetime.UTC))
 
 
 def update_run(directory: Path, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,13 +191,15 @@ def end_attempt(
     exit_code: int,
     reason: Mapping[str, Any] | None,
     kept: Mapping[str, Any] = MappingProxyType({}),
+    ended: str | None = None,
 ) -> dict[str, Any]:
     """Write how the last attempt ended: ``ok``, ``failed``, ``interrupted`` or ``refused``.
 
     :param kept: keys of ``run.json`` that do not follow the attempt, as the status of a run that was only cleaned up.
+    :param ended: when it ended; now, unless it is given.
     """
     document = read_json(directory / RUN_FILE)
-    ended = utc_now()
+    ended = ended or utc_now()
     attempts = [dict(attempt) for attempt in document.get("attempts", [])]
     if attempts:
         attempts[-1].update(ended=ended, status=status)
