@@ -26,15 +26,15 @@ NOTE = "<!-- made by docs/generate_commands.py from the roles' meta/argument_spe
 def pages() -> dict[str, str]:
     """The pages by file name."""
     activate(PROJECT)
-    groups = _commands_by_group()
-    return {
-        "README.md": "\n".join(_index(groups)) + "\n",
-        **{f"{group}.md": "\n".join(_page(group, commands)) + "\n" for group, commands in groups.items()},
-    }
+    # the collection can be imported once activate() has said where it is
+    from ansible_collections.psap.perf.plugins.module_utils.base.naming import groups
+
+    commands = _commands_by_group()
+    lines = {"README": _index(commands), **{name: _page(name, groups()[name], own) for name, own in commands.items()}}
+    return {f"{name}.md": "\n".join(page) + "\n" for name, page in lines.items()}
 
 
 def _commands_by_group() -> dict[str, dict[str, CommandSpec]]:
-    # the collection can be imported once activate() has said where it is
     from ansible_collections.psap.perf.plugins.module_utils.base.naming import split_role
     from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 
@@ -57,8 +57,8 @@ def _index(groups: Mapping[str, Mapping[str, CommandSpec]]) -> Iterator[str]:
             yield f"| {_words(group)} | [{words}]({group}.md#{words}) | {spec.short_description} |"
 
 
-def _page(group: str, commands: Mapping[str, CommandSpec]) -> Iterator[str]:
-    yield from (f"# Commands of {_words(group)}", "", NOTE)
+def _page(group: str, told: str, commands: Mapping[str, CommandSpec]) -> Iterator[str]:
+    yield from (f"# Commands of {_words(group)}", "", NOTE, "", f"{told}.")
     for command, spec in commands.items():
         yield from ("", f"## {_words(command)}", "")
         yield from _section(group, command, spec)

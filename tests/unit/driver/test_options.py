@@ -9,7 +9,7 @@ import click
 import pytest
 from click.testing import Result
 from perfdrv.command_line.arguments import command_options, given_arguments
-from perfdrv.commands.toolbox import make_command
+from perfdrv.commands.toolbox import CommandGroup, make_command
 from perfdrv.project import Project
 
 
@@ -59,6 +59,11 @@ def test_help_shows_description_type_choices_and_defaults(perfdrv: Callable[...,
     assert "--tone [warm|cool]" in text
     assert "--loud / --no-loud Whether to shout. [default: false]" in text
     assert "a reference: file:NAME, env:NAME or vault:NAME" in text
+
+
+def test_the_help_of_a_group_tells_what_its_commands_do_where_that_is_known(perfdrv: Callable[..., Result]) -> None:
+    assert "Commands of the group demo." in perfdrv("toolbox", "demo", "--help").output
+    assert CommandGroup("nfd-operator", {}).help == "Deploy and undeploy the Node Feature Discovery operator."
 
 
 def test_every_command_of_the_repository_has_an_option_for_each_argument(repository: Project) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.base.naming import GROUPS, split_role
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import groups, split_role
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec, Option, read_command
 from ansible_collections.psap.perf.plugins.module_utils.settings.types import problems
 
@@ -95,8 +95,14 @@ def test_a_role_has_only_the_agreed_files(role: Path) -> None:
 @every_command
 def test_the_name_is_group_and_command(role: Path) -> None:
     group, command = split_role(role.name)
-    assert group in GROUPS
+    assert group in groups(), "add it to meta/groups.yml"
     assert command != group
+
+
+def test_every_group_has_commands_and_one_line_that_tells_what_they_do() -> None:
+    assert set(groups()) == {split_role(role.name)[0] for role in COMMANDS}
+    for told in groups().values():
+        assert told == told.strip(" .\n") and "\n" not in told, told
 
 
 @every_command

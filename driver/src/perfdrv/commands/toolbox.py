@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import click
-from ansible_collections.psap.perf.plugins.module_utils.base.naming import split_role
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import groups, split_role
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
 
@@ -57,7 +57,8 @@ class CommandGroup(SuggestingGroup):
     """The commands of one group; the spec of a command is read when the command is used."""
 
     def __init__(self, name: str, roles: dict[str, str]) -> None:
-        super().__init__(name=name, help=f"Commands of the group {name}.", no_args_is_help=True)
+        told = groups().get(name.replace("-", "_"), f"Commands of the group {name}")
+        super().__init__(name=name, help=f"{told}.", no_args_is_help=True)
         self._roles = {_dashed(command): role for command, role in roles.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002

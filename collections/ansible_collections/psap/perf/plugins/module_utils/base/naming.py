@@ -3,45 +3,25 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
 
-# The reference's groups; a role is <group>_<command>, and some groups have an underscore of their own.
-GROUPS = (
-    "benchmarking",
-    "busy_cluster",
-    "cluster",
-    "container_bench",
-    "cpt",
-    "crc",
-    "entitlement",
-    "fine_tuning",
-    "gpu_operator",
-    "jump_ci",
-    "kepler",
-    "kserve",
-    "kubemark",
-    "kwok",
-    "llm_load_test",
-    "llmd",
-    "load_aware",
-    "local_ci",
-    "mac_ai",
-    "nfd",
-    "nfd_operator",
-    "notebooks",
-    "pipelines",
-    "quads",
-    "remote",
-    "repo",
-    "rhods",
-    "scale_test",
-    "scheduler",
-    "server",
-    "storage",
-    "wisdom",
-)
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
+
+_GROUPS = Path(__file__).resolve().parents[3] / "meta" / "groups.yml"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@functools.cache
+def groups() -> Mapping[str, str]:
+    """What the commands of each group do, by the group's name: ``meta/groups.yml`` of the collection.
+
+    :raises PerfError: when that cannot be read.
+    """
+    return MappingProxyType(read_yaml(_GROUPS))
 
 
 def split_role(role: str) -> tuple[str, str]:
@@ -50,11 +30,9 @@ def split_role(role: str) -> tuple[str, str]:
     A role outside the groups splits at its first underscore.
     """
     short = role.rpartition(".")[2]
-    for group in sorted(GROUPS, key=len, reverse=True):
-        if short.startswith(group + "_") and len(short) > len(group) + 1:
-            return group, short[len(group) + 1 :]
-    group, _underscore, command = short.partition("_")
-    return group, command or group
+    fitting = (group for group in groups() if short.startswith(f"{group}_"))
+    group = max(fitting, key=len, default=short.partition("_")[0])
+    return group, short.removeprefix(f"{group}_")
 
 
 def command_directory_name(role: str) -> str:
