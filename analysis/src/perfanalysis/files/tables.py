@@ -43,6 +43,14 @@ class Column:
     required: bool = True
     inside: str | None = None
     """The mapping of a record that holds it, when it does not stand in the record itself."""
+    label: str | None = None
+    """Its words for readers, where its name is none."""
+
+    @property
+    def heading(self) -> str:
+        """What a shown table calls it."""
+        words = self.label or self.name.removesuffix("_s").replace("_", " ")
+        return words[:1].upper() + words[1:]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from perfanalysis.reports.run_sections import (
     comparison_figures,
     comparison_tables,
     file_table,
-    kpi_cell,
     kpi_table,
     settings_table,
     versions_table,
@@ -26,6 +25,7 @@ from perfanalysis.reports.timeline import timeline_figure
 from perfanalysis.verdicts.thresholds.section import verdict_tables
 from perfanalysis.workloads.labels import labels_of, recording_label
 from perfanalysis.workloads.run_analysis import RunAnalysis
+from perfanalysis.workloads.shown import value_cell
 
 MOST_DETAILED = 8
 """Recordings whose charts are in the page; those of further ones are PNG files beside it, to keep the page small."""
@@ -86,7 +86,7 @@ def _headlines(result: RunAnalysis) -> tuple[Block, ...]:
     if len(result.analyses) != 1:
         return ()
     values = (value for value in result.analyses[0].kpis if value.headline)
-    tiles = tuple(Tile(value.headline or value.name, kpi_cell(value), value.help) for value in values)
+    tiles = tuple(Tile(value.headline or value.name, value_cell(value, value.unit), value.help) for value in values)
     return (Tiles(tiles),) if tiles else ()
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, data_size, duration, quantity
+from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, data_size, duration
 from perfanalysis.drawing.charts import Axis, Chart, Figure, cumulative
 from perfanalysis.drawing.layers import labels_with_overlaps
 from perfanalysis.drawing.wording import value_text
@@ -15,8 +15,9 @@ from perfanalysis.files.discovery import Command, Run
 from perfanalysis.files.documents import mapping
 from perfanalysis.workloads.kpis import KpiValue
 from perfanalysis.workloads.labels import recording_label, varying_settings
-from perfanalysis.workloads.percentiles import SHARES, STATED
+from perfanalysis.workloads.percentiles import SHARES, STATED, Value
 from perfanalysis.workloads.run_analysis import RunAnalysis
+from perfanalysis.workloads.shown import value_cell
 from perfanalysis.workloads.workload_type import Analysis
 
 MOST_CURVES = 12
@@ -113,26 +114,17 @@ def _comparison_row(
     values = {} if cell is None else cell.values
     kpis = {value.name: value for value in analysis.kpis}
     name = Cell(f"cell {cell.index}", cell.status) if cell else Cell(analysis.place.name)
+    absent = Value(None, "not measured")
     return (
         name,
         *(_value_cell(values.get(setting)) for setting in settings),
         *(Cell(analysis.facts.get(fact, "")) for fact in facts),
-        *(kpi_cell(kpis[value.name]) if value.name in kpis else Cell("", reason="not measured") for value in headlines),
+        *(value_cell(kpis.get(value.name, absent), value.unit) for value in headlines),
     )
 
 
 def _value_cell(value: Any) -> Cell:
     return Cell("", reason="not set in this cell") if value is None else Cell(value_text(value))
-
-
-def kpi_cell(value: KpiValue) -> Cell:
-    """A KPI as a table's cell: its number with the interval below, or the reason why there is none."""
-    if value.number is None:
-        return Cell("", reason=value.reason or "")
-    detail = ""
-    if value.low is not None and value.high is not None:
-        detail = f"{quantity(value.low, value.unit)} {DASH} {quantity(value.high, value.unit)}"
-    return Cell(quantity(value.number, value.unit), detail, "" if detail else value.reason or "", sort=value.number)
 
 
 def kpi_table(result: RunAnalysis) -> Table:
@@ -150,7 +142,7 @@ def kpi_table(result: RunAnalysis) -> Table:
         (
             *((Cell(recording_label(analysis, result.run)),) if several else ()),
             Cell(value.name),
-            kpi_cell(value),
+            value_cell(value, value.unit),
             Cell({"higher": "higher", "lower": "lower", "neither": DASH}[value.direction]),
             Cell(value.help),
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from perfanalysis.drawing.blocks import Cell, Field, Note, Section, Table, number, quantity
+from perfanalysis.drawing.blocks import Cell, Field, Note, Section, Table, number
 from perfanalysis.files.discovery import Marks, Place, marks_of
 from perfanalysis.files.documents import load_json, mapping
 from perfanalysis.files.tables import specs_of
@@ -16,13 +16,11 @@ from perfanalysis.workloads.declared.model import WorkloadDeclared
 from perfanalysis.workloads.declared.plots import figures
 from perfanalysis.workloads.kpis import Kpi, evaluate
 from perfanalysis.workloads.percentiles import STATED, STATISTICS, Method, estimates
+from perfanalysis.workloads.shown import data_table, value_cell
 from perfanalysis.workloads.workload_type import Analysis, Sample
 
-MOST_ROWS = 200
 MOST_FACTS = 5
 MOST_MARKER_BYTES = 1 << 20
-LAST_TIME_S = 9e9
-"""In the year 2255; what lies beyond is shown as the number that it is."""
 
 
 @dataclass(frozen=True)
@@ -106,14 +104,7 @@ def _percentiles(samples: tuple[Sample, ...], method: Method) -> Table:
     rows = []
     for sample in samples:
         cells = [Cell(sample.label), Cell(number(len(sample.values)), sort=len(sample.values))]
-        for found in estimates(sample.values, method).values():
-            if found.number is None:
-                cells.append(Cell("", reason=found.reason or "no values"))
-                continue
-            interval = ""
-            if found.low is not None and found.high is not None:
-                interval = f"{quantity(found.low, sample.unit)} to {quantity(found.high, sample.unit)}"
-            cells.append(Cell(quantity(found.number, sample.unit), interval, sort=found.number))
+        cells += [value_cell(found, sample.unit) for found in estimates(sample.values, method).values()]
         rows.append(tuple(cells))
     fields = (
         Field("Values"),
@@ -125,31 +116,5 @@ def _percentiles(samples: tuple[Sample, ...], method: Method) -> Table:
 
 
 def _data_table(columns: Columns, name: str) -> Table:
-    declared = columns.declared.tables[name]
-    frame = getattr(columns.tables, name)
-    numbers = ("number", "integer")
-    fields = tuple(
-        Field(columns.label(f"{name}.{column.name}"), "number" if column.kind in numbers else "text", column.unit or "",
-              column.help)
-        for column in declared.columns
-    )  # fmt: skip
-    times = [column.kind == "time" for column in declared.columns]
-    rows = tuple(
-        tuple(_cell(value, time=time) for value, time in zip(row, times, strict=True))
-        for row in frame.head(MOST_ROWS).astype("object").itertuples(index=False)
-    )
-    rest = len(frame) - len(rows)
-    note = f"The first {MOST_ROWS} of {len(frame)} rows; the Parquet file has all." if rest else ""
-    return Table(declared.help, fields, rows, note, search=len(rows) > 12, sort=True)
-
-
-def _cell(value: Any, *, time: bool) -> Cell:
-    import pandas as pd
-
-    if pd.isna(value):
-        return Cell("", reason="not stated")
-    if time and 0 <= value < LAST_TIME_S:
-        return Cell(f"{pd.Timestamp(value, unit='s').round('ms').isoformat(sep=' ')} UTC", sort=float(value))
-    if isinstance(value, float | int) and not isinstance(value, bool):
-        return Cell(number(value), sort=float(value)) if np.isfinite(value) else Cell(str(value))
-    return Cell(str(value))
+    spec = specs_of(type(columns.tables))[name]
+    return data_table(spec.help, getattr(columns.tables, name), spec.columns)

@@ -40,7 +40,7 @@ def tables_type(declared: WorkloadDeclared) -> type[Any]:
 def spec_of(kind: str, name: str, table: TableDeclared) -> TableSpec:
     """A table's declaration; its name has the kind before it, since kinds may well name their tables alike."""
     columns = tuple(
-        Column(column.name, column.kind, column.help, column.unit, required=not column.optional)
+        Column(column.name, column.kind, column.help, column.unit, required=not column.optional, label=column.label)
         for column in table.columns
     )
     return TableSpec(f"{kind}_{name}", table.help, columns)

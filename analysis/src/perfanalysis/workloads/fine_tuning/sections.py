@@ -17,6 +17,8 @@ from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.fine_tuning import plots
 from perfanalysis.workloads.fine_tuning.job import leaves
 from perfanalysis.workloads.fine_tuning.measures import Measures
+from perfanalysis.workloads.fine_tuning.tables import PROBLEMS
+from perfanalysis.workloads.shown import data_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -170,14 +172,4 @@ def problems_block(measures: Measures) -> Table | Note:
     """Problems found in the logs, each kind once."""
     if not len(measures.problems):
         return Note("No record is torn, every number is finite, and no log tells of an error.")
-    rows = tuple(
-        (
-            Cell(str(row["kind"])),
-            Cell(str(row["text"])),
-            Cell(f"{row['log']}:{row['line']}"),
-            Cell(number(int(row["count"]))),
-        )
-        for row in measures.problems.astype("object").to_dict("records")
-    )
-    fields = (Field("Problem"), Field("First of them"), Field("Where", "code"), Field("Times", "number"))
-    return Table("Problems in the logs", fields, rows)
+    return data_table("Problems in the logs", measures.problems, PROBLEMS.columns)

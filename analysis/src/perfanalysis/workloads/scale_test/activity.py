@@ -177,8 +177,8 @@ PHASES = TableSpec(
     "Ramp, steady part and drain of the test, with what was reached in each",
     (
         Column("phase", "text", "ramp, steady or drain"),
-        Column("time_s", "number", "its begin, since the first submission", "s"),
-        Column("length_s", "number", "its length", "s"),
+        Column("time_s", "number", "its begin, since the first submission", "s", label="begins at"),
+        Column("length_s", "number", "its length", "s", label="lasts"),
         *(Column(name, "integer", f"workloads {name} in it", "workloads") for name in IN_PHASES),
         Column("scheduling_rate", "number", "workloads fully scheduled per second", "workloads/s"),
         Column("completion_rate", "number", "workloads completed per second", "workloads/s"),

@@ -1,141 +1,20 @@
-"""Derived tables as a report shows them: which columns, under which heading, in which form."""
+"""Tables of a scale test's report that are no derived table: the control plane's measures, and formulas."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from perfanalysis.drawing.blocks import Cell, Field, Table, number, quantity
 from perfanalysis.workloads.kpis import KpiValue
-from perfanalysis.workloads.percentiles import STATED, Method
+from perfanalysis.workloads.percentiles import Value
+from perfanalysis.workloads.shown import value_cell
 
 if TYPE_CHECKING:
     from perfanalysis.workloads.scale_test.measures import Measures
-
-Form = Literal["text", "count", "number", "seconds", "percentile", "rate", "share"]
-"""How values are written; a percentile is one of seconds, and the table says how it was made."""
-MOST_ROWS = 200
-TOO_FEW = "too few values, or none"
-
-
-@dataclass(frozen=True)
-class TableColumn:
-    """A column of a derived table, its heading and how its values are written."""
-
-    column: str
-    heading: str
-    form: Form = "text"
-    help: str = ""
-
-
-def derived_table(title: str, frame: pd.DataFrame, columns: tuple[TableColumn, ...], method: Method) -> Table:
-    """The columns of a derived table, at most MOST_ROWS rows of it; a null says that there was too little for it."""
-    fields = tuple(Field(one.heading, "text" if one.form == "text" else "number", help=one.help) for one in columns)
-    rows = tuple(
-        tuple(_cell(row[one.column], one.form) for one in columns) for row in frame.head(MOST_ROWS).to_dict("records")
-    )
-    note = ""
-    if any(one.form == "percentile" for one in columns):
-        note = STATED[method]
-    if len(frame) > MOST_ROWS:
-        note = f"{note} The first {MOST_ROWS} of {len(frame)} rows; the Parquet file has all.".strip()
-    return Table(title, fields, rows, note)
-
-
-def _cell(value: Any, form: Form) -> Cell:
-    if pd.isna(value):
-        return Cell("", reason="none" if form == "text" else TOO_FEW)
-    if form == "text":
-        return Cell(str(value))
-    if form == "count" or (form == "number" and float(value).is_integer()):
-        return Cell(number(int(value)))
-    units = {"seconds": "seconds", "percentile": "seconds", "rate": "workloads/s", "share": "ratio"}
-    return Cell(quantity(float(value), units[form]) if form in units else number(float(value)))
-
-
-PHASES = (
-    TableColumn("phase", "Phase"),
-    TableColumn("time_s", "Begins at", "seconds"),
-    TableColumn("length_s", "Lasts", "seconds"),
-    TableColumn("sent", "Sent", "count"),
-    TableColumn("scheduled", "Scheduled", "count"),
-    TableColumn("completed", "Completed", "count"),
-    TableColumn("scheduling_rate", "Scheduled per second", "rate"),
-    TableColumn("completion_rate", "Completed per second", "rate"),
-    TableColumn("mean_running", "Running, mean", "number"),
-)
-SUBMITTERS = (
-    TableColumn("submitter", "Process", "count"),
-    TableColumn("workloads", "Workloads", "count"),
-    TableColumn("first_s", "First sent at", "seconds"),
-    TableColumn("last_s", "Last sent at", "seconds"),
-    TableColumn("rate", "Rate", "rate"),
-    TableColumn("p50_s", "Answer, P50", "percentile"),
-    TableColumn("p99_s", "Answer, P99", "percentile"),
-)
-FAIRNESS = (
-    TableColumn("tenant", "Queue", help="or namespace, of workloads without a queue"),
-    TableColumn("workloads", "Workloads", "count"),
-    TableColumn("asked", "Asked for", "number"),
-    TableColumn("demand_share", "Weight", "share", "its share of what all asked for"),
-    TableColumn("contended_s", "Contended for", "seconds", "time in which it and another one had work waiting"),
-    TableColumn("mean_held", "Held, mean", "number", "during that time"),
-    TableColumn("per_demand", "Held by weight", "number", "mean held, divided by the weight"),
-)
-INVERSIONS = (
-    TableColumn("tenant", "Queue"),
-    TableColumn("priority", "Priority", "count"),
-    TableColumn("gpus", "GPUs", "number"),
-    TableColumn("pods", "Pods", "number"),
-    TableColumn("workloads", "Workloads", "count"),
-    TableColumn("pairs", "Inversions", "count", "pairs of which the one submitted later started first"),
-    TableColumn("overtaking", "Overtaking", "count"),
-    TableColumn("overtaken", "Overtaken", "count"),
-)
-BY_PRIORITY = (
-    TableColumn("victim_priority", "Priority of victims", "count"),
-    TableColumn("preemptor_priority", "Made place for", "count"),
-    TableColumn("pods", "Pods", "count"),
-    TableColumn("victims", "Workloads that lost pods", "count"),
-    TableColumn("preemptors", "Workloads that took their place", "count"),
-)
-BY_TENANT = (
-    TableColumn("victim_tenant", "Queue of victims"),
-    TableColumn("preemptor_tenant", "Made place for"),
-    TableColumn("pods", "Pods", "count"),
-)
-PREEMPTIONS = (
-    TableColumn("workload", "Workload"),
-    TableColumn("tenant", "Queue"),
-    TableColumn("priority", "Priority", "count"),
-    TableColumn("preempted", "Pods lost", "count"),
-    TableColumn("preempting", "Pods taken", "count"),
-)
-ROUNDS = (
-    TableColumn("round", "Round", "count"),
-    TableColumn("submitted", "Submitted", "count"),
-    TableColumn("deleted", "Deleted", "count"),
-    TableColumn("completed", "Completed", "count"),
-    TableColumn("time_to_scheduled_p50_s", "Sent to scheduled, P50", "percentile"),
-    TableColumn("time_to_scheduled_p99_s", "Sent to scheduled, P99", "percentile"),
-    TableColumn("time_to_running_p50_s", "Sent to running, P50", "percentile"),
-    TableColumn("time_to_running_p99_s", "Sent to running, P99", "percentile"),
-)
-NODE_CHANGES = (
-    TableColumn("time_s", "Seen at", "seconds", "since the first submission"),
-    TableColumn("node", "Node"),
-    TableColumn("change", "Change"),
-    TableColumn("reason", "Reason"),
-)
-REQUESTS = (
-    TableColumn("what", "Try"),
-    TableColumn("cause", "What came of it"),
-    TableColumn("count", "Requests", "count"),
-)
-MEBIBYTE = 2**20
 
 
 def control_plane_table(measures: Measures) -> Table:
@@ -154,7 +33,7 @@ def control_plane_table(measures: Measures) -> Table:
             Cell(str(row["measure"]).replace("_", " ")),
             Cell("all" if pd.isna(row["detail"]) else str(row["detail"])),
             Cell(str(row["statistic"])),
-            _value_cell(row["value"], str(row["unit"]), row["reason"]),
+            value_cell(_value(row["value"], row["reason"]), str(row["unit"])),
             Cell("" if pd.isna(row["count"]) else number(int(row["count"]))),
         )
         for row in measures.control_plane_measures.to_dict("records")
@@ -162,12 +41,8 @@ def control_plane_table(measures: Measures) -> Table:
     return Table("Control plane: all measures", fields, rows, search=True)
 
 
-def _value_cell(value: Any, unit: str, reason: Any) -> Cell:
-    if pd.isna(value):
-        return Cell("", reason="not known" if pd.isna(reason) else str(reason))
-    if unit == "bytes":
-        return Cell(f"{number(float(value) / MEBIBYTE)}\u202fMiB")
-    return Cell(quantity(float(value), unit))
+def _value(number: Any, reason: Any) -> Value:
+    return Value(None, "not known" if pd.isna(reason) else str(reason)) if pd.isna(number) else Value(float(number))
 
 
 SECONDS_AN_HOUR, SECONDS_A_MINUTE = 3600, 60
@@ -237,7 +112,7 @@ def formulas_table(kpis: Iterable[KpiValue]) -> Table:
 def _kpi_cell(found: Mapping[str, KpiValue], name: str) -> Cell:
     kpi = found[name]
     if kpi.number is None:
-        return Cell("", reason=kpi.reason or "")
+        return value_cell(kpi, kpi.unit)
     return Cell(quantity(kpi.number, kpi.unit), _in_other_words(kpi.number, kpi.unit))
 
 

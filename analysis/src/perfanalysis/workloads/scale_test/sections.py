@@ -8,20 +8,32 @@ from typing import Any
 
 import pandas as pd
 
-from perfanalysis.drawing.blocks import DASH, Cell, Field, Note, Section, Table, duration, number
+from perfanalysis.drawing.blocks import Cell, Field, Note, Section, Table, duration, number
 from perfanalysis.drawing.charts import Figure
+from perfanalysis.files.tables import TableSpec
 from perfanalysis.workloads.kpis import KpiValue
 from perfanalysis.workloads.percentiles import STATED, STATISTICS
-from perfanalysis.workloads.scale_test import plots, plots_over_time, section_tables
+from perfanalysis.workloads.scale_test import (
+    activity,
+    api_latency,
+    evictions,
+    fairness,
+    nodes,
+    outcomes,
+    plots,
+    plots_over_time,
+    pods,
+    section_tables,
+)
 from perfanalysis.workloads.scale_test.activity import Window
 from perfanalysis.workloads.scale_test.measures import Measures
 from perfanalysis.workloads.scale_test.plots import queues_figure
 from perfanalysis.workloads.scale_test.plots_cluster import control_plane_figure, evictions_figure
 from perfanalysis.workloads.scale_test.plots_over_time import ramp_figure
-from perfanalysis.workloads.scale_test.section_tables import TableColumn, derived_table, formulas_table
+from perfanalysis.workloads.scale_test.section_tables import formulas_table
 from perfanalysis.workloads.scale_test.steps import CLOCKS, STEPS, Step
+from perfanalysis.workloads.shown import data_table, value_cell
 
-ANSWER_STATISTICS = ("p50", "p99", "max")
 NOTHING = Note("Nothing was submitted or seen, so there is nothing to draw.")
 
 
@@ -31,6 +43,7 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
     def figures(make: Callable[[Measures, Window], Figure]) -> tuple[Figure | Note, ...]:
         return _figures(measures, marks, make)
 
+    changed = _shown(measures, "Changes of nodes", nodes.NODE_CHANGES)
     found = (
         Section("latency", "Latency", "", figures(plots.general_figure)),
         Section(
@@ -47,10 +60,10 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
         Section("scheduling", "Scheduling", "", (formulas_table(kpis),)),
         Section("queues", "Queues", "", (*_if_any(measures, marks, queues_figure), *_queue_tables(measures))),
         Section("evictions", "Evictions", "", _evictions(measures, marks)),
-        Section("churn", "Churn", "", _tables(measures, ("Rounds of churn", measures.rounds, section_tables.ROUNDS))),
+        Section("churn", "Churn", "", _shown(measures, "Rounds of churn", pods.ROUNDS)),
         Section("concurrency", "Concurrency", "", figures(_concurrency)),
         Section("gpus", "GPU occupation", "", figures(plots.gpu_figure)),
-        Section("nodes", "Nodes", "", (*figures(plots_over_time.occupation_figure), *_node_tables(measures))),
+        Section("nodes", "Nodes", "", (*figures(plots_over_time.occupation_figure), *changed)),
         Section("control_plane", "Control plane", "", _control_plane(measures, marks)),
         Section("accounting", "Accounting", "", (accounting_table(measures), *_answers(measures))),
         Section("failures", "Failures", "", failure_blocks(measures, marks)),
@@ -58,44 +71,37 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
     return tuple(section for section in found if section.blocks)
 
 
-def _tables(measures: Measures, *given: tuple[str, pd.DataFrame, tuple[TableColumn, ...]]) -> tuple[Table, ...]:
-    """Those of the derived tables that have rows."""
-    return tuple(derived_table(title, frame, columns, measures.method) for title, frame, columns in given if len(frame))
+def _shown(measures: Measures, title: str, spec: TableSpec, chosen: pd.DataFrame | None = None) -> tuple[Table, ...]:
+    """A derived table, or the rows chosen of it; nothing where there are none."""
+    frame = getattr(measures, spec.name) if chosen is None else chosen
+    note = STATED[measures.method] if any(column.name.endswith(("p50_s", "p99_s")) for column in spec.columns) else ""
+    return (data_table(title, frame, spec.columns, note),) if len(frame) else ()
 
 
 def _throughput_tables(measures: Measures) -> tuple[Table, ...]:
     submitters = measures.submitters if len(measures.submitters) > 1 else measures.submitters.head(0)
-    return _tables(
-        measures,
-        ("Ramp, steady part and drain", measures.phases, section_tables.PHASES),
-        ("Submitting processes", submitters, section_tables.SUBMITTERS),
+    return (
+        *_shown(measures, "Ramp, steady part and drain", activity.PHASES),
+        *_shown(measures, "Submitting processes", api_latency.SUBMITTERS, submitters),
     )
 
 
 def _queue_tables(measures: Measures) -> tuple[Table, ...]:
     several = measures.fairness if len(measures.fairness) > 1 else measures.fairness.head(0)
     inverted = measures.inversions[measures.inversions["pairs"] > 0]
-    return _tables(
-        measures,
-        ("What each queue held while it competed", several, section_tables.FAIRNESS),
-        ("Starts out of the order of submission", inverted, section_tables.INVERSIONS),
+    return (
+        *_shown(measures, "What each queue held while it competed", fairness.FAIRNESS, several),
+        *_shown(measures, "Starts out of the order of submission", fairness.INVERSIONS, inverted),
     )
 
 
 def _evictions(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure | Table | Note, ...]:
     return (
         *_if_any(measures, marks, evictions_figure),
-        *_tables(
-            measures,
-            ("Preemption by priority", measures.preemptions_by_priority, section_tables.BY_PRIORITY),
-            ("Preemption by queue", measures.preemptions_by_tenant, section_tables.BY_TENANT),
-            ("Preemption by workload", measures.preemptions, section_tables.PREEMPTIONS),
-        ),
+        *_shown(measures, "Preemption by priority", evictions.BY_PRIORITY),
+        *_shown(measures, "Preemption by queue", evictions.BY_TENANT),
+        *_shown(measures, "Preemption by workload", evictions.PREEMPTIONS),
     )
-
-
-def _node_tables(measures: Measures) -> tuple[Table, ...]:
-    return _tables(measures, ("Changes of nodes", measures.node_changes, section_tables.NODE_CHANGES))
 
 
 def _control_plane(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure | Table | Note, ...]:
@@ -105,8 +111,12 @@ def _control_plane(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure |
 
 
 def _answers(measures: Measures) -> tuple[Table | Note, ...]:
-    requests = _tables(measures, ("All requests, each try counted", measures.requests, section_tables.REQUESTS))
-    return (answers_block(measures), *requests)
+    """The API server's final answers, and all requests."""
+    nobody = Note("No submissions were recorded here: the workloads were submitted by someone else.")
+    return (
+        *(_shown(measures, "Final answers to the submitter", api_latency.ANSWERS) or (nobody,)),
+        *_shown(measures, "All requests, each try counted", api_latency.REQUESTS),
+    )
 
 
 def _distributions(measures: Measures, window: Window) -> Figure:
@@ -155,18 +165,10 @@ def percentile_table(measures: Measures) -> Table:
 
 def _percentile_row(measures: Measures, step: Step) -> tuple[Cell, ...]:
     found = measures.estimates(step.name)
-    cells = [Cell(step.label, step.formula)]
-    for statistic in STATISTICS:
-        estimate = found[statistic]
-        if estimate.number is None:
-            cells.append(Cell("", reason=estimate.reason or ""))
-        elif estimate.low is None or estimate.high is None:
-            reason = "" if statistic == "max" else estimate.reason or ""
-            cells.append(Cell(duration(estimate.number), reason=reason))
-        else:
-            cells.append(Cell(duration(estimate.number), f"{duration(estimate.low)} {DASH} {duration(estimate.high)}"))
     count = found["max"].count or 0
-    return (*cells, Cell(number(count)), Cell(number(len(measures.workloads) - count)))
+    values = (value_cell(found[statistic], "seconds") for statistic in STATISTICS)
+    rest = Cell(number(count)), Cell(number(len(measures.workloads) - count))
+    return (Cell(step.label, step.formula), *values, *rest)
 
 
 def server_table(measures: Measures) -> Table:
@@ -260,42 +262,9 @@ def _stated_cell(stated: dict[str, Any], key: str | None) -> Cell:
     return Cell(number(value)) if isinstance(value, int) else Cell("", reason="the recorder has not stated it")
 
 
-def answers_block(measures: Measures) -> Table | Note:
-    """The API server's final answers."""
-    if not len(measures.answers):
-        return Note("No submissions were recorded here: the workloads were submitted by someone else.")
-    rows = tuple(
-        (
-            Cell("no answer" if pd.isna(row["status"]) else str(row["status"])),
-            Cell(str(row["outcome"])),
-            Cell(number(int(row["count"]))),
-            Cell(number(int(row["retried"]))),
-            *(_duration_cell(_known(row[f"{name}_s"]), "too few values") for name in ANSWER_STATISTICS),
-        )
-        for row in measures.answers.to_dict("records")
-    )
-    fields = (
-        Field("HTTP status"),
-        Field("Outcome"),
-        Field("Workloads", "number"),
-        Field("Sent again", "number"),
-        *(Field(f"Answer, {name.upper()}", "number") for name in ANSWER_STATISTICS),
-    )
-    return Table("Final answers to the submitter", fields, rows)
-
-
-def _known(value: Any) -> float | None:
-    return None if pd.isna(value) else float(value)
-
-
 def failure_blocks(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure | Table | Note, ...]:
     """Failures as bars and as a table."""
-    table = measures.failures
-    if not len(table):
+    if not len(measures.failures):
         return (Note("No submission, workload or pod failed, and no Warning event was seen."),)
-    rows = tuple(
-        (Cell(str(row["stage"])), Cell(str(row["cause"])), Cell(number(int(row["count"]))))
-        for row in table.to_dict("records")
-    )
-    fields = (Field("Seen at"), Field("Cause"), Field("Occurrences", "number"))
-    return (replace(plots.failures_figure(measures), marks=marks), Table("Failures by cause", fields, rows))
+    figure = replace(plots.failures_figure(measures), marks=marks)
+    return (figure, *_shown(measures, "Failures by cause", outcomes.FAILURES))
