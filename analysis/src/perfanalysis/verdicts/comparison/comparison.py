@@ -40,28 +40,10 @@ class StepComparison:
 
 @dataclass(frozen=True)
 class KpiComparison:
-    """A KPI of both; `judged` is None where either has no interval, so that nobody can say how sure it is."""
+    """A KPI of both; `kpi` is that of the baseline."""
 
     kpi: KpiValue
-    """Of the baseline."""
-    second: Value
-    judged: Difference | None = None
-
-    @property
-    def reason(self) -> str | None:
-        """Why a number is missing."""
-        return next((value.reason for value in (self.kpi, self.second) if value.number is None), None)
-
-    @property
-    def difference(self) -> float | None:
-        """B minus A."""
-        first, second = self.kpi.number, self.second.number
-        return None if first is None or second is None else second - first
-
-    @property
-    def relative(self) -> float | None:
-        """The difference as a share of A; None when A is 0 or missing."""
-        return self.difference / abs(self.kpi.number) if self.difference is not None and self.kpi.number else None
+    difference: Difference
 
 
 @dataclass(frozen=True)
@@ -76,11 +58,11 @@ class PairComparison:
     steps: tuple[StepComparison, ...]
     kpis: tuple[KpiComparison, ...]
 
-    def verdicts(self) -> Iterator[tuple[str, Word]]:
-        """Whatever has a verdict, by name: `scheduling p99`, `makespan`."""
+    def verdicts(self) -> Iterator[tuple[str, Word | None]]:
+        """Every verdict, by name: `scheduling p99`, `makespan`."""
         for step in self.steps:
             yield from ((f"{step.name} {difference.statistic}", difference.word) for difference in step.differences)
-        yield from ((each.kpi.series, each.judged.word) for each in self.kpis if each.judged is not None)
+        yield from ((each.kpi.series, each.difference.word) for each in self.kpis)
 
 
 @dataclass(frozen=True)
@@ -193,7 +175,7 @@ def _compare_pair(place: int, row: Row, margin: float) -> PairComparison:
         settings=first.keys,
         differing=row.differing[place],
         steps=tuple(_compare_step(first.samples[name], second.samples[name], margin) for name in names),
-        kpis=tuple(each for each in kpis if each.kpi.number is not None or each.second.number is not None),
+        kpis=tuple(each for each in kpis if (each.difference.first, each.difference.second) != (None, None)),
     )
 
 
@@ -217,10 +199,11 @@ def _compare_kpi(first: KpiValue, other: KpiValue | None, margin: float) -> KpiC
     if other is not None and other.unit == first.unit:
         second = other
     intervals = _interval(first), _interval(second)
-    judged = None
     if intervals[0] is not None and intervals[1] is not None:
         judged = difference_of_intervals(intervals[0], intervals[1], first.direction, margin, first.unit)
-    return KpiComparison(first, second, judged)
+        return KpiComparison(first, judged)
+    missing = next((value.reason for value in (first, second) if value.number is None), None)
+    return KpiComparison(first, Difference("value", first.number, second.number, reason=missing))
 
 
 def _interval(value: Value) -> tuple[float, float, float] | None:

@@ -85,7 +85,7 @@ def _found(pair: PairComparison) -> list[tuple[str, Difference]]:
         for step in pair.steps
         for difference in step.differences
     ]
-    named += [(each.kpi.series, each.judged) for each in pair.kpis if each.judged is not None]
+    named += [(each.kpi.series, each.difference) for each in pair.kpis]
     return [(name, each) for name, each in named if each.first is not None and each.first > 0 and each.low is not None]
 
 

@@ -37,16 +37,23 @@ SECONDS = "seconds"
 
 @dataclass(frozen=True)
 class Difference:
-    """B minus A of one statistic; `reason` says why it, its interval or the verdict is missing."""
+    """A statistic of A and of B with the interval of their difference; `reason` says what is missing, and why.
+
+    `word` is None where neither has an interval, so that nobody can say how sure the difference is.
+    """
 
     statistic: str
     first: float | None
     second: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    word: Word
-    reason: str | None
+    low: float | None = None
+    high: float | None = None
+    word: Word | None = None
+    reason: str | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """B minus A; None when one is missing."""
+        return None if self.first is None or self.second is None else self.second - self.first
 
     @property
     def relative(self) -> float | None:
@@ -69,12 +76,12 @@ def difference_of(
     smaller = min(len(first), len(second))
     if smaller < smallest_sample(share):
         reason = f"it needs {smallest_sample(share)} values of each, has {len(first)} and {len(second)}"
-        return Difference(statistic, None, None, None, None, None, "too little data", reason)
+        return Difference(statistic, None, None, word="too little data", reason=reason)
     samples = np.sort(first), np.sort(second)
     values = percentile(samples[0], share, method), percentile(samples[1], share, method)
     if smaller < needed:
         reason = f"an interval needs {needed} values of each, has {len(first)} and {len(second)}"
-        return Difference(statistic, *values, values[1] - values[0], None, None, "too little data", reason)
+        return Difference(statistic, *values, word="too little data", reason=reason)
     draws = [
         bootstrap_draws(sample, share, np.random.default_rng([SEED, place]), method)
         for place, sample in enumerate(samples)
@@ -110,10 +117,9 @@ def _judged(
     unit: str,
 ) -> Difference:
     limit = max(margin * abs(values[0]), SMALLEST_MARGIN_S if unit == SECONDS else 0.0)
-    difference = values[1] - values[0]
-    word = word_of(difference, *ends, limit, direction)
+    word = word_of(values[1] - values[0], *ends, limit, direction)
     reason = f"the interval reaches beyond the margin of {quantity(limit, unit)}" if word == "too little data" else None
-    return Difference(statistic, *values, difference, *ends, word, reason)
+    return Difference(statistic, *values, *ends, word, reason)
 
 
 def word_of(difference: float, low: float, high: float, limit: float, direction: Direction) -> Word:

@@ -78,9 +78,9 @@ def _latency_row(comparison: Comparison, pair: PairComparison, step: StepCompari
         *_numbers(difference, step.unit),
         delta,
         Cell(
-            difference.word,
+            difference.word or "",
             (difference.reason or "") if difference.word == "too little data" else "",
-            verdict=difference.word,
+            verdict=difference.word or "",
         ),
     )
 
@@ -143,19 +143,12 @@ def _series(group: Group, *, headlines: bool) -> Iterator[str]:
 
 
 def _kpi_row(comparison: Comparison, pair: PairComparison, compared: KpiComparison) -> Row:
-    kpi, reason, moved = compared.kpi, compared.reason or "", compared.difference
-    plain = (
-        _value(kpi.number, kpi.unit, reason),
-        _value(compared.second.number, kpi.unit, reason),
-        Cell("", reason=reason) if moved is None else Cell(signed(moved, kpi.unit), sort=moved),
-        change_cell(compared.relative, reason),
-    )
-    word = "" if compared.judged is None else compared.judged.word
-    verdict = Cell(word, verdict=word) if word else Cell("", reason=reason or NO_INTERVAL)
+    kpi, found = compared.kpi, compared.difference
+    verdict = Cell(found.word, verdict=found.word) if found.word else Cell("", reason=found.reason or NO_INTERVAL)
     return (
         Cell(kpi.series, kpi.help),
         *_several(comparison, pair),
-        *(plain if compared.judged is None else _numbers(compared.judged, kpi.unit)),
+        *_numbers(found, kpi.unit),
         Cell(BETTER[kpi.direction]),
         verdict,
     )
@@ -189,58 +182,36 @@ def _gravest(row: Row) -> int:
 
 
 def _overview(group: Group, comparison: Comparison) -> list[Row]:
-    listed: dict[str, tuple[str, dict[int, tuple[float | None, float | None, float | None, str]]]] = {}
+    units: dict[str, str] = {}
+    listed: dict[str, dict[int, Difference]] = {}
     for pair in group.pairs:
-        for name, unit, first, second, relative, word in _overview_values(pair):
-            listed.setdefault(name, (unit, {}))[1][pair.run] = (first, second, relative, word)
-    return [
-        (Cell(name), *_glances(unit, values, len(comparison.sides)))
-        for name, (unit, values) in listed.items()
-        if values
-    ]
+        for name, unit, difference in _overview_values(pair):
+            units[name] = unit
+            listed.setdefault(name, {})[pair.run] = difference
+    return [(Cell(name), *_glances(units[name], found, len(comparison.sides))) for name, found in listed.items()]
 
 
-def _overview_values(pair: PairComparison) -> list[tuple[str, str, float | None, float | None, float | None, str]]:
-    rows = [
-        (
-            f"{step.name.replace('_', ' ')} {each.statistic}",
-            step.unit,
-            each.first,
-            each.second,
-            each.relative,
-            each.word,
-        )
+def _overview_values(pair: PairComparison) -> list[tuple[str, str, Difference]]:
+    steps = [
+        (f"{step.name.replace('_', ' ')} {each.statistic}", step.unit, each)
         for step in pair.steps
         for each in step.differences
         if each.first is not None
     ]
-    return rows + [
-        (
-            each.kpi.series,
-            each.kpi.unit,
-            each.kpi.number,
-            each.second.number,
-            each.relative,
-            each.judged.word if each.judged is not None else "",
-        )
-        for each in pair.kpis
-        if each.kpi.headline is not None or each.judged is not None
-    ]
+    kpis = [each for each in pair.kpis if each.kpi.headline is not None or each.difference.word is not None]
+    return [*steps, *((each.kpi.series, each.kpi.unit, each.difference) for each in kpis)]
 
 
-def _glances(
-    unit: str, values: Mapping[int, tuple[float | None, float | None, float | None, str]], sides: int
-) -> list[Cell]:
-    baseline = next(iter(values.values()))[0]
-    cells = [_value(baseline, unit, "not measured")]
+def _glances(unit: str, found: Mapping[int, Difference], sides: int) -> list[Cell]:
+    cells = [_value(next(iter(found.values())).first, unit, "not measured")]
     for place in range(1, sides):
-        if place not in values or values[place][1] is None:
+        each = found.get(place)
+        if each is None or each.second is None:
             cells.append(Cell("", reason="not measured"))
             continue
-        _, second, relative, word = values[place]
-        change = change_cell(relative).text if relative is not None else ""
-        below = ", ".join(filter(None, (change, word)))
-        cells.append(Cell(quantity(second or 0.0, unit), below, sort=second, verdict=word))
+        change = change_cell(each.relative).text if each.relative is not None else ""
+        below = ", ".join(filter(None, (change, each.word)))
+        cells.append(Cell(quantity(each.second, unit), below, sort=each.second, verdict=each.word or ""))
     return cells
 
 
