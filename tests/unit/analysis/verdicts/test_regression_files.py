@@ -267,12 +267,12 @@ def test_watched_kpis_are_read_from_a_file(history: Path, capsys: pytest.Capture
     ("text", "told"),
     [
         ("kpi: wait", "must be a list"),
-        ("- {kpi: wait, until: x}", "entry 1: unknown: until; known: kpi, direction"),
-        ("- {margin: 5%}", "entry 1: missing: kpi"),
-        ("- {kpi: wait, direction: up}", "direction 'up' is none of higher, lower, neither, either"),
-        ("- {kpi: wait, margin: much}", "margin 'much': write a share"),
+        ("- {kpi: wait, until: x}", r":1: unknown key until in each of the file; known: kpi, direction"),
+        ("- {margin: 5%}", ":1: each of the file lacks kpi"),
+        ("- {kpi: wait, direction: up}", "direction cannot be up; "),
+        ("- {kpi: wait, margin: much}", "margin must be a number, not 'much'"),
         ("- {kpi: wait, within: -1}", "within must be a number of runs"),
-        ("[", "cannot be read"),
+        ("[", "no YAML"),
     ],
 )
 def test_wrong_watches_are_refused(tmp_path: Path, text: str, told: str) -> None:
@@ -284,7 +284,7 @@ def test_wrong_watches_are_refused(tmp_path: Path, text: str, told: str) -> None
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["nobody"], "nobody is no run directory, and no run of "),
+        (["nobody"], "has no run nobody; "),
         (["run-0"], "the beginning of 12 runs"),
         (["run-011", "--skip", "site"], "--skip site: write NAME=VALUE"),
     ],

@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,9 +120,15 @@ def documents_of(folder: Path) -> Iterator[dict[str, Any]]:
     yield from history.documents
 
 
-def listed(folder: Path) -> str:
-    """What to do about a run that a history has not."""
-    return f"`perfanalysis history list {folder}` names those that it has"
+def run_named(word: str, documents: Iterable[Document], where: str) -> Document:
+    """The document of the run with that id, or whose id alone begins so; UsageError when there is none."""
+    runs = {str(document["run"]): document for document in documents}
+    found = [name for name in runs if name == word] or [name for name in runs if name.startswith(word)]
+    if not found:
+        raise UsageError(f"{where} has no run {word}; `perfanalysis history list` names those that it has")
+    if len(found) > 1:
+        raise UsageError(f"{word} is the beginning of {len(found)} runs in {where}: {', '.join(found)}")
+    return runs[found[0]]
 
 
 def merge(source: Path, target: Path) -> int:

@@ -17,7 +17,7 @@ from perfanalysis.files.cache import scratch_folder
 from perfanalysis.files.discovery import Marks, marks_of
 from perfanalysis.files.documents import Document, listing, mapping, text_or_none
 from perfanalysis.results.history.documents import history_document, kpis_of_document
-from perfanalysis.results.history.folder import load
+from perfanalysis.results.history.folder import load, run_named
 from perfanalysis.verdicts.thresholds.threshold import values_of_step
 from perfanalysis.workloads.kpis import Direction, KpiValue
 from perfanalysis.workloads.labels import key_settings, labels_of, recording_label, settings_of
@@ -195,16 +195,13 @@ def _with_notes(side: Side, notes: tuple[str, ...]) -> Side:
 def _side_of_word(word: str, documents: Sequence[Document], options: AnalysisOptions) -> Side:
     if Path(word).is_dir():
         return side_of_run(_analysed(Path(word), options))
-    names = dict.fromkeys(str(document["run"]) for document in documents)
-    exact = [name for name in names if name == word] or [name for name in names if name.startswith(word)]
-    if not exact:
+    if not any(str(document["run"]).startswith(word) for document in documents):
         where = "and in no history that was given with --history" if documents else "; --history FOLDER names one"
         raise UsageError(f"{word} is no run directory {where}")
-    if len(exact) > 1:
-        raise UsageError(f"{word} is the beginning of {len(exact)} runs: {', '.join(exact)}")
+    document = run_named(word, documents, "the history")
     if options.method != "linear":
-        raise UsageError(f"{exact[0]} is of a history, whose percentiles are linear ones; give its directory")
-    return side_of_document(next(document for document in documents if document["run"] == exact[0]))
+        raise UsageError(f"{document['run']} is of a history, whose percentiles are linear ones; give its directory")
+    return side_of_document(document)
 
 
 def _analysed(run: Path, options: AnalysisOptions) -> RunAnalysis:

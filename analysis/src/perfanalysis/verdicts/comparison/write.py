@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from perfanalysis.drawing.blocks import Table
+from perfanalysis.drawing.blocks import Section
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.drawing.matplotlib import Format
 from perfanalysis.drawing.page import Drawn, page_assets, page_environment, write_images
 from perfanalysis.files.documents import Document, write_json, write_text
-from perfanalysis.verdicts.comparison.comparison import Comparison, Group, KpiComparison, PairComparison, StepComparison
+from perfanalysis.verdicts.comparison.comparison import Comparison, Group, PairComparison, StepComparison
 from perfanalysis.verdicts.comparison.figures import change_figure, distribution_figure
 from perfanalysis.verdicts.comparison.pairs import UNKNOWN
 from perfanalysis.verdicts.comparison.statistics import Difference
@@ -62,7 +62,7 @@ def _pair(pair: PairComparison) -> Document:
             name: [None if value is UNKNOWN else value for value in values] for name, values in pair.differing.items()
         },
         "steps": [_step(step) for step in pair.steps],
-        "kpis": [_kpi(kpi) for kpi in pair.kpis],
+        "kpis": [{**declared(each.kpi), "name": each.kpi.series, **_difference(each.difference)} for each in pair.kpis],
     }
 
 
@@ -74,13 +74,12 @@ def _step(step: StepComparison) -> Document:
         "direction": step.direction,
         "counts": list(step.counts),
         "cliffs_delta": step.delta,
-        "differences": [_difference(difference) for difference in step.differences],
+        "differences": [{"statistic": each.statistic, **_difference(each)} for each in step.differences],
     }
 
 
 def _difference(difference: Difference) -> Document:
     return {
-        "statistic": difference.statistic,
         "values": [difference.first, difference.second],
         "difference": difference.difference,
         "relative": difference.relative,
@@ -88,21 +87,6 @@ def _difference(difference: Difference) -> Document:
         "high": difference.high,
         "verdict": difference.word,
         "reason": difference.reason,
-    }
-
-
-def _kpi(compared: KpiComparison) -> Document:
-    judged = compared.judged
-    return {
-        **declared(compared.kpi),
-        "name": compared.kpi.series,
-        "values": [compared.kpi.number, compared.second.number],
-        "difference": compared.difference,
-        "relative": compared.relative,
-        "low": None if judged is None else judged.low,
-        "high": None if judged is None else judged.high,
-        "verdict": None if judged is None else judged.word,
-        "reason": compared.reason if judged is None else judged.reason,
     }
 
 
@@ -119,14 +103,6 @@ class Written:
     markdown: Path
     page: Path
     plots: tuple[Path, ...]
-
-
-@dataclass(frozen=True)
-class PageGroup:
-    """A group as the page shows it."""
-
-    label: str
-    blocks: tuple[Figure | Table, ...]
 
 
 def write_comparison(comparison: Comparison, target: Path, formats: tuple[Format, ...] = ()) -> Written:
@@ -146,17 +122,17 @@ def named_figures(figures: Iterable[Figure], prefix: str, formats: tuple[Format,
     return tuple(Drawn("", figure, f"{prefix}.{figure.name}", formats) for figure in figures)
 
 
-def _page_group(group: Group, place: int, comparison: Comparison) -> PageGroup:
+def _page_group(group: Group, place: int, comparison: Comparison) -> Section:
     blocks = (
         change_figure(comparison, group, place),
         latency_table(comparison, group),
         distribution_figure(comparison, group, place),
         kpi_table(comparison, group),
     )
-    return PageGroup(group.label, tuple(block for block in blocks if block is not None))
+    return Section(f"group_{place}", group.label, "", tuple(block for block in blocks if block is not None))
 
 
-def _page(comparison: Comparison, groups: tuple[PageGroup, ...], drawn: Iterable[Drawn]) -> str:
+def _page(comparison: Comparison, groups: tuple[Section, ...], drawn: Iterable[Drawn]) -> str:
     template = page_environment(drawn).get_template("comparison.html.j2")
     return template.render(
         title=", ".join(side.name for side in comparison.sides[1:]),

@@ -12,7 +12,7 @@ import click
 from perfanalysis.errors import UsageError
 from perfanalysis.files.findings import print_findings
 from perfanalysis.imports.orion.commands import judged_options
-from perfanalysis.results.history.folder import documents_of, listed
+from perfanalysis.results.history.folder import documents_of, run_named
 from perfanalysis.verdicts.comparison.commands import share, target_of
 from perfanalysis.verdicts.regression.methods import Method
 from perfanalysis.verdicts.regression.page import history_page
@@ -27,7 +27,7 @@ from perfanalysis.verdicts.regression.watched import (
 )
 from perfanalysis.verdicts.regression.write import regress_run
 from perfanalysis.workloads.kinds import Kinds
-from perfanalysis.workloads.options import PNG, SVG, WORKLOADS, image_formats
+from perfanalysis.workloads.options import OUTPUT, PNG, SVG, WORKLOADS, image_formats
 
 
 def pair(text: str) -> tuple[str, str]:
@@ -79,7 +79,7 @@ def pair(text: str) -> tuple[str, str]:
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON document instead of the summary.")
 @PNG
 @SVG
-@click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default RUN/report.")
+@OUTPUT
 @WORKLOADS
 def regress_command(
     run: str,
@@ -143,10 +143,5 @@ def show_command(folder: Path, run: str | None, page: Path | None, sorted_by: tu
         print_findings(findings)
         click.echo(f"Page: {written}")
         return
-    found = [document for document in documents_of(folder) if str(document["run"]).startswith(str(run))]
-    if not found:
-        raise UsageError(f"{folder} has no run {run}; {listed(folder)}")
-    if len(found) > 1:
-        names = ", ".join(str(document["run"]) for document in found)
-        raise UsageError(f"{run} is the beginning of {len(found)} runs in {folder}: {names}")
-    click.echo(json.dumps(found[0], indent=1, ensure_ascii=False))
+    document = run_named(str(run), documents_of(folder), str(folder))
+    click.echo(json.dumps(document, indent=1, ensure_ascii=False))

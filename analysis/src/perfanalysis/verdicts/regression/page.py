@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from perfanalysis.drawing.blocks import DASH, Table
+from perfanalysis.drawing.blocks import DASH, Section
 from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, moments, seconds_scale
 from perfanalysis.drawing.matplotlib import Format
 from perfanalysis.drawing.page import Drawn, page_assets, page_environment, write_images
@@ -203,15 +202,6 @@ SHARED = (
 )
 
 
-@dataclass(frozen=True)
-class PageRecording:
-    """A recording as the page shows it."""
-
-    label: str
-    text: str
-    blocks: tuple[Figure | Table, ...]
-
-
 def write_trends(regression: Regression, output: Path, formats: tuple[Format, ...] = ()) -> Path:
     """Write regression.html, and its plots in *formats*, below *output*; the same verdict gives the same bytes."""
     error = regression.error
@@ -275,7 +265,7 @@ def newest(entries: Sequence[Entry]) -> tuple[Entry, ...]:
 
 def _page_recording(
     regression: Regression, recording: RecordingVerdict, place: int, *, several_runs: bool = False
-) -> PageRecording:
+) -> Section:
     figures = trend_figures(regression, recording, place)
     changed = tuple(figure for figure in figures if not figure.name.startswith("unchanged"))
     rest = tuple(figure for figure in figures if figure.name.startswith("unchanged"))
@@ -284,8 +274,9 @@ def _page_recording(
     keys = keys_text(dict(list(entry.keys.items())[:8])).strip(" ()")
     earlier = counted(len(recording.earlier), "earlier run")
     name = f"{entry.run}: {entry.recording}" if several_runs else entry.recording
-    return PageRecording(
-        label=name if len(name) < 80 else f"{name[:79]}\u2026",
+    return Section(
+        name=f"recording_{place}",
+        title=name if len(name) < 80 else f"{name[:79]}\u2026",
         text=f"Against {earlier} with the same keys{f': {keys}' if keys else ''}.",
         blocks=(*changed, *((suspects,) if suspects is not None else ()), kpi_table(recording), *rest),
     )
@@ -311,7 +302,7 @@ def _write(
     prefix: str,
     head: dict[str, Any],
     regression: Regression,
-    shown: Sequence[PageRecording],
+    shown: Sequence[Section],
     formats: tuple[Format, ...],
 ) -> Path:
     figures = [block for each in shown for block in each.blocks if isinstance(block, Figure)]
@@ -321,9 +312,7 @@ def _write(
     return page
 
 
-def _rendered(
-    head: dict[str, Any], regression: Regression, shown: Sequence[PageRecording], drawn: Iterable[Drawn]
-) -> str:
+def _rendered(head: dict[str, Any], regression: Regression, shown: Sequence[Section], drawn: Iterable[Drawn]) -> str:
     options = regression.options
     method = f"{METHODS[options.method]} {SHARED}".format(
         recent=counted(options.recent, "run"), margin=f"{100 * options.margin:g} %"

@@ -5,7 +5,6 @@ The verdict on a run as documents: psap.perf/regression/1, suites of JUnit and M
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from perfanalysis.files.cache import scratch_folder
 from perfanalysis.files.documents import Document, write_json, write_text
 from perfanalysis.files.findings import Finding
 from perfanalysis.results.history.documents import entries_of, history_document
-from perfanalysis.results.history.folder import History, listed, load
+from perfanalysis.results.history.folder import History, load, run_named
 from perfanalysis.verdicts.comparison.sides import data_errors
 from perfanalysis.verdicts.files import VERDICT_FILE, Case, Outcome, Suite, junit_text, write_verdict
 from perfanalysis.verdicts.regression.page import write_trends
@@ -202,18 +201,7 @@ def _document(run: Path | str, history: History, folder: Path, kinds: Kinds) -> 
         with scratch_folder() as tables:
             result = analyse_run(Path(run), tables, AnalysisOptions(kinds))
         return history_document(result), data_errors(result)
-    return run_of_history(str(run), history.documents, folder), ()
-
-
-def run_of_history(word: str, documents: Sequence[Document], folder: Path) -> Document:
-    """The document of the run with that id, or whose id alone begins so; raises UsageError without one."""
-    names = [str(document["run"]) for document in documents]
-    found = [name for name in names if name == word] or [name for name in names if name.startswith(word)]
-    if len(found) != 1:
-        if not found:
-            raise UsageError(f"{word} is no run directory, and no run of {folder}; {listed(folder)}")
-        raise UsageError(f"{word} is the beginning of {len(found)} runs in {folder}: {', '.join(found)}")
-    return next(document for document in documents if document["run"] == found[0])
+    return run_named(str(run), history.documents, str(folder)), ()
 
 
 def _write(

@@ -9,12 +9,12 @@ import click
 from perfanalysis.verdicts.thresholds.threshold import declared_measures, parse_words
 from perfanalysis.verdicts.thresholds.write import check_thresholds, judge_run, thresholds_of_settings
 from perfanalysis.workloads.kinds import Kinds
-from perfanalysis.workloads.options import WORKLOADS
+from perfanalysis.workloads.options import OUTPUT, RUN, WORKLOADS
 from perfanalysis.workloads.run_analysis import report_directory
 
 
 @click.command("judge")
-@click.argument("run", type=click.Path(path_type=Path))
+@RUN
 @WORKLOADS
 @click.option(
     "--threshold",
@@ -29,7 +29,7 @@ from perfanalysis.workloads.run_analysis import report_directory
     help="Take the thresholds that the run itself was given; --threshold changes single ones.",
 )
 @click.option("--allow-unjudged", is_flag=True, help="A measure with too few values is no failure.")
-@click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default RUN/report.")
+@OUTPUT
 def judge_command(
     run: Path,
     kinds: Kinds,
