@@ -56,6 +56,8 @@ class Imported:
     versions: Mapping[str, str] = field(default_factory=dict)
     cluster_version: str | None = None
     simulated: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The SHA-256 of each file that was read, where those of the recordings are made of them."""
 
     @property
     def started_s(self) -> float | None:
@@ -83,7 +85,7 @@ def write_run_directory(imported: Imported, into: Path | None) -> Path:
         files = {folder: dict(_contents(recording)) for recording, folder in _folders(imported)}
     except OSError as error:
         raise UsageError(f"{imported.source}: a file cannot be read: {error}") from error
-    hashes = {
+    hashes = imported.files or {
         f"{folder}/{name}": hashlib.sha256(content).hexdigest()
         for folder, contents in files.items()
         for name, content in contents.items()
@@ -98,7 +100,7 @@ def write_run_directory(imported: Imported, into: Path | None) -> Path:
             write_json(run / folder.split("/")[0] / "cell.json", _cell_document(recording, recording.cell))
     write_json(run / "settings.yml", settings_document(imported.settings, imported.tool))
     write_text(run / "timeline.csv", _timeline(imported))
-    origin = {"from": imported.tool, "directory": imported.source.name, "files": hashes}
+    origin = {"from": imported.tool, "directory": imported.source.name, "files": dict(hashes)}
     write_json(
         run / "run.json",
         {**run_document(name, imported.flow, imported.started_s, imported.ended_s, origin), **_run_facts(imported)},

@@ -13,7 +13,6 @@ import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.imports.scale_test_tool.reading import read_working_directory
-from perfanalysis.imports.scale_test_tool.run_directory import PLACE
 from perfanalysis.imports.scale_test_tool.times_csv import HEADER, OLD_HEADER, read_times_csv, times_csv
 from perfanalysis.workloads.run_analysis import analyse_run
 
@@ -21,6 +20,7 @@ from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import schema_of
 from tests.unit.analysis.old_tool import make, sampled, submitted, write
 
+PLACE = "000__imported__scale_test_tool"
 SENT = [
     submitted("j-00000a", 0.25),
     submitted("j-00000b", 1.75),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,11 +11,13 @@ from perfanalysis.drawing.matplotlib import image
 from perfanalysis.errors import DataQualityError
 from perfanalysis.files.documents import write_bytes, write_text
 from perfanalysis.files.findings import print_findings
+from perfanalysis.imports.run_directory import write_run_directory
 from perfanalysis.imports.scale_test_tool.plots import detailed_figure, general_figure, in_order, statistics_lines
 from perfanalysis.imports.scale_test_tool.reading import accounts_of, negative_counts, read_working_directory
 from perfanalysis.imports.scale_test_tool.records import Columns
-from perfanalysis.imports.scale_test_tool.run_directory import PLACE, records_by_recording, run_id, write_run_directory
+from perfanalysis.imports.scale_test_tool.run_directory import NAME, imported, records_by_recording
 from perfanalysis.imports.scale_test_tool.times_csv import times_csv
+from perfanalysis.workloads.options import OUTPUT, PERCENTILES, RUN
 from perfanalysis.workloads.run_analysis import report_directory
 from perfanalysis.workloads.workload_type import Selection
 
@@ -56,12 +57,11 @@ def import_scale_test_tool(directory: Path, output: Path | None, workload_kind: 
     A times.csv is written beside its recording. Exit code 5 when a file is damaged.
     """
     found = read_working_directory(directory)
-    target = output if output is not None else Path(os.environ.get("PERF_RUNS_DIR", "runs")) / run_id(found)
-    run = write_run_directory(found, target, workload_kind)
+    run = write_run_directory(imported(found, workload_kind), output)
     print_findings(found.findings)
     lost = f", {len(found.lost)} lost ({found.lost_reason})" if found.lost else ""
     click.echo(f"{len(found.submissions)} submitted, {len(found.sampled) - len(found.orphans)} of them sampled{lost}")
-    _write(found.columns, run / PLACE / "artifacts" / "times.csv", csv_layout)
+    _write(found.columns, run / f"000__imported__{NAME}" / "artifacts" / "times.csv", csv_layout)
     click.echo(f"Run: {run}")
 
 
@@ -77,14 +77,7 @@ def import_scale_test_tool(directory: Path, output: Path | None, workload_kind: 
     show_default=True,
     help="Part of the submitted workloads that may be missing without exit code 5.",
 )
-@click.option(
-    "--percentiles",
-    "method",
-    type=click.Choice(["linear", "kube-burner"]),
-    default="linear",
-    show_default=True,
-    help="How percentiles are taken: as numpy's default, or as kube-burner's.",
-)
+@PERCENTILES
 @LAYOUT
 def plotter(
     directory: Path,
@@ -132,8 +125,8 @@ def plotter(
 
 
 @click.command("times-csv")
-@click.argument("run", type=click.Path(path_type=Path))
-@click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default RUN/report.")
+@RUN
+@OUTPUT
 @LAYOUT
 def times_csv_command(run: Path, output: Path | None, csv_layout: str) -> None:
     """Write the times.csv of the scale-test-tool for each recording of RUN."""

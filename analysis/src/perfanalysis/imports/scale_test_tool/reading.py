@@ -87,11 +87,6 @@ class WorkingDirectory:
         nobodys = np.isnan(self.samples.time(SUBMITTED)) & (len(self.submitted) > 0)
         return self.samples.take(np.flatnonzero(nobodys)).records()
 
-    @property
-    def records(self) -> tuple[Record, ...]:
-        """Every workload, as `columns`."""
-        return self.columns.records()
-
 
 def read_working_directory(directory: Path) -> WorkingDirectory:
     """Read what is there. Without sampled.json the rows of times.csv stand in for it.

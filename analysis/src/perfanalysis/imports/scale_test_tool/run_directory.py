@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perfanalysis.errors import UsageError
 from perfanalysis.files.discovery import discover
-from perfanalysis.files.documents import write_json, write_text
+from perfanalysis.files.documents import Document
 from perfanalysis.files.source import Source
-from perfanalysis.imports.run_directory import Setting, iso, new_place, run_document, settings_document
+from perfanalysis.imports.run_directory import Imported, Recording, Setting, run_id
 from perfanalysis.imports.scale_test_tool.reading import WorkingDirectory
 from perfanalysis.imports.scale_test_tool.records import Record
 from perfanalysis.workloads.scale_test.tables import SUBMISSIONS, TRANSITIONS
@@ -21,7 +19,7 @@ from perfanalysis.workloads.scale_test.tables import SUBMISSIONS, TRANSITIONS
 if TYPE_CHECKING:
     import pandas as pd
 
-PLACE = "000__imported__scale_test_tool"
+NAME, FLOW = "scale_test_tool", "scale_test"
 STAMP_RESOLUTION_S = 1.0
 TOOL = "scale-test-tool"
 JOB_KIND = "RunaiJob"
@@ -35,29 +33,37 @@ OBJECT_TRANSITIONS = (
 """Stamps of the objects beside workload, job and pods: kind and transition."""
 
 
-def run_id(found: WorkingDirectory) -> str:
-    """The same for the same files: the time of the first submission, and a hash of the contents."""
-    digest = hashlib.sha256(json.dumps(dict(found.files), sort_keys=True).encode()).hexdigest()
-    began = datetime.fromtimestamp(_span(found)[0], UTC).strftime("%Y%m%dT%H%M%SZ")
-    return f"scale_test-{began}-{digest[:6]}"
+def imported(found: WorkingDirectory, workload_kind: str) -> Imported:
+    """The run that a working directory is."""
+    began, ended = _span(found)
+    files: dict[str, Path | bytes] = {
+        "submissions.jsonl": _lines(_submissions(found, workload_kind)),
+        "transitions.jsonl": _lines(_transitions(found, workload_kind)),
+        "events.jsonl": b"",
+        "nodes.json": _json({"schema": "psap.perf/nodes/1", "nodes": [], "listed": False}),
+        "accounting.json": _json(_accounting(found)),
+        "recording.json": _json(_recording(found, workload_kind)),
+    }
+    settings = {
+        "scale_test_workload_kind": Setting(workload_kind),
+        "scale_test_count": Setting(len(found.submissions)),
+        "scale_test_namespace": Setting(_namespaces(found), key=False),
+    }
+    recording = Recording(NAME, files, started_s=began, ended_s=ended)
+    return Imported(TOOL, found.directory, FLOW, (recording,), settings, files=found.files)
 
 
-def write_run_directory(found: WorkingDirectory, output: Path, workload_kind: str) -> Path:
-    """Write the run; returns its directory.
+def _namespaces(found: WorkingDirectory) -> str:
+    return ", ".join(sorted(set(found.columns.namespaces)))
 
-    Raises UsageError when there is something already, or the place cannot be written.
-    """
-    artifacts = new_place(output) / PLACE / "artifacts"
-    write_json(output / "run.json", _run_document(found))
-    write_json(output / "settings.yml", _settings_document(found, workload_kind))
-    write_text(output / "timeline.csv", _timeline(found))
-    _write_lines(artifacts / "submissions.jsonl", _submissions(found, workload_kind))
-    _write_lines(artifacts / "transitions.jsonl", _transitions(found, workload_kind))
-    write_text(artifacts / "events.jsonl", "")
-    write_json(artifacts / "nodes.json", {"schema": "psap.perf/nodes/1", "nodes": [], "listed": False})
-    write_json(artifacts / "accounting.json", _accounting(found))
-    write_json(artifacts / "recording.json", _recording(found, workload_kind))
-    return output
+
+def _json(document: Document) -> bytes:
+    return json.dumps(document, indent=1).encode()
+
+
+def _lines(rows: Iterator[Document]) -> bytes:
+    encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+    return "".join(f"{encode(row)}\n" for row in rows).encode()
 
 
 def _span(found: WorkingDirectory) -> tuple[float, float]:
@@ -65,31 +71,6 @@ def _span(found: WorkingDirectory) -> tuple[float, float]:
     sent = [record.submitted_s for record in found.submissions if record.submitted_s is not None]
     seen = [moment for record in found.sampled for moment in record.times.values()]
     return (min(sent or seen), max([*sent, *seen])) if sent or seen else (0.0, 0.0)
-
-
-def _run_document(found: WorkingDirectory) -> dict[str, Any]:
-    origin = {"from": TOOL, "directory": found.directory.name, "files": dict(found.files)}
-    return run_document(run_id(found), "scale_test", *_span(found), origin)
-
-
-def _settings_document(found: WorkingDirectory, workload_kind: str) -> dict[str, Any]:
-    namespaces = sorted({record.namespace for record in found.records})
-    settings = {
-        "scale_test_workload_kind": Setting(workload_kind),
-        "scale_test_count": Setting(len(found.submissions)),
-        "scale_test_namespace": Setting(", ".join(namespaces), key=False),
-    }
-    return settings_document(settings, f"the {TOOL}")
-
-
-def _timeline(found: WorkingDirectory) -> str:
-    began, ended = (iso(moment) for moment in _span(found))
-    return f"start,end,host,lane,kind,name,directory,status\n{began},{ended},,,flow,scale_test,,ok\n"
-
-
-def _write_lines(path: Path, rows: Iterator[dict[str, Any]]) -> None:
-    encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-    write_text(path, "".join(f"{encode(row)}\n" for row in rows))
 
 
 def _submissions(found: WorkingDirectory, workload_kind: str) -> Iterator[dict[str, Any]]:
@@ -173,8 +154,8 @@ def _recording(found: WorkingDirectory, workload_kind: str) -> dict[str, Any]:
     began, ended = _span(found)
     return {
         "schema": "psap.perf/recording/1",
-        "run": run_id(found),
-        "namespace": ", ".join(sorted({record.namespace for record in found.records})),
+        "run": run_id(FLOW, began, found.files),
+        "namespace": _namespaces(found),
         "workload_kind": workload_kind,
         "selector": None,
         "started_s": began,
