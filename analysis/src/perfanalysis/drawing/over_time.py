@@ -30,10 +30,12 @@ def row_of(
     colour: int,
     height: int,
     resolution: float = 0.0,
+    counted: Axis = WORKLOADS,
 ) -> tuple[Chart, ...]:
     """Values in seconds over x, and beside them their distribution on the same axis.
 
-    A `resolution` in seconds is drawn where it can be seen: each value is known no better than that.
+    A `resolution` in seconds is drawn where it can be seen: each value is known no better than that. `counted` is the
+    axis of how many there are of each.
     """
     factor, unit = seconds_scale(values)
     known = np.isfinite(values) & np.isfinite(x)
@@ -47,7 +49,7 @@ def row_of(
     bars = histogram(values, label, colour)
     return (
         Chart(title, x_axis, axis, tuple(layers), share=3.4, height=height),
-        Chart("", WORKLOADS, beside, (bars,), height=height),
+        Chart("", counted, beside, (bars,), height=height),
     )
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 MOST_SERIES = 12
 MOST_BARS = 40
-MOST_POINTS = 4000
 FEW_POINTS = 20
 Drawn = tuple[tuple[Chart, ...], str]
 """Charts beside each other, and what the caption must say of what was left out."""
@@ -75,24 +74,12 @@ def _over(kind: LayerKind) -> Callable[[Columns, PlotDeclared], Drawn]:
             x, y = numbers_of(frame, plot.x) - start, numbers_of(frame, plot.y)
             known = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
             known = known[np.argsort(x[known], kind="stable")]
-            if kind == "line":
-                known = thinned(known, y)
             few = kind == "line" and len(known) <= FEW_POINTS
             layers.append(Layer(kind, label, x[known], y[known], place, dots=few))
         y_axis = Axis(columns.label(plot.y), columns.declaration(plot.y).unit or "")
         return (Chart(plot.title, x_axis, y_axis, tuple(layers), height=320),), left_out
 
     return draw
-
-
-def thinned(places: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """At most MOST_POINTS of the places: of each stretch the smallest and the largest value, so no peak is lost."""
-    if len(places) <= MOST_POINTS:
-        return places
-    kept: set[int] = {int(places[0]), int(places[-1])}
-    for stretch in np.array_split(places, MOST_POINTS // 2 - 1):
-        kept |= {int(stretch[np.argmin(values[stretch])]), int(stretch[np.argmax(values[stretch])])}
-    return np.array([place for place in places if int(place) in kept], dtype=np.int64)
 
 
 def _x_axis(columns: Columns, plot: PlotDeclared) -> tuple[float, Axis]:
@@ -151,9 +138,8 @@ def _concurrency(columns: Columns, plot: PlotDeclared) -> Drawn:
     layers = []
     for place, (label, frame) in enumerate(series):
         counted = count_between(numbers_of(frame, plot.begin), numbers_of(frame, plot.end))
-        places = thinned(np.arange(len(counted.times)), counted.values)
         name = label if plot.by else "at once"
-        layers.append(Layer("steps", name, counted.times[places] - start, counted.values[places], place))
+        layers.append(Layer("steps", name, counted.times - start, counted.values, place))
     chart = Chart(
         plot.title, Axis("time since the first", "s", low=0.0), Axis("at once", low=0.0, whole=True), tuple(layers)
     )

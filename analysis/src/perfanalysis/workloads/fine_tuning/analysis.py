@@ -12,8 +12,6 @@ import numpy as np
 import pandas as pd
 from msgspec import structs
 
-from perfanalysis.drawing.blocks import Section
-from perfanalysis.drawing.charts import Figure
 from perfanalysis.files.discovery import Place, marks_of
 from perfanalysis.files.findings import Finding, Severity
 from perfanalysis.files.source import Source
@@ -57,7 +55,7 @@ def analyse(tables: FineTuningTables, place: Place, method: Method) -> Analysis:
         specs=SPECS,
         kpis=on_top(evaluate(KPIS, measures), benchmark=benchmark),
         samples=_samples(measures),
-        make_sections=partial(_sections, measures, marks.phrases),
+        make_sections=partial(sections, measures, marks.phrases),
         findings=(*source.findings, *_findings(measures, place)),
         facts=distinguishing_facts(measures),
         period=measures.job.period,
@@ -74,15 +72,7 @@ def across(analyses: tuple[Analysis, ...]) -> Across:
         for name, values in kpis.items()
     }
     whole = tuple(replace(analysis, kpis=(*analysis.kpis, *kpis[analysis.place.name])) for analysis in analyses)
-    return Across(whole, partial(_figures, whole))
-
-
-def _sections(measures: Measures, marks: tuple[str, ...]) -> tuple[Section, ...]:
-    return sections(measures, marks)
-
-
-def _figures(whole: tuple[Analysis, ...]) -> tuple[Figure, ...]:
-    return matrix_figures(jobs_of(whole))
+    return Across(whole, lambda: matrix_figures(jobs_of(whole)))
 
 
 def _samples(measures: Measures) -> tuple[Sample, ...]:

@@ -12,7 +12,6 @@ from perfanalysis.workloads.fine_tuning.measures import BYTES_PER_GIB, Measures
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST_POINTS = 2000
 FEW_POINTS = 20
 MOST_GPUS = 16
 RAISED = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
@@ -24,10 +23,8 @@ def step_axis() -> Axis:
 
 
 def line(x: NDArray[np.float64], y: NDArray[np.float64], label: str, colour: int) -> Layer:
-    """A line over the places that have both, thinned to MOST_POINTS real values; few of them are marked."""
+    """A line over the places that have both; few of them are marked."""
     known = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
-    if len(known) > MOST_POINTS:
-        known = known[np.unique(np.linspace(0, len(known) - 1, MOST_POINTS).astype(int))]
     return Layer("line", label, x[known], y[known], colour, dots=len(known) <= FEW_POINTS)
 
 

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from perfanalysis.drawing.blocks import Section
 from perfanalysis.files.discovery import Place, marks_of
 from perfanalysis.files.documents import Document, number_or
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
-from perfanalysis.workloads.kpis import KpiValue, evaluate
+from perfanalysis.workloads.kpis import evaluate
 from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.scale_test import (
     activity,
@@ -95,15 +94,11 @@ def analyse(tables: ScaleTestTables, place: Place, method: Method) -> Analysis:
         specs=SPECS,
         kpis=kpis,
         samples=_samples(measures),
-        make_sections=partial(_sections, measures, kpis, phrases),
+        make_sections=partial(sections, measures, kpis, phrases),
         findings=findings,
         period=_period(recording),
         method=method,
     )
-
-
-def _sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, ...]) -> tuple[Section, ...]:
-    return sections(measures, kpis, marks)
 
 
 def _period(recording: Document) -> tuple[float, float] | None:

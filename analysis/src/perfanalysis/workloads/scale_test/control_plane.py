@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from perfanalysis.files.tables import Column, TableSpec
-from perfanalysis.workloads.percentiles import SHARES, smallest_sample
+from perfanalysis.workloads.percentiles import SHARES, Value, smallest_sample
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,15 +21,6 @@ LABELS = (
     *("component", "metric", "verb", "code", "resource", "subresource", "operation"),
     *("queue", "name", "result", "extension_point", "request_kind", "le"),
 )
-
-
-@dataclass(frozen=True)
-class Quantile:
-    """A percentile of a histogram, or why there is none; `count` is what it was made from."""
-
-    value: float | None
-    reason: str | None
-    count: int
 
 
 def with_increases(samples: pd.DataFrame) -> pd.DataFrame:
@@ -56,7 +47,7 @@ def _series(frame: pd.DataFrame) -> NDArray[np.int64]:
     return np.asarray(pd.factorize(number)[0])
 
 
-def quantile(bounds: NDArray[np.float64], counts: NDArray[np.float64], share: float) -> Quantile:
+def quantile(bounds: NDArray[np.float64], counts: NDArray[np.float64], share: float) -> Value:
     """A percentile by linear interpolation within its bucket, whose values are taken as evenly spread.
 
     `bounds` are the buckets' upper bounds, ascending, `counts` how many values each has below its bound. Refused below
@@ -67,15 +58,16 @@ def quantile(bounds: NDArray[np.float64], counts: NDArray[np.float64], share: fl
     number = round(total)
     needed = smallest_sample(share)
     if number < needed:
-        return Quantile(None, f"needs {needed} values, has {number}", number)
+        return Value(None, f"needs {needed} values, has {number}", count=number)
     place = int(np.searchsorted(cumulative, share * total, side="left"))
     if not np.isfinite(bounds[place]):
         finite = bounds[np.isfinite(bounds)]
-        return Quantile(None, f"lies above the largest bucket, {finite[-1] if len(finite) else 0:g} s", number)
+        reason = f"lies above the largest bucket, {finite[-1] if len(finite) else 0:g} s"
+        return Value(None, reason, count=number)
     below = float(cumulative[place - 1]) if place else 0.0
     lower = float(bounds[place - 1]) if place else 0.0
     inside = (share * total - below) / (float(cumulative[place]) - below)
-    return Quantile(lower + (float(bounds[place]) - lower) * inside, None, number)
+    return Value(lower + (float(bounds[place]) - lower) * inside, count=number)
 
 
 def buckets(rows: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -227,7 +219,7 @@ def _percentiles(measure: str, rows: pd.DataFrame, label: str | None) -> Iterato
         for statistic in GIVEN:
             found = quantile(bounds, counts, SHARES[statistic])
             if found.count:
-                yield component, measure, detail, statistic, found.value, "seconds", found.count, found.reason
+                yield component, measure, detail, statistic, found.number, "seconds", found.count, found.reason
 
 
 def _counters(by_metric: dict[Any, pd.DataFrame], scrapes: dict[str, int]) -> Iterator[tuple[Any, ...]]:

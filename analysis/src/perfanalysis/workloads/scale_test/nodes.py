@@ -12,6 +12,7 @@ import pandas as pd
 
 from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.scale_test.activity import Window
+from perfanalysis.workloads.step_series import count_between
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +25,7 @@ NODE_CHANGES = TableSpec(
     "node_changes",
     "What became of nodes during the recording, in the order of time",
     (
-        Column("time_s", "number", "when it was seen, since the first submission", "s"),
+        Column("time_s", "number", "when it was seen, since the first submission", "s", label="seen at"),
         Column("node", "text", "node"),
         Column("change", "text", "created, ready, not_ready, cordoned, uncordoned or deleted"),
         Column("reason", "text", "reason given by the cluster"),
@@ -94,7 +95,9 @@ def occupation(pods: pd.DataFrame, nodes: pd.DataFrame, window: Window) -> Occup
     rows = math.ceil(len(names) / per_row)
     edges = np.linspace(window.start, window.end, COLUMNS + 1)
     starts, ends = (bound[name].to_numpy(dtype=float)[known] for name in ("scheduled_s", "ended_s"))
-    means = _means(place[known] // per_row, starts, ends, held[known], rows, edges)
+    row, weights = place[known] // per_row, held[known]
+    own = [row == number for number in range(rows)]
+    means = np.stack([count_between(starts[mine], ends[mine], weights[mine]).means(edges) for mine in own])
     whole = np.add.reduceat(capacity, np.arange(0, len(names), per_row))
     return Occupation(
         values=means / whole[:, None] * (100.0 if of_gpus else 1.0),
@@ -123,31 +126,3 @@ def _by_number(name: str) -> tuple[tuple[int, str], ...]:
 
 def _row_name(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} \u2026 {names[-1]}"
-
-
-def _means(
-    rows: NDArray[np.int64],
-    starts: NDArray[np.float64],
-    ends: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    count: int,
-    edges: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Mean over each interval between edges of the sum of weights of [start, end), per row.
-
-    Each change of a row's sum fills the rest of its own interval, and all later ones whole; so the cost is one step a
-    change. An end that is not known is never; one before its start is left out.
-    """
-    width = edges[1] - edges[0]
-    cells = np.zeros(count * len(edges))
-    usable = ~(ends < starts)
-    for moments, signs in ((starts, weights), (ends, -weights)):
-        chosen = usable & (moments < edges[-1])
-        moment = np.maximum(moments[chosen], edges[0])
-        column = np.minimum((moment - edges[0]) // width, len(edges) - 2).astype(np.int64)
-        first = rows[chosen] * len(edges) + column
-        rest = (edges[column + 1] - moment) / width
-        size = len(cells)
-        cells += np.bincount(first, weights=signs[chosen] * rest, minlength=size)
-        cells += np.bincount(first + 1, weights=signs[chosen] * (1 - rest), minlength=size)
-    return np.cumsum(cells.reshape(count, len(edges)), axis=1)[:, :-1]

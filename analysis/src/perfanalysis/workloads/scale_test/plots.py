@@ -90,14 +90,10 @@ def detailed_figure(measures: Measures, window: Window) -> Figure:
 def _step_row(measures: Measures, window: Window, step: Step, height: int) -> tuple[Chart, ...]:
     values = values_of(measures.latencies, step)
     submitted = first_times(measures.workloads) - window.start
-    title = f"{step.label}: {step.formula} \u00b7 {_statistics(measures, step, values)}"
+    title = f"{step.label}: {step.formula} \u00b7 {_average(values, measures.estimates(step.name))}"
     exact = seen_resolution(step, measures.arrival_s)
     colour = COLOURS[step.name]
     return row_of(step.label, title, SUBMITTED, submitted, values, colour=colour, height=height, resolution=exact)
-
-
-def _statistics(measures: Measures, step: Step, values: NDArray[np.float64]) -> str:
-    return _average(values, measures.estimates(step.name))
 
 
 def _average(values: NDArray[np.float64], percentiles: Mapping[str, Value]) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, histogram, seconds_scale, span
+from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, span
+from perfanalysis.drawing.over_time import row_of
 from perfanalysis.workloads.scale_test.activity import Window, first_times
 from perfanalysis.workloads.scale_test.measures import Measures
 from perfanalysis.workloads.scale_test.plots_over_time import EVICTED, SINCE, WHOLE, node_moments
@@ -69,21 +70,11 @@ def _priority(value: Any) -> str:
 
 
 def _rescheduling(times: NDArray[np.float64], values: NDArray[np.float64]) -> list[tuple[Chart, ...]]:
-    known = np.isfinite(times) & np.isfinite(values)
-    if not known.any():
+    if not (np.isfinite(times) & np.isfinite(values)).any():
         return []
-    factor, unit = seconds_scale(values)
-    values = values * factor
-    axis = Axis("", unit, low=min(0.0, float(np.nanmin(values))), high=1.04 * float(np.nanmax(values)) or 1.0)
-    points = Layer("points", "rescheduling", times[known], values[known], AGAIN)
-    beside = Axis("", unit, low=axis.low, high=axis.high, labelled=False)
-    bars = histogram(values, "rescheduling", AGAIN)
-    return [
-        (
-            Chart("From the eviction to a node for the replacement", EVICTED, axis, (points,), share=3.4, height=200),
-            Chart("", Axis("evictions", low=0.0, whole=True), beside, (bars,), height=200),
-        )
-    ]
+    title = "From the eviction to a node for the replacement"
+    counted = Axis("evictions", low=0.0, whole=True)
+    return [row_of("rescheduling", title, EVICTED, times, values, colour=AGAIN, height=200, counted=counted)]
 
 
 def rescheduling_by_submission(

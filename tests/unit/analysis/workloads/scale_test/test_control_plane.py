@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from perfanalysis.workloads.percentiles import Value
 from perfanalysis.workloads.scale_test.activity import Window
-from perfanalysis.workloads.scale_test.control_plane import Quantile, control_plane_tables, quantile, with_increases
+from perfanalysis.workloads.scale_test.control_plane import control_plane_tables, quantile, with_increases
 
 from tests.unit.analysis.control_plane_recording import sample
 from tests.unit.analysis.hand_made import tables
@@ -30,16 +31,16 @@ def made(samples: list[dict[str, Any]], begin: float = 0.0) -> tuple[dict[tuple[
 def test_percentiles_of_a_histogram() -> None:
     # 50 values up to 0.1, 40 more up to 0.2, 10 more up to 0.5
     counts = np.array([50.0, 90.0, 100.0, 100.0])
-    assert quantile(BOUNDS, counts, 0.5) == Quantile(0.1, None, 100)
+    assert quantile(BOUNDS, counts, 0.5) == Value(0.1, count=100)
     # the 70th of 100 stands 20 of 40 into the second bucket
-    assert quantile(BOUNDS, counts, 0.7).value == pytest.approx(0.15)
-    assert quantile(BOUNDS, counts, 0.99).value == pytest.approx(0.2 + 0.3 * 9 / 10)
+    assert quantile(BOUNDS, counts, 0.7).number == pytest.approx(0.15)
+    assert quantile(BOUNDS, counts, 0.99).number == pytest.approx(0.2 + 0.3 * 9 / 10)
 
 
 def test_percentiles_that_are_refused() -> None:
     assert quantile(BOUNDS, np.array([50.0, 90.0, 99.0, 99.0]), 0.99).reason == "needs 100 values, has 99"
     beyond = quantile(BOUNDS, np.array([50.0, 90.0, 95.0, 200.0]), 0.99)
-    assert beyond == Quantile(None, "lies above the largest bucket, 0.5 s", 200)
+    assert beyond == Value(None, "lies above the largest bucket, 0.5 s", count=200)
     assert quantile(np.empty(0), np.empty(0), 0.5).reason == "needs 2 values, has 0"
 
 
