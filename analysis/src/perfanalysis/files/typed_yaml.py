@@ -6,7 +6,9 @@ which `json_schema` makes the JSON Schema. A field `at` (a text) of a dataclass 
 
 from __future__ import annotations
 
+import datetime
 import difflib
+import re
 import types
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
@@ -20,8 +22,16 @@ if TYPE_CHECKING:
     import yaml
 
 AT = "at"
+SHARE = re.compile(r"\d+(\.\d+)?%")
+"""A number may be written as a share."""
 Loaded = TypeVar("Loaded")
-WORDS: Mapping[type, str] = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+WORDS: Mapping[type, str] = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    datetime.date: "a date such as 2027-01-31",
+}
 SCHEMA_TYPES: Mapping[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
@@ -63,11 +73,26 @@ def _hint_and_help(hint: Any) -> tuple[Any, str]:
 
 def load_typed(path: Path, kind: type[Loaded]) -> Loaded:
     """The file as an instance of `kind`. Raises UsageError that names the file, the line and what is allowed."""
+    node = _composed(path)
+    if node is None:
+        raise UsageError(f"{path}: the file is empty; it needs {_needed(kind)}")
+    found: Loaded = _Reader(path).value(node, kind, "the file")
+    return found
+
+
+def load_each(path: Path, kind: type[Loaded]) -> tuple[Loaded, ...]:
+    """The list that the file is, each entry as an instance of `kind`. Raises UsageError as `load_typed` does."""
+    node = _composed(path)
+    found: tuple[Loaded, ...] = () if node is None else _Reader(path).value(node, tuple[kind, ...], "the file")  # type: ignore[valid-type]
+    return found
+
+
+def _composed(path: Path) -> yaml.Node | None:
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        node = yaml.compose(path.read_text(encoding="utf-8"), Loader=loader)
+        return yaml.compose(path.read_text(encoding="utf-8"), Loader=loader)
     except FileNotFoundError as error:
         raise UsageError(f"{path} does not exist") from error
     except (OSError, UnicodeDecodeError) as error:
@@ -77,10 +102,6 @@ def load_typed(path: Path, kind: type[Loaded]) -> Loaded:
     except yaml.YAMLError as error:
         line = getattr(getattr(error, "problem_mark", None), "line", 0) + 1
         raise UsageError(f"{path}:{line}: no YAML: {getattr(error, 'problem', None) or error}") from error
-    if node is None:
-        raise UsageError(f"{path}: the file is empty; it needs {_needed(kind)}")
-    found: Loaded = _Reader(path).value(node, kind, "the file")
-    return found
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -112,6 +133,8 @@ class _Reader:
         """The value of a node by a type hint."""
         if is_dataclass(hint) and isinstance(hint, type):
             return self._record(node, hint, what)
+        if hint is Any:
+            return self._constructed(node, what)
         origin = get_origin(hint)
         if origin in (Union, types.UnionType):
             return self._one_of(node, get_args(hint), what)
@@ -146,19 +169,28 @@ class _Reader:
     def _scalar_of(self, node: yaml.Node, hints: tuple[Any, ...], what: str) -> Any:
         import yaml
 
-        value: Any = node
-        if isinstance(node, yaml.ScalarNode):
-            try:
-                value = yaml.SafeLoader("").construct_object(node)
-            except (ValueError, OverflowError, yaml.YAMLError) as error:
-                raise self._fail(node, f"{what} cannot be {node.value!r}: {error}") from error
+        value = self._constructed(node, what) if isinstance(node, yaml.ScalarNode) else node
         for hint in hints:
-            if type(value) is hint or (hint is float and type(value) is int):
-                return hint(value)
+            if type(value) is hint:
+                return value
+            if hint is float and type(value) is int:
+                return float(value)
+            if hint is float and isinstance(value, str) and SHARE.fullmatch(value):
+                return float(value.removesuffix("%")) / 100
+            if hint is datetime.date and isinstance(value, datetime.datetime):
+                return value.date()
         wanted = " or ".join(WORDS[hint] for hint in hints)
         given = f"{node.value!r}" if isinstance(node, yaml.ScalarNode) else "a list or mapping"
         advice = "; put it in quotes" if str in hints and isinstance(node, yaml.ScalarNode) else ""
         raise self._fail(node, f"{what} must be {wanted}, not {given}{advice}")
+
+    def _constructed(self, node: yaml.Node, what: str) -> Any:
+        import yaml
+
+        try:
+            return yaml.SafeLoader("").construct_object(node, deep=True)
+        except (ValueError, OverflowError, yaml.YAMLError) as error:
+            raise self._fail(node, f"{what} cannot be {node.value!r}: {error}") from error
 
     def _choice(self, node: yaml.Node, choices: tuple[Any, ...], what: str) -> Any:
         value = self._scalar(node, str, what)

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from perfanalysis.errors import UsageError
-from perfanalysis.files.documents import Document, listing, load_yaml, mapping
+from perfanalysis.files.documents import Document
+from perfanalysis.files.typed_yaml import load_typed
 
 REPLACED = "(scrubbed)"
 DROPPED = (
@@ -61,6 +62,14 @@ class Rules:
     replace: tuple[re.Pattern[str], ...]
 
 
+@dataclass(frozen=True)
+class OwnRules:
+    """The rules of a file, which are added to the standard ones."""
+
+    drop: tuple[str, ...] = ()
+    replace: tuple[str, ...] = ()
+
+
 STANDARD = Rules(DROPPED, tuple(re.compile(pattern) for pattern in REPLACEMENTS.values()))
 
 
@@ -71,21 +80,12 @@ def read_rules(path: Path | None) -> Rules:
     """
     if path is None:
         return STANDARD
+    own = load_typed(path, OwnRules)
     try:
-        loaded = load_yaml(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
-    unknown = ", ".join(map(str, mapping(loaded).keys() - {"drop", "replace"}))
-    if not isinstance(loaded, dict) or unknown:
-        raise UsageError(
-            f"{path} must have the keys drop and replace, each a list" + (f", not {unknown}" * bool(unknown))
-        )
-    try:
-        replace = tuple(re.compile(str(text)) for text in listing(loaded.get("replace")))
+        replace = tuple(map(re.compile, own.replace))
     except re.error as error:
         raise UsageError(f"{path}: {error.pattern!r} is no regular expression: {error}") from error
-    own = tuple(str(name) for name in listing(loaded.get("drop")))
-    return Rules((*STANDARD.drop, *own), (*STANDARD.replace, *replace))
+    return Rules((*STANDARD.drop, *own.drop), (*STANDARD.replace, *replace))
 
 
 def scrub(document: Document, rules: Rules) -> Document:

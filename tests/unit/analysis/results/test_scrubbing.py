@@ -134,10 +134,10 @@ def test_a_team_adds_rules_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("- a list", "must have the keys"),
-        ("hide: []", "not hide"),
+        ("- a list", "the file must be a mapping"),
+        ("hide: []", "unknown key hide"),
         ('replace: ["("]', "no regular expression"),
-        ("{", "cannot be read"),
+        ("{", "no YAML"),
     ],
 )
 def test_wrong_rules_are_refused(tmp_path: Path, content: str, told: str) -> None:

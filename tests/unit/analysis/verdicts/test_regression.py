@@ -182,10 +182,10 @@ def test_an_acknowledged_change_is_none_until_its_day(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("kpi: wait", "must be a list"),
-        ("- {kpi: wait, run: a, expires: 2026-01-01}", "entry 1: missing: reason"),
+        ("- {kpi: wait, run: a, expires: 2026-01-01}", "lacks reason"),
         ("- {kpi: wait, run: a, expires: soon, reason: x}", "expires must be a date such as 2027-01-31, not 'soon'"),
-        ("- {kpi: wait, run: a, expires: 2026-01-01, reason: x, until: y}", "unknown: until"),
-        ("[", "cannot be read"),
+        ("- {kpi: wait, run: a, expires: 2026-01-01, reason: x, until: y}", "unknown key until"),
+        ("[", "no YAML"),
     ],
 )
 def test_wrong_acknowledgements_are_refused(tmp_path: Path, text: str, told: str) -> None:

@@ -12,11 +12,11 @@ import fnmatch
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal
 
 from perfanalysis.drawing.wording import value_text
 from perfanalysis.errors import UsageError
-from perfanalysis.files.documents import listing, load_yaml, mapping
+from perfanalysis.files.typed_yaml import load_each
 from perfanalysis.imports.orion.config import (
     Located,
     Metric,
@@ -28,10 +28,8 @@ from perfanalysis.imports.orion.config import (
 )
 from perfanalysis.results.history.documents import Entry
 from perfanalysis.results.history.folder import load
-from perfanalysis.verdicts.comparison.commands import share
-from perfanalysis.workloads.kpis import Direction
 
-Better = Direction | Literal["either"]
+Better = Literal["higher", "lower", "neither", "either"]
 """Which way is better; `either`: a change is worse whichever way it goes."""
 
 
@@ -49,6 +47,7 @@ class Watch:
     """A change counts only when this KPI of the same recording changed too …"""
     within: int = 5
     """… at most so many runs away."""
+    at: str = field(default="", compare=False)
 
     def fits(self, kpi: str, entry: Entry) -> bool:
         """Whether it says how that KPI of that recording is judged."""
@@ -79,53 +78,18 @@ def keys_text(keys: Mapping[str, Any]) -> str:
     return f" ({', '.join(f'{name} {value_text(value)}' for name, value in keys.items())})" if keys else ""
 
 
-KNOWN = ("kpi", "direction", "margin", "keys", "confirmed_by", "within")
-DIRECTIONS = (*get_args(Direction), "either")
-
-
 def read_watched(path: Path) -> tuple[Watch, ...]:
     """Read a YAML list of `{kpi}` with perhaps direction, margin, keys, confirmed_by and within.
 
-    Raises UsageError naming the entry and what is wrong with it.
+    Raises UsageError naming file and line of what is wrong.
     """
-    try:
-        loaded = load_yaml(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
-    if not isinstance(loaded, list) or not loaded:
+    found = load_each(path, Watch)
+    if not found:
         raise UsageError(f"{path} must be a list of entries, each with kpi")
-    return tuple(_watch(entry, f"{path}: entry {number}") for number, entry in enumerate(loaded, start=1))
-
-
-def _watch(entry: object, where: str) -> Watch:
-    given = mapping(entry)
-    unknown = ", ".join(sorted(str(name) for name in given if name not in KNOWN))
-    if unknown or not isinstance(given.get("kpi"), str):
-        raise UsageError(f"{where}: {f'unknown: {unknown}; known: ' + ', '.join(KNOWN) if unknown else 'missing: kpi'}")
-    direction, within = given.get("direction"), given.get("within", 5)
-    if direction not in (None, *DIRECTIONS):
-        raise UsageError(f"{where}: direction {direction!r} is none of {', '.join(DIRECTIONS)}")
-    if not isinstance(within, int) or isinstance(within, bool) or within < 0:
-        raise UsageError(f"{where}: within must be a number of runs, not {within!r}")
-    confirmed_by = given.get("confirmed_by")
-    return Watch(
-        kpi=given["kpi"],
-        direction=cast(Better | None, direction),
-        margin=None if given.get("margin") is None else _margin(given["margin"], where),
-        keys=mapping(given.get("keys")),
-        confirmed_by=None if confirmed_by is None else str(confirmed_by),
-        within=within,
-    )
-
-
-def _margin(value: object, where: str) -> float:
-    try:
-        return share(str(value))
-    except UsageError as error:
-        raise UsageError(f"{where}: margin {value!r}: write a share such as 5% or 0.05") from error
-
-
-FIELDS_OF_ENTRY = frozenset(("kpi", "run", "keys", "expires", "reason"))
+    for watch in found:
+        if watch.within < 0 or not 0 <= (watch.margin or 0) < 10:
+            raise UsageError(f"{watch.at}: within must be a number of runs, and margin a share such as 5% or 0.05")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +98,10 @@ class Acknowledgement:
 
     kpi: str
     run: str
-    keys: Mapping[str, Any]
-    """Only of recordings with these keys; empty for all."""
     expires: datetime.date | None
     reason: str
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    """Only of recordings with these keys; empty for all."""
 
     def covers(self, kpi: str, first: Entry) -> bool:
         """Whether it is about the change of *kpi* whose new level began with *first*."""
@@ -169,34 +133,11 @@ class Acknowledged:
 def read_acknowledged(path: Path, today: datetime.date) -> Acknowledged:
     """Read a YAML list of `{kpi, run, expires, reason}` and perhaps `keys`.
 
-    Raises UsageError naming the entry and what is wrong with it.
+    Raises UsageError naming file and line of what is wrong.
     """
-    try:
-        loaded = load_yaml(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
-    if not isinstance(loaded, list):
-        raise UsageError(f"{path} must be a list of entries with kpi, run, expires and reason")
-    read = [_entry(entry, f"{path}: entry {number}") for number, entry in enumerate(listing(loaded), start=1)]
-    over = [entry.expires is not None and entry.expires < today for entry in read]
-    valid = tuple(entry for entry, past in zip(read, over, strict=True) if not past)
-    return Acknowledged(valid, tuple(entry for entry, past in zip(read, over, strict=True) if past))
-
-
-def _entry(entry: object, where: str) -> Acknowledgement:
-    given = mapping(entry)
-    unknown = ", ".join(sorted(map(str, given.keys() - FIELDS_OF_ENTRY)))
-    missing = ", ".join(sorted(FIELDS_OF_ENTRY - {"keys"} - given.keys()))
-    if unknown or missing:
-        raise UsageError(f"{where}: {'unknown: ' + unknown if unknown else 'missing: ' + missing}")
-    expires = given["expires"]
-    if isinstance(expires, datetime.datetime):
-        expires = expires.date()
-    if not isinstance(expires, datetime.date):
-        raise UsageError(f"{where}: expires must be a date such as 2027-01-31, not {expires!r}")
-    return Acknowledgement(
-        str(given["kpi"]), str(given["run"]), mapping(given.get("keys")), expires, str(given["reason"])
-    )
+    read = load_each(path, Acknowledgement)
+    over = [entry for entry in read if entry.expires is not None and entry.expires < today]
+    return Acknowledged(tuple(entry for entry in read if entry not in over), tuple(over))
 
 
 CONDITIONS: Mapping[str, str] = {
@@ -292,4 +233,4 @@ def _acknowledgement(entry: object, path: Path) -> Acknowledgement:
     if unknown or missing:
         raise UsageError(f"{path}:{entry.line}: {'unknown: ' + unknown if unknown else 'missing: ' + missing}")
     reason = str(entry.get("reason") or "no reason given")
-    return Acknowledgement(kpi_name(str(entry["metric"])), str(entry["uuid"]), {}, None, reason)
+    return Acknowledgement(kpi_name(str(entry["metric"])), str(entry["uuid"]), None, reason)
