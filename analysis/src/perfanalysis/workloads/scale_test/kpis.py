@@ -104,10 +104,6 @@ def _latency_kpis() -> tuple[Kpi[Measures], ...]:
     )
 
 
-def _lost(measures: Measures) -> int | None:
-    return measures.accounting.lost
-
-
 KPIS: tuple[Kpi[Measures], ...] = (
     Kpi("workloads_submitted", "Workloads sent or seen", "workloads", "neither", _submitted, "Workloads"),
     Kpi(
@@ -130,7 +126,7 @@ KPIS: tuple[Kpi[Measures], ...] = (
         "Workloads lost by the recorder's accounting, of those submitted",
         "ratio",
         "lower",
-        _share(_lost, "the recorder has not stated it"),
+        _share(lambda measures: measures.accounting.lost, "the recorder has not stated it"),
         "Lost",
     ),
     Kpi("makespan", "From the first submission to the last workload's end", "seconds", "lower", _makespan, "Makespan"),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import pandas as pd
 
 from perfanalysis.workloads.kpis import Direction, Kpi
@@ -29,43 +26,39 @@ NO_FSYNC = (
 )
 
 
-@dataclass(frozen=True)
-class Row:
-    """A row of the table control_plane_measures."""
+def _kpi(
+    name: str,
+    text: str,
+    unit: str,
+    better: Direction,
+    component: str,
+    measure: str,
+    statistic: str,
+    detail: str | None = None,
+    absent: str = NONE_OF_IT,
+) -> Kpi[Measures]:
+    """A row of the table control_plane_measures; *absent* is what the component did when it is not there."""
 
-    component: str
-    measure: str
-    detail: str | None
-    statistic: str
-    absent: str = NONE_OF_IT
-    """What the component did when the row is not there, as the end of a sentence."""
-
-
-def _value(row: Row) -> Callable[[Measures], Value]:
     def function(measures: Measures) -> Value:
         table = measures.control_plane_measures
         if not len(table):
             return Value(None, NOT_SCRAPED)
-        of_component = table[table["component"] == row.component]
+        of_component = table[table["component"] == component]
         if not len(of_component):
-            return Value(None, f"{row.component} was not scraped")
-        detail = of_component["detail"].isna() if row.detail is None else of_component["detail"] == row.detail
-        same = (of_component["measure"] == row.measure) & (of_component["statistic"] == row.statistic)
-        found = of_component[same & detail]
-        if not len(found) and row.statistic == "total" and same.any():
+            return Value(None, f"{component} was not scraped")
+        of_detail = of_component["detail"].isna() if detail is None else of_component["detail"] == detail
+        same = (of_component["measure"] == measure) & (of_component["statistic"] == statistic)
+        found = of_component[same & of_detail]
+        if not len(found) and statistic == "total" and same.any():
             # others of its kind were counted: this one never occurred
             return Value(0.0)
         if not len(found):
-            return Value(None, f"{row.component} {row.absent}")
+            return Value(None, f"{component} {absent}")
         [number], [reason] = found["value"], found["reason"].astype("object")
         count = None if pd.isna(found["count"].iloc[0]) else int(found["count"].iloc[0])
         return Value(None, str(reason), count=count) if pd.isna(number) else Value(float(number), count=count)
 
-    return function
-
-
-def _kpi(name: str, text: str, unit: str, better: Direction, row: Row) -> Kpi[Measures]:
-    return Kpi(name, text, unit, better, _value(row))
+    return Kpi(name, text, unit, better, function)
 
 
 def _latency(
@@ -73,81 +66,55 @@ def _latency(
 ) -> tuple[Kpi[Measures], ...]:
     """Median and P99 of a histogram."""
     return tuple(
-        _kpi(
-            f"{name}_{word}",
-            f"{word} of {text}",
-            "seconds",
-            "lower",
-            Row(component, measure, detail, statistic, absent),
-        )
+        _kpi(f"{name}_{word}", f"{word} of {text}", "seconds", "lower", component, measure, statistic, detail, absent)
         for statistic, word in WORDS.items()
     )
 
 
-def _load() -> tuple[Kpi[Measures], ...]:
-    """Processor time and memory of each program."""
-    return tuple(
-        kpi
-        for word, component in PROGRAMS.items()
-        for kpi in (
-            _kpi(
-                f"{word}_cpu",
-                f"Processor time of {component}",
-                "CPU-seconds",
-                "lower",
-                Row(component, "cpu", None, "total"),
-            ),
-            _kpi(
-                f"{word}_memory_peak",
-                f"Largest resident memory of {component} at a scrape",
-                "bytes",
-                "lower",
-                Row(component, "memory", None, "peak"),
-            ),
-        )
+def _load(word: str, of: str) -> tuple[Kpi[Measures], ...]:
+    """Processor time and memory of a program."""
+    memory = f"Largest resident memory of {of} at a scrape"
+    return (
+        _kpi(f"{word}_cpu", f"Processor time of {of}", "CPU-seconds", "lower", of, "cpu", "total"),
+        _kpi(f"{word}_memory_peak", memory, "bytes", "lower", of, "memory", "peak"),
     )
 
 
+def _requests(verb: str) -> tuple[Kpi[Measures], ...]:
+    text = f"{verb.upper()} requests, inside the API server"
+    return _latency(f"apiserver_{verb}", text, APISERVER, "request_latency", verb.upper())
+
+
 CONTROL_PLANE_KPIS: tuple[Kpi[Measures], ...] = (
-    *(
-        kpi
-        for verb in VERBS
-        for kpi in _latency(
-            f"apiserver_{verb}",
-            f"{verb.upper()} requests, inside the API server",
-            APISERVER,
-            "request_latency",
-            verb.upper(),
-        )
-    ),
+    *(kpi for verb in VERBS for kpi in _requests(verb)),
     *_latency("apiserver_bind", "requests that bind a pod, inside the API server", APISERVER, "bind_request_latency"),
     _kpi(
         "apiserver_requests",
         "Requests that the API server answered",
         "requests",
         "neither",
-        Row(APISERVER, "requests", None, "total"),
+        APISERVER,
+        "requests",
+        "total",
     ),
-    _kpi(
-        "apiserver_error_ratio",
-        "Requests answered with 5xx, of all",
-        "ratio",
-        "lower",
-        Row(APISERVER, "errors", None, "ratio"),
-    ),
+    _kpi("apiserver_error_ratio", "Requests answered with 5xx, of all", "ratio", "lower", APISERVER, "errors", "ratio"),
     _kpi(
         "apiserver_throttled_ratio",
         "Requests turned away with 429, of all",
         "ratio",
         "lower",
-        Row(APISERVER, "throttled", None, "ratio"),
+        APISERVER,
+        "throttled",
+        "ratio",
     ),
     _kpi(
         "apiserver_inflight_peak",
         "Most requests in work at once, at a scrape",
         "requests",
         "lower",
-        Row(APISERVER, "inflight", None, "peak"),
+        APISERVER,
+        "inflight",
+        "peak",
     ),
     *_latency(
         "scheduler_attempt",
@@ -169,21 +136,29 @@ CONTROL_PLANE_KPIS: tuple[Kpi[Measures], ...] = (
         "Most pods in the scheduler's queues at a scrape",
         "pods",
         "lower",
-        Row(SCHEDULER, "pending_pods", None, "peak"),
+        SCHEDULER,
+        "pending_pods",
+        "peak",
     ),
     _kpi(
         "scheduler_failed_attempts",
         "Attempts that found no node for a pod",
         "attempts",
         "lower",
-        Row(SCHEDULER, "attempts", "unschedulable", "total"),
+        SCHEDULER,
+        "attempts",
+        "total",
+        "unschedulable",
     ),
     _kpi(
         "scheduler_errors",
         "Attempts that ended with an error",
         "attempts",
         "lower",
-        Row(SCHEDULER, "attempts", "error", "total"),
+        SCHEDULER,
+        "attempts",
+        "total",
+        "error",
     ),
     *_latency("etcd_fsync", "etcd's writes to its log, to the disk", ETCD, "fsync_latency", absent=NO_FSYNC),
     _kpi(
@@ -191,7 +166,9 @@ CONTROL_PLANE_KPIS: tuple[Kpi[Measures], ...] = (
         "Growth of etcd's database from the first scrape to the last",
         "bytes",
         "lower",
-        Row(ETCD, "db_size", None, "growth"),
+        ETCD,
+        "db_size",
+        "growth",
     ),
-    *_load(),
+    *(kpi for word, component in PROGRAMS.items() for kpi in _load(word, component)),
 )

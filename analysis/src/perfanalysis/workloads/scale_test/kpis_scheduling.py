@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from perfanalysis.files.documents import listing, mapping
-from perfanalysis.workloads.kpis import Direction, Kpi, StatisticOf
+from perfanalysis.workloads.kpis import Kpi, StatisticOf
 from perfanalysis.workloads.percentiles import Value, estimates
 from perfanalysis.workloads.scale_test.evictions import reclaimed
 from perfanalysis.workloads.scale_test.fairness import jain
@@ -20,16 +20,9 @@ NO_CONTENTION = "fewer than two tenants had work waiting at the same time"
 NOTHING_RAN = "no workload ran"
 
 
-def _evictions(measures: Measures) -> Value:
-    return Value(float(len(measures.evictions))) if measures.window else NOTHING
-
-
-def _preemptions(measures: Measures) -> Value:
-    return Value(float(measures.evictions["preempted"].sum())) if measures.window else NOTHING
-
-
-def _reclaims(measures: Measures) -> Value:
-    return Value(float(reclaimed(measures.evictions))) if measures.window else NOTHING
+def _counted(count: Callable[[Measures], float]) -> Callable[[Measures], Value]:
+    """A number that is known of every recording in which anything happened."""
+    return lambda measures: Value(float(count(measures))) if measures.window else NOTHING
 
 
 def _rescheduled(measures: Measures) -> Value:
@@ -113,10 +106,6 @@ def _api_retries(measures: Measures) -> Value:
     return Value((tries - number) / tries, count=tries) if tries else Value(None, "no submission was recorded")
 
 
-def _churned(measures: Measures) -> Value:
-    return Value(float(measures.accounting.churned)) if measures.window else NOTHING
-
-
 def _nodes_lost(measures: Measures) -> Value:
     absent = _not_watched(measures, "Node")
     if absent and not len(measures.node_changes):
@@ -136,35 +125,43 @@ def _not_watched(measures: Measures, kind: str) -> str | None:
 RESCHEDULING = "replacement scheduled \u2212 evicted, by the client's clock"
 
 
-def _kpi(name: str, what: str, unit: str, better: Direction, function: Callable[[Measures], Value]) -> Kpi[Measures]:
-    return Kpi(name, what, unit, better, function)
-
-
 SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
-    _kpi(
+    Kpi(
         "start_inversions",
         "Pairs of like workloads that were scheduled against the order of submission",
         "pairs",
         "lower",
         _inversions,
     ),
-    _kpi(
+    Kpi(
         "overtaking_ratio",
         "Workloads scheduled before a like one submitted earlier, of those scheduled",
         "ratio",
         "lower",
         _overtaking,
     ),
-    _kpi("evictions", "Evictions of pods, and of workloads that Kueue had admitted", "evictions", "lower", _evictions),
-    _kpi("preemptions", "Of these, those that made place for a higher priority", "evictions", "neither", _preemptions),
-    _kpi(
+    Kpi(
+        "evictions",
+        "Evictions of pods, and of workloads that Kueue had admitted",
+        "evictions",
+        "lower",
+        _counted(lambda measures: len(measures.evictions)),
+    ),
+    Kpi(
+        "preemptions",
+        "Of these, those that made place for a higher priority",
+        "evictions",
+        "neither",
+        _counted(lambda measures: measures.evictions["preempted"].sum()),
+    ),
+    Kpi(
         "reclaims",
         "Of preemptions, those that made place for another tenant, where the event named the preemptor",
         "evictions",
         "neither",
-        _reclaims,
+        _counted(lambda measures: reclaimed(measures.evictions)),
     ),
-    _kpi(
+    Kpi(
         "rescheduled_ratio",
         "Evicted pods whose replacement was scheduled, of those evicted",
         "ratio",
@@ -182,69 +179,69 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
         )
         for statistic in ("p50", "p99")
     ),
-    _kpi(
+    Kpi(
         "fairness_jain",
         "Jain's index of what each tenant held on average while it and another waited",
         "ratio",
         "higher",
         _jain("mean_held"),
     ),
-    _kpi(
+    Kpi(
         "fairness_jain_by_demand",
         "The same, each tenant's divided by its share of what was asked for",
         "ratio",
         "higher",
         _jain("per_demand"),
     ),
-    _kpi("ramp_time", "From the first submission until nine tenths of the plateau ran", "seconds", "lower", _ramp_time),
-    _kpi(
+    Kpi("ramp_time", "From the first submission until nine tenths of the plateau ran", "seconds", "lower", _ramp_time),
+    Kpi(
         "plateau_running",
         "Workloads running that were not exceeded for nine tenths of the busy time",
         "workloads",
         "neither",
         _plateau,
     ),
-    _kpi(
+    Kpi(
         "ramp_scheduling_rate",
         "Workloads fully scheduled per second of the ramp",
         "workloads/s",
         "higher",
         _in_phase("ramp", "scheduling_rate", "scheduled"),
     ),
-    _kpi(
+    Kpi(
         "steady_scheduling_rate",
         "Workloads fully scheduled per second of the steady part",
         "workloads/s",
         "higher",
         _in_phase("steady", "scheduling_rate", "scheduled"),
     ),
-    _kpi(
+    Kpi(
         "steady_completion_rate",
         "Workloads completed per second of the steady part",
         "workloads/s",
         "higher",
         _in_phase("steady", "completion_rate", "completed"),
     ),
-    _kpi(
+    Kpi(
         "api_error_ratio",
         "Workloads whose last answer was an error or never came, of those sent",
         "ratio",
         "lower",
         _api_errors,
     ),
-    _kpi(
+    Kpi(
         "api_retry_ratio",
         "Requests that repeated an earlier one, of all sent for workloads",
         "ratio",
         "lower",
         _api_retries,
     ),
-    _kpi(
+    Kpi(
         "workloads_churned",
         "Workloads that the test deleted to put others in their place",
         "workloads",
         "neither",
-        _churned,
+        _counted(lambda measures: measures.accounting.churned),
     ),
-    _kpi("nodes_lost", "Nodes that stopped being ready, or went, while the test ran", "nodes", "lower", _nodes_lost),
+    Kpi("nodes_lost", "Nodes that stopped being ready, or went, while the test ran", "nodes", "lower", _nodes_lost),
 )
