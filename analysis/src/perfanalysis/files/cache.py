@@ -22,10 +22,12 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, cast, get_args
+from typing import TYPE_CHECKING, Any, Generic, cast
 
-from perfanalysis.files.documents import Document, listing, load_json, mapping, write_bytes, write_json
-from perfanalysis.files.findings import Cause, Finding, Severity
+import msgspec
+
+from perfanalysis.files.documents import Document, load_json, mapping, write_bytes, write_json
+from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source, TableSource, TablesType, named_files
 from perfanalysis.files.tables import is_arrow, parquet_bytes, read_table, specs_of
 
@@ -251,17 +253,13 @@ def _input(path: Path) -> Input:
         if not path.is_file():
             return Input(UNREADABLE if path.exists() else MISSING, 0)
         with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, _hasher)
+            digest = hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=20))
         status = path.stat()
     except FileNotFoundError:
         return Input(MISSING, 0)
     except OSError as error:
         return Input(f"{UNREADABLE}: {error.strerror}", 0)
     return Input(digest.hexdigest(), status.st_size, (status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
-
-
-def _hasher() -> Any:
-    return hashlib.blake2b(digest_size=20)
 
 
 def _read(path: Path) -> bytes | None:
@@ -283,15 +281,11 @@ def _below(finding: Finding, place: Place) -> Finding:
 
 def _findings(kept: Document, place: Place) -> tuple[Finding, ...] | None:
     """What the parser found, as findings of the run; None when the document says nothing of the kind."""
-    found = []
-    for one in listing(kept.get("findings")):
-        given = mapping(one)
-        severity, where, text = given.get("severity"), given.get("where"), given.get("text")
-        if severity not in get_args(Severity) or not isinstance(where, str) or not isinstance(text, str):
-            return None
-        cause: Cause = "lost" if given.get("cause") == "lost" else ""
-        found.append(Finding(cast(Severity, severity), f"{place.relative}/{where}", text, cause))
-    return tuple(found)
+    try:
+        found = msgspec.convert(kept.get("findings"), tuple[Finding, ...])
+    except msgspec.ValidationError:
+        return None
+    return tuple(replace(finding, where=f"{place.relative}/{finding.where}") for finding in found)
 
 
 def _release_memory() -> None:
