@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 
 class AnalysisError(Exception):
     """Something could not be analysed. The message says what, where and what to do."""
@@ -33,10 +31,3 @@ class HistoryError(AnalysisError):
     """Too few values, or too few runs, to judge by."""
 
     exit_code = 6
-
-
-def refuse_bad_data(errors: Iterable[str]) -> None:
-    """Raise DataQualityError when anything was found that makes numbers incomplete."""
-    sentences = tuple(errors)
-    if sentences:
-        raise DataQualityError(f"the data is not complete: {'; '.join(sentences)}")

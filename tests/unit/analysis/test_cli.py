@@ -34,6 +34,20 @@ def test_lost_workloads_are_exit_code_5(tmp_path: Path, capsys: pytest.CaptureFi
     assert "Traceback" not in error
 
 
+@pytest.mark.parametrize(
+    ("command", "written"), [("kpi", "kpis.json"), ("payload", "payload.json"), ("tables", "tables")]
+)
+def test_numbers_of_incomplete_data_are_written_and_exit_code_5(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, written: str
+) -> None:
+    directory = write_run(tmp_path, [Shape(workloads=40, nodes=5, duration=1.0, lost=0.1)])
+    assert run([command, str(directory)]) == 5
+    assert (directory / "report" / written).exists()
+    said = capsys.readouterr()
+    assert "workloads were lost" in said.err
+    assert said.out
+
+
 def test_kpis_are_printed_in_both_forms(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["kpi", str(small_run)]) == 0
     assert json.loads(capsys.readouterr().out)["schema"] == "psap.perf/kpis/1"

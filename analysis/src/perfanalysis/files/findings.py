@@ -8,6 +8,8 @@ from typing import Literal
 
 import click
 
+from perfanalysis.errors import DataQualityError
+
 Severity = Literal["error", "warning", "note"]
 Cause = Literal["", "lost"]
 """What programs must tell apart: workloads that were lost, which a threshold may allow."""
@@ -31,3 +33,10 @@ def print_findings(findings: Iterable[Finding]) -> None:
     """Print findings to the standard error."""
     for finding in findings:
         click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
+
+
+def refuse_incomplete(findings: Iterable[Finding]) -> None:
+    """Raise DataQualityError when a finding makes numbers incomplete; what was written stays."""
+    sentences = [finding.text for finding in findings if finding.severity == "error"]
+    if sentences:
+        raise DataQualityError(f"the data is not complete: {'; '.join(sentences)}")

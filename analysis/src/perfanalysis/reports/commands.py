@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from perfanalysis.errors import DataQualityError
-from perfanalysis.files.findings import print_findings
+from perfanalysis.files.findings import print_findings, refuse_incomplete
 from perfanalysis.reports.content import content_of
 from perfanalysis.reports.layout import listed
 from perfanalysis.reports.writing import Wanted, make_report
@@ -57,7 +56,7 @@ def report_command(
     print_findings(paths.findings)
     for page, _twin in paths.pages:
         click.echo(f"Report: {page}")
-    _refuse_bad_data(tuple(finding.text for finding in paths.findings if finding.severity == "error"))
+    refuse_incomplete(paths.findings)
 
 
 def _list(run: Path, output: Path | None, options: AnalysisOptions) -> None:
@@ -69,8 +68,3 @@ def _list(run: Path, output: Path | None, options: AnalysisOptions) -> None:
     widths = [max(len(row[place]) for row in rows) for place in range(3)]
     for row in rows:
         click.echo("  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[3]]).rstrip())
-
-
-def _refuse_bad_data(errors: tuple[str, ...]) -> None:
-    if errors:
-        raise DataQualityError(f"the data is not complete: {'; '.join(errors)}. The report says where")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from perfanalysis.files.documents import Document, text_or_none, write_json, write_text
+from perfanalysis.files.findings import print_findings, refuse_incomplete
 from perfanalysis.files.tables import TableSpec, write_table
 from perfanalysis.results.payload import payload_of, payload_schema, to_json
 from perfanalysis.results.scrubbing import read_rules, scrub
@@ -79,13 +80,16 @@ SCHEMAS = ("payload",)
 def payload_command(run: Path, output: Path | None, kinds: Kinds, rules: Path | None) -> None:
     """Write metadata, results and KPIs of RUN as one document (payload.json) and print it.
 
-    Names of machines and people, addresses and secrets are taken out first: it is made to be given away.
+    Names of machines and people, addresses and secrets are taken out first: it is made to be given away. Exit code 5
+    when the data is not complete; the document is written all the same.
     """
     wanted = read_rules(rules)
     target = report_directory(run, output, kinds)
     path = target / "payload.json"
-    write_json(path, scrub(to_json(payload_of(analyse_run(run, target, AnalysisOptions(kinds)))), wanted))
+    result = analyse_run(run, target, AnalysisOptions(kinds))
+    write_json(path, scrub(to_json(payload_of(result)), wanted))
     click.echo(path.read_text(encoding="utf-8"), nl=False)
+    _end(result)
 
 
 @click.command("schema")
@@ -103,10 +107,15 @@ def schema_command(document: str) -> None:
 @PERCENTILES
 @click.option("--format", "form", type=click.Choice(["json", "openmetrics"]), default="json", show_default=True)
 def kpi_command(run: Path, output: Path | None, kinds: Kinds, method: Method, form: str) -> None:
-    """Write the KPIs of RUN (kpis.json and kpis.prom) and print them."""
+    """Write the KPIs of RUN (kpis.json and kpis.prom) and print them.
+
+    Exit code 5 when the data is not complete; the KPIs are written all the same.
+    """
     target = report_directory(run, output, kinds)
-    document, metrics = write_kpis(analyse_run(run, target, AnalysisOptions(kinds, method)), target)
+    result = analyse_run(run, target, AnalysisOptions(kinds, method))
+    document, metrics = write_kpis(result, target)
     click.echo((document if form == "json" else metrics).read_text(), nl=False)
+    _end(result)
 
 
 @click.command("tables")
@@ -114,8 +123,17 @@ def kpi_command(run: Path, output: Path | None, kinds: Kinds, method: Method, fo
 @OUTPUT
 @WORKLOADS
 def tables_command(run: Path, output: Path | None, kinds: Kinds) -> None:
-    """Write the tables of RUN as Parquet files and name them."""
+    """Write the tables of RUN as Parquet files and name them.
+
+    Exit code 5 when the data is not complete; the tables are written all the same.
+    """
     target = report_directory(run, output, kinds)
-    folder = write_tables(analyse_run(run, target, AnalysisOptions(kinds)), target)
-    for path in sorted(folder.rglob("*.parquet")):
+    result = analyse_run(run, target, AnalysisOptions(kinds))
+    for path in sorted(write_tables(result, target).rglob("*.parquet")):
         click.echo(path)
+    _end(result)
+
+
+def _end(result: RunAnalysis) -> None:
+    print_findings(result.findings)
+    refuse_incomplete(result.findings)

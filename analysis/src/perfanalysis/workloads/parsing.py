@@ -11,10 +11,10 @@ from pathlib import Path
 import click
 
 from perfanalysis.drawing.blocks import data_size
-from perfanalysis.errors import DataQualityError, refuse_bad_data
+from perfanalysis.errors import DataQualityError
 from perfanalysis.files.cache import MISSING, UNREADABLE, Cache, Input, State, tables_folder
 from perfanalysis.files.discovery import Place, discover
-from perfanalysis.files.findings import Finding, print_findings
+from perfanalysis.files.findings import Finding, print_findings, refuse_incomplete
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import OUTPUT, RUN, WORKLOADS
 from perfanalysis.workloads.prometheus.reading import RANGES
@@ -99,4 +99,4 @@ def parse_command(run: Path, output: Path | None, kinds: Kinds, dry_run: bool) -
     print_findings(findings)
     if not dry_run:
         click.echo(f"Tables: {target / 'tables'}")
-        refuse_bad_data(finding.text for finding in findings if finding.severity == "error")
+        refuse_incomplete(findings)
