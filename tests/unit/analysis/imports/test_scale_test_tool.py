@@ -176,9 +176,9 @@ def test_every_file_of_an_import_follows_its_schema(old: Path, tmp_path: Path) -
 )
 def test_every_spelling_of_a_time_is_the_same_instant(tmp_path: Path, stamp: object) -> None:
     seen = [sampled("j-00000a", 1, 2, 2, 2, 3, 9, podSchedulingDecisionTimestamp=stamp)]
-    (record,) = read_working_directory(write(tmp_path / "logs", SENT[:1], seen)).sampled
-    assert record.times["scheduled"] == 1772445604.25
-    assert record.times["scheduled"] - (record.submitted_s or 0.0) == 4.0
+    samples = read_working_directory(write(tmp_path / "logs", SENT[:1], seen)).samples
+    assert samples.time("scheduled").tolist() == [1772445604.25]
+    assert (samples.time("scheduled") - samples.time("submitted")).tolist() == [4.0]
 
 
 @pytest.mark.parametrize("stamp", [True, [], {}, "", "noon", 1e12, -1, float("nan")])
@@ -213,7 +213,7 @@ def test_what_is_missing_is_said(
     found = read_working_directory(write(tmp_path / "logs", sent, seen))
     told = [(finding.severity, finding.text) for finding in found.findings]
     if severity is None:
-        assert (told, len(found.lost)) == ([], len(SENT))
+        assert (told, len(found.lost_columns)) == ([], len(SENT))
         assert text in found.lost_reason
     else:
         assert any(one == severity and text in words for one, words in told)
@@ -223,9 +223,9 @@ def test_times_csv_stands_in_for_a_missing_sample(old: Path) -> None:
     (old / "times.csv").write_bytes(OLD_BYTES)
     (old / "sampled.json").unlink()
     found = read_working_directory(old)
-    assert [record.name for record in found.sampled] == ["j-00000b", "j-00000a"]
-    assert {record.name for record in found.lost} == {"j-00000c", "j-00000d"}
-    assert found.sampled[1].submitted_s == (found.submissions[0].submitted_s or 0.0)
+    assert list(found.samples.names) == ["j-00000b", "j-00000a"]
+    assert set(found.lost_columns.names) == {"j-00000c", "j-00000d"}
+    assert found.samples.time("submitted")[1] == found.submitted.time("submitted")[0]
 
 
 @pytest.mark.parametrize(

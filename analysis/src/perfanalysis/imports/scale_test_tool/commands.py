@@ -15,7 +15,7 @@ from perfanalysis.imports.run_directory import write_run_directory
 from perfanalysis.imports.scale_test_tool.plots import detailed_figure, general_figure, in_order, statistics_lines
 from perfanalysis.imports.scale_test_tool.reading import accounts_of, negative_counts, read_working_directory
 from perfanalysis.imports.scale_test_tool.records import Columns
-from perfanalysis.imports.scale_test_tool.run_directory import NAME, imported, records_by_recording
+from perfanalysis.imports.scale_test_tool.run_directory import NAME, columns_by_recording, imported
 from perfanalysis.imports.scale_test_tool.times_csv import times_csv
 from perfanalysis.workloads.options import OUTPUT, PERCENTILES, RUN
 from perfanalysis.workloads.run_analysis import report_directory
@@ -59,8 +59,8 @@ def import_scale_test_tool(directory: Path, output: Path | None, workload_kind: 
     found = read_working_directory(directory)
     run = write_run_directory(imported(found, workload_kind), output)
     print_findings(found.findings)
-    lost = f", {len(found.lost)} lost ({found.lost_reason})" if found.lost else ""
-    click.echo(f"{len(found.submissions)} submitted, {len(found.sampled) - len(found.orphans)} of them sampled{lost}")
+    lost = f", {len(found.lost_columns)} lost ({found.lost_reason})" if len(found.lost_columns) else ""
+    click.echo(f"{len(found.submitted)} submitted, {int((~found.orphans).sum())} of them sampled{lost}")
     _write(found.columns, run / f"000__imported__{NAME}" / "artifacts" / "times.csv", csv_layout)
     click.echo(f"Run: {run}")
 
@@ -131,10 +131,10 @@ def plotter(
 def times_csv_command(run: Path, output: Path | None, csv_layout: str) -> None:
     """Write the times.csv of the scale-test-tool for each recording of RUN."""
     target = report_directory(run, output)
-    found = records_by_recording(run, server_clock=csv_layout == "scale-test")
-    for name, records in found.items():
+    found = columns_by_recording(run, server_clock=csv_layout == "scale-test")
+    for name, workloads in found.items():
         path = target / ("times.csv" if len(found) == 1 else f"{name}.times.csv")
-        _write(Columns.of(records), path, csv_layout)
+        _write(workloads, path, csv_layout)
         click.echo(path)
 
 

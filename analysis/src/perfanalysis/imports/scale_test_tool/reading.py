@@ -20,7 +20,6 @@ from perfanalysis.imports.scale_test_tool.records import (
     SUBMITTED,
     TIME_NAMES,
     Columns,
-    Record,
     parse_stamp,
     resolution,
 )
@@ -66,26 +65,10 @@ class WorkingDirectory:
         seen = set(self.samples.keys)
         return self.submitted.take([place for place, key in enumerate(self.submitted.keys) if key not in seen])
 
-    @cached_property
-    def submissions(self) -> tuple[Record, ...]:
-        """Submitted workloads in their order."""
-        return self.submitted.records()
-
-    @cached_property
-    def sampled(self) -> tuple[Record, ...]:
-        """Sampled workloads in the order of the file."""
-        return self.samples.records()
-
     @property
-    def lost(self) -> tuple[Record, ...]:
-        """Submitted workloads that were never sampled."""
-        return self.lost_columns.records()
-
-    @property
-    def orphans(self) -> tuple[Record, ...]:
-        """Sampled workloads that somebody else submitted; none when nothing is known of any submission."""
-        nobodys = np.isnan(self.samples.time(SUBMITTED)) & (len(self.submitted) > 0)
-        return self.samples.take(np.flatnonzero(nobodys)).records()
+    def orphans(self) -> NDArray[np.bool_]:
+        """Which of the sampled workloads somebody else submitted; none when nothing is known of any submission."""
+        return np.asarray(np.isnan(self.samples.time(SUBMITTED)) & (len(self.submitted) > 0))
 
 
 def read_working_directory(directory: Path) -> WorkingDirectory:
@@ -138,7 +121,7 @@ def _sampled(paths: Mapping[str, Path], there: set[str], findings: list[Finding]
         findings.append(Finding("warning", SAMPLED_FILE, text))
         return read_times_csv(paths[TIMES_FILE]), f"not in {TIMES_FILE}: the plotter leaves out what looks wrong"
     findings.append(Finding("warning", SAMPLED_FILE, "the file is missing: nothing is known but the submissions"))
-    return Columns.of(()), f"there is no {SAMPLED_FILE}"
+    return Columns((), (), (), np.empty((len(TIME_NAMES), 0))), f"there is no {SAMPLED_FILE}"
 
 
 def _submissions(paths: Mapping[str, Path], there: set[str], sampled: Columns) -> tuple[Columns, int]:

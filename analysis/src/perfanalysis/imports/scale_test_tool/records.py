@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -83,21 +83,6 @@ DELTAS = (
 """In the order in which times.csv has them."""
 
 
-@dataclass(frozen=True)
-class Record:
-    """One workload. Times are seconds since the epoch, UTC; a stamp that is missing has no entry."""
-
-    name: str
-    namespace: str
-    project: str
-    submitted_s: float | None
-    times: Mapping[str, float]
-
-    def time(self, name: str) -> float | None:
-        """A stamp by name, or the time of submission."""
-        return self.submitted_s if name == SUBMITTED else self.times.get(name)
-
-
 def parse_stamp(value: object) -> float:
     """Seconds since the epoch of an ISO 8601 time or of a number of such seconds.
 
@@ -135,14 +120,6 @@ class Columns:
     namespaces: Sequence[str]
     projects: Sequence[str]
     times: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, records: Iterable[Record]) -> Columns:
-        """The same workloads as columns."""
-        found = tuple(records)
-        times = [[_or_nan(record.time(name)) for record in found] for name in TIME_NAMES]
-        texts = [[getattr(record, part) for record in found] for part in ("name", "namespace", "project")]
-        return cls(texts[0], texts[1], texts[2], np.array(times, dtype=float).reshape(len(TIME_NAMES), len(found)))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -211,28 +188,8 @@ class Columns:
             times[PLACES[name]][self.time(name) == self.time(stand_in)] = np.nan
         return Columns(self.names, self.namespaces, self.projects, times)
 
-    def records(self) -> tuple[Record, ...]:
-        """Each workload as an object."""
-        rows = self.times.T.tolist()
-        named = zip(self.names, self.namespaces, self.projects, rows, strict=True)
-        return tuple(
-            Record(name, namespace, project, _known(row[-1]), _stamps(row)) for name, namespace, project, row in named
-        )
-
 
 def resolution(delta: Delta) -> float:
     """How exact a difference is, in seconds: the sum of the resolutions of its two stamps."""
     ends = (delta.start, delta.end)
     return sum(SUBMISSION_RESOLUTION_S if end == SUBMITTED else OBJECT_RESOLUTION_S for end in ends)
-
-
-def _or_nan(moment: float | None) -> float:
-    return np.nan if moment is None else moment
-
-
-def _known(moment: float) -> float | None:
-    return moment if moment == moment else None  # NaN is not equal to itself
-
-
-def _stamps(row: Sequence[float]) -> dict[str, float]:
-    return {name: moment for name, moment in zip(TIME_NAMES[:-1], row[:-1], strict=True) if moment == moment}

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from perfanalysis.errors import UsageError
 from perfanalysis.files.discovery import discover
 from perfanalysis.files.documents import Document
 from perfanalysis.files.source import Source
 from perfanalysis.imports.run_directory import Imported, Recording, Setting, run_id
 from perfanalysis.imports.scale_test_tool.reading import WorkingDirectory
-from perfanalysis.imports.scale_test_tool.records import Record
+from perfanalysis.imports.scale_test_tool.records import STAMPS, SUBMITTED, TIME_NAMES, Columns
 from perfanalysis.workloads.scale_test.tables import SUBMISSIONS, TRANSITIONS
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ def imported(found: WorkingDirectory, workload_kind: str) -> Imported:
     }
     settings = {
         "scale_test_workload_kind": Setting(workload_kind),
-        "scale_test_count": Setting(len(found.submissions)),
+        "scale_test_count": Setting(len(found.submitted)),
         "scale_test_namespace": Setting(_namespaces(found), key=False),
     }
     recording = Recording(NAME, files, started_s=began, ended_s=ended)
@@ -68,23 +70,28 @@ def _lines(rows: Iterator[Document]) -> bytes:
 
 def _span(found: WorkingDirectory) -> tuple[float, float]:
     """From the first submission (else sample) to the last time in the files; the epoch when they hold none."""
-    sent = [record.submitted_s for record in found.submissions if record.submitted_s is not None]
-    seen = [moment for record in found.sampled for moment in record.times.values()]
-    return (min(sent or seen), max([*sent, *seen])) if sent or seen else (0.0, 0.0)
+    sent, seen = found.submitted.time(SUBMITTED), found.samples.times[: len(STAMPS)].ravel()
+    sent, seen = sent[np.isfinite(sent)], seen[np.isfinite(seen)]
+    if not len(sent) and not len(seen):
+        return 0.0, 0.0
+    return float((sent if len(sent) else seen).min()), float(np.concatenate((sent, seen)).max())
 
 
 def _submissions(found: WorkingDirectory, workload_kind: str) -> Iterator[dict[str, Any]]:
     """The old tool kept only submissions that succeeded, the time before the request, and neither GPUs nor pods."""
-    for index, record in enumerate(found.submissions):
+    workloads = found.submitted
+    sent = workloads.time(SUBMITTED).tolist()
+    rows = zip(workloads.names, workloads.namespaces, workloads.projects, sent, strict=True)
+    for index, (name, namespace, project, sent_s) in enumerate(rows):
         yield {
             "index": index,
             "kind": workload_kind,
-            "namespace": record.namespace,
-            "name": record.name,
-            "queue": record.project,
+            "namespace": namespace,
+            "name": name,
+            "queue": project,
             "gpus": None,
             "pods": 1,
-            "sent_s": record.submitted_s,
+            "sent_s": sent_s,
             "answered_s": None,
             "status": None,
             "outcome": "created",
@@ -95,17 +102,18 @@ def _submissions(found: WorkingDirectory, workload_kind: str) -> Iterator[dict[s
 
 
 def _transitions(found: WorkingDirectory, workload_kind: str) -> Iterator[dict[str, Any]]:
-    orphans = {(record.namespace, record.name) for record in found.orphans}
-    for record in found.sampled:
-        owner = None if (record.namespace, record.name) in orphans else record.name
-        for kind, name, stamp, word in _objects(record, workload_kind):
-            if stamp in record.times:
-                yield _transition(record, owner, kind, name, word, record.times[stamp])
+    samples = found.samples
+    owners = zip(samples.keys, found.orphans.tolist(), samples.times.T.tolist(), strict=True)
+    for (namespace, name), orphan, row in owners:
+        times = dict(zip(TIME_NAMES, row, strict=True))
+        for kind, of, stamp, word in _objects(name, workload_kind):
+            if np.isfinite(times[stamp]):
+                yield _transition(namespace, None if orphan else name, kind, of, word, times[stamp])
 
 
-def _objects(record: Record, workload_kind: str) -> Iterator[tuple[str, str, str, str]]:
+def _objects(name: str, workload_kind: str) -> Iterator[tuple[str, str, str, str]]:
     """Kind, object, stamp and transition. The first listed pod's scheduling is all the old tool kept of scheduling."""
-    name, first = record.name, f"{record.name}-{FIRST_POD}"
+    first = f"{name}-{FIRST_POD}"
     yield workload_kind, name, "workload_created", "created"
     yield JOB_KIND, name, "job_created", "created"
     yield "Pod", first, "first_pod_created", "created"
@@ -116,13 +124,13 @@ def _objects(record: Record, workload_kind: str) -> Iterator[tuple[str, str, str
         yield kind, name, stamp, word
 
 
-def _transition(record: Record, owner: str | None, kind: str, name: str, word: str, moment: float) -> dict[str, Any]:
+def _transition(namespace: str, owner: str | None, kind: str, name: str, word: str, moment: float) -> dict[str, Any]:
     return {
         "seen_s": moment,
         "kind": kind,
-        "namespace": record.namespace,
+        "namespace": namespace,
         "name": name,
-        "uid": f"{kind}/{record.namespace}/{name}",
+        "uid": f"{kind}/{namespace}/{name}",
         "workload": owner,
         "transition": word,
         "server_s": moment,
@@ -133,8 +141,8 @@ def _transition(record: Record, owner: str | None, kind: str, name: str, word: s
 
 
 def _accounting(found: WorkingDirectory) -> dict[str, Any]:
-    submitted = len(found.submissions) or len(found.sampled)
-    lost = len(found.lost)
+    submitted = len(found.submitted) or len(found.samples)
+    lost = len(found.lost_columns)
     return {
         "schema": "psap.perf/accounting/1",
         "asked": submitted,
@@ -195,7 +203,7 @@ JOB_KINDS = frozenset(("Job", "PyTorchJob", "RunaiJob"))
 Key = tuple[str, str]
 
 
-def records_by_recording(run: Path, *, server_clock: bool) -> dict[str, tuple[Record, ...]]:
+def columns_by_recording(run: Path, *, server_clock: bool) -> dict[str, Columns]:
     """The recordings of a run by name, each with its workloads in the order in which they were seen.
 
     With `server_clock` an object's times are the server's own, as the old tool had them, else those of their arrival.
@@ -210,11 +218,11 @@ def records_by_recording(run: Path, *, server_clock: bool) -> dict[str, tuple[Re
         source = Source(place)
         submissions = source.json_lines("submissions.jsonl", SUBMISSIONS)
         transitions = source.json_lines("transitions.jsonl", TRANSITIONS)
-        found[place.name] = _records(submissions, transitions, server_clock=server_clock)
+        found[place.name] = _columns(submissions, transitions, server_clock=server_clock)
     return found
 
 
-def _records(submissions: pd.DataFrame, transitions: pd.DataFrame, *, server_clock: bool) -> tuple[Record, ...]:
+def _columns(submissions: pd.DataFrame, transitions: pd.DataFrame, *, server_clock: bool) -> Columns:
     kinds: dict[Key, str] = {}
     sent: dict[Key, tuple[str, float]] = {}
     for namespace, name, kind, queue, moment in _rows(submissions, "namespace", "name", "kind", "queue", "sent_s"):
@@ -229,7 +237,14 @@ def _records(submissions: pd.DataFrame, transitions: pd.DataFrame, *, server_clo
         key = (namespace, workload)
         _keep(times.setdefault(key, {}), _stamps_of(kind, word, kinds.get(key)), moment)
     keys = [*times, *(key for key in sent if key not in times)]
-    return tuple(_record(key, sent.get(key), times.get(key, {})) for key in keys)
+    found = [[times.get(key, {}).get(stamp.name, np.nan) for key in keys] for stamp in STAMPS]
+    found.append([sent[key][1] if key in sent else np.nan for key in keys])
+    return Columns(
+        [name for _, name in keys],
+        [namespace for namespace, _ in keys],
+        [sent[key][0] if key in sent else key[0] for key in keys],
+        np.array(found, dtype=float).reshape(len(TIME_NAMES), len(keys)),
+    )
 
 
 def _rows(frame: pd.DataFrame, *columns: str) -> Iterable[tuple[Any, ...]]:
@@ -254,9 +269,3 @@ def _keep(times: dict[str, float], stamps: tuple[str, ...], moment: float) -> No
     for stamp in stamps:
         choose = max if stamp == "last_pod_created" else min
         times[stamp] = choose(times.get(stamp, moment), moment)
-
-
-def _record(key: Key, sent: tuple[str, float] | None, times: dict[str, float]) -> Record:
-    namespace, name = key
-    project, submitted = sent if sent is not None else (namespace, None)
-    return Record(name, namespace, project, submitted, times)
