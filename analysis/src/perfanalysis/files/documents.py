@@ -9,7 +9,7 @@ import math
 import os
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,6 +22,8 @@ MOST_VALUES = 1_000_000
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 TOO_DEEP = "it is nested too deeply"
 Document = dict[str, Any]
+END_OF_TIME_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+"""The last time that can be written."""
 
 
 def read_document(path: Path, kind: str, where: str) -> tuple[Document | None, tuple[Finding, ...]]:
@@ -203,3 +205,10 @@ def parse_time(text: object) -> float | None:
     except ValueError:
         return None
     return moment.timestamp() if moment.tzinfo else None
+
+
+def iso(seconds: float | None) -> str | None:
+    """A time as run.json has it: UTC, to the millisecond. None for one before 1970 or after 9999: it is no time."""
+    if seconds is None or not 0 <= seconds < END_OF_TIME_S:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

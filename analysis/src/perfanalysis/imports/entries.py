@@ -14,9 +14,8 @@ from msgspec import structs
 
 from perfanalysis.drawing.wording import counted, value_text
 from perfanalysis.errors import UsageError
-from perfanalysis.files.documents import Document, listing, mapping
+from perfanalysis.files.documents import Document, iso, listing, mapping
 from perfanalysis.files.findings import Finding
-from perfanalysis.imports.run_directory import iso
 from perfanalysis.results.history.folder import add, load
 from perfanalysis.workloads.kpis import KpiValue, kpi_document
 

@@ -15,10 +15,10 @@ from prometheus_client.metrics_core import Metric
 
 from perfanalysis.drawing.wording import counted
 from perfanalysis.errors import DataQualityError, UsageError
-from perfanalysis.files.documents import load_json
+from perfanalysis.files.documents import END_OF_TIME_S, load_json
 from perfanalysis.imports.openmetrics import families_of
 from perfanalysis.imports.options import INTO, UNKNOWN, KpiOverrides, kpi_override_options, kpi_overrides
-from perfanalysis.imports.run_directory import END_OF_TIME_S, Imported, Recording, file_name, write_run_directory
+from perfanalysis.imports.run_directory import Imported, Recording, file_name, write_run_directory
 from perfanalysis.workloads.prometheus.reading import NAME, samples_of
 
 if TYPE_CHECKING:

@@ -7,16 +7,12 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from perfanalysis.errors import UsageError
-from perfanalysis.files.documents import Document, write_bytes, write_json, write_text
+from perfanalysis.files.documents import Document, iso, write_bytes, write_json, write_text
 from perfanalysis.files.findings import Finding
-
-END_OF_TIME_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
-"""The last time that can be written."""
 
 
 @dataclass(frozen=True)
@@ -171,13 +167,6 @@ def settings_document(settings: Mapping[str, Setting], tool: str) -> Document:
         for name, setting in settings.items()
     }
     return {"schema": "psap.perf/settings/1", "all": entries, "hosts": {}}
-
-
-def iso(seconds: float | None) -> str | None:
-    """A time as run.json has it: UTC, to the millisecond. None for one before 1970 or after 9999: it is no time."""
-    if seconds is None or not 0 <= seconds < END_OF_TIME_S:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def file_name(text: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -17,7 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from perfanalysis.errors import UsageError
-from perfanalysis.files.documents import Document, listing, mapping, schema_problem, text_or_none
+from perfanalysis.files.documents import Document, iso, listing, mapping, schema_problem, text_or_none
 from perfanalysis.files.findings import Finding
 from perfanalysis.workloads.kpis import KpiResult
 from perfanalysis.workloads.labels import key_settings, labels_of, settings_of
@@ -217,19 +216,13 @@ def _result(analysis: Analysis, result: RunAnalysis) -> Result:
         recording=analysis.place.name,
         kind=analysis.place.marker,
         title=analysis.title,
-        started=_moment(began),
-        ended=_moment(ended),
+        started=iso(began),
+        ended=iso(ended),
         labels=labels_of(analysis),
         keys=plain(settings_of(analysis, result.run)),
         distributions=tuple(_distribution(sample, analysis.method) for sample in analysis.samples),
         findings=analysis.findings,
     )
-
-
-def _moment(seconds: float | None) -> str | None:
-    if seconds is None or not math.isfinite(seconds):
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _distribution(sample: Sample, method: Method) -> Distribution:

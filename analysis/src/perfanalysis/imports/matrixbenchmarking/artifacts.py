@@ -9,10 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perfanalysis.files.documents import Document, any_number, listing, load_json, mapping, parse_time, text_or_none
+from perfanalysis.files.documents import (
+    Document,
+    any_number,
+    iso,
+    listing,
+    load_json,
+    mapping,
+    parse_time,
+    text_or_none,
+)
 from perfanalysis.files.findings import Finding
 from perfanalysis.imports.matrixbenchmarking.tree import present, read_yaml
-from perfanalysis.imports.run_directory import Recording, iso
+from perfanalysis.imports.run_directory import Recording
 from perfanalysis.workloads.fine_tuning.job import KIND, MARKER
 from perfanalysis.workloads.kubernetes_objects.model import MARKER as LIST_MARKER
 from perfanalysis.workloads.kubernetes_objects.model import SCHEMA
