@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
-import jsonschema
 import pytest
 from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 from perfanalysis.workloads.scale_test.analysis import SPECS
 from perfanalysis.workloads.scale_test.steps import STEPS
 
 from tests.data.synthetic_runs import Shape, write_run
-from tests.schemas import schema_of
 
 
 @pytest.fixture(scope="module")
@@ -48,14 +43,3 @@ def test_the_accounts_agree_with_what_was_churned(everything: RunAnalysis) -> No
 def test_lost_nodes_are_found_and_named(everything: RunAnalysis) -> None:
     texts = [finding.text for finding in everything.findings if finding.severity == "warning"]
     assert texts == ["2 nodes were lost during the test (1 of them to the end): node-0001, node-0002"]
-
-
-@pytest.mark.parametrize("everything_too", [False, True])
-def test_what_is_synthetic_follows_the_schemas_of_what_is_recorded(tmp_path: Path, everything_too: bool) -> None:
-    shape = Shape(workloads=60, nodes=4, failing=0.05, refused=0.05, everything=everything_too)
-    folder = next(write_run(tmp_path, [shape]).rglob("artifacts"))
-    for path in sorted(folder.iterdir()):
-        name = "control_plane_sample" if path.name == "control_plane.jsonl" else path.stem
-        schema = jsonschema.Draft202012Validator(schema_of(name))
-        texts = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
-        assert [error.message for text in texts for error in schema.iter_errors(json.loads(text))] == []

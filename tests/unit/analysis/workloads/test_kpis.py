@@ -135,11 +135,6 @@ def test_the_schema_refuses_a_null_without_a_reason() -> None:
         jsonschema.validate(document, schema_of("kpis"))
 
 
-def test_names_are_declared_once() -> None:
-    names = [kpi.name for kpi in KPIS]
-    assert len(names) == len(set(names))
-
-
 def test_every_step_kpi_and_table_is_documented() -> None:
     text = (Path(__file__).resolve().parents[4] / "docs" / "analysis.md").read_text()
     of_steps = {f"{step.name}_{statistic}" for step in STEPS for statistic in ("p50", "p99")}

@@ -56,11 +56,6 @@ def test_any_other_is_refused_with_what_belongs_there(text: str, told: str) -> N
         unit_of(text)
 
 
-def test_names_codes_and_endings_are_unique() -> None:
-    for values in ([u.name for u in TABLE], [u.ucum for u in TABLE], [u.metric for u in TABLE]):
-        assert len(values) == len(set(values))
-
-
 def test_the_table_of_the_documents_is_the_table() -> None:
     rows = [line.split("|")[1:4] for line in HISTORY.read_text().splitlines() if line.startswith("| `")]
     documented = {tuple(cell.strip().strip("`") for cell in row) for row in rows}

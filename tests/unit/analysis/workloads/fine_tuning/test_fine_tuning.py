@@ -17,7 +17,7 @@ from perfanalysis.workloads.fine_tuning.parser import parse
 from perfanalysis.workloads.fine_tuning.plots import in_powers_of_ten
 from perfanalysis.workloads.fine_tuning.scaling import jobs_of
 
-from tests.data.fine_tuning_runs import Training, document, matrix
+from tests.data.fine_tuning_runs import Training, document
 from tests.data.synthetic_runs import EPOCH
 from tests.unit.analysis.fine_tuning_jobs import DOCS, analysed, kpis, numbers, schema
 
@@ -148,11 +148,6 @@ def test_a_document_that_is_torn_leaves_its_logs(tmp_path: Path) -> None:
     analysis = analyse(parse(Source(place)), place, "linear")
     assert numbers(analysis, "train_runtime", "tokens_per_second") == [121.5032, None]
     assert any("cannot be read" in finding.text for finding in analysis.findings)
-
-
-def test_the_synthetic_jobs_are_what_the_command_writes() -> None:
-    for training in matrix():
-        jsonschema.validate(document(training, EPOCH), schema("fine-tuning-1"))
 
 
 def test_every_kpi_has_its_formula_in_the_docs() -> None:
