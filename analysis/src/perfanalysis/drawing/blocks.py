@@ -9,6 +9,9 @@ from typing import Literal
 
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.files.findings import Finding
+from perfanalysis.units import COUNTED, TABLE
+
+MOST_WITHOUT_SEARCH = 12
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,6 @@ class Table:
     fields: tuple[Field, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
-    search: bool = False
     sort: bool = False
     """Whether a reader can order the rows by any column, few as they may be."""
 
@@ -58,6 +60,11 @@ class Table:
     def name(self) -> str:
         """What `report.yml` calls it: its title in lower case, words joined by `_`."""
         return identifier(self.title)
+
+    @property
+    def search(self) -> bool:
+        """Whether a reader can search its rows: where they are more than are seen at once."""
+        return len(self.rows) > MOST_WITHOUT_SEARCH
 
 
 @dataclass(frozen=True)
@@ -157,22 +164,7 @@ def number(value: float, digits: int = 3) -> str:
     return f"{rounded:,.{places}f}".replace(",", "\u202f")
 
 
-COUNTED = frozenset(
-    [
-        "steps",
-        "GPUs",
-        "pods",
-        "jobs",
-        "nodes",
-        "requests",
-        "attempts",
-        "evictions",
-        "pairs",
-        "samples",
-        "events",
-        "errors",
-    ]
-)
+WHOLE = frozenset(unit.name for unit in TABLE if unit.reason == COUNTED)
 """Units of what is counted: a whole number of them is shown exactly, 40 pods and not 40.0."""
 
 
@@ -186,7 +178,7 @@ def quantity(value: float, unit: str) -> str:
         return data_size(value)
     if unit.endswith("/s") and unit != "Gbit/s":
         return f"{number(value)}\u202f/s"
-    if unit in COUNTED and value == round(value):
+    if unit in WHOLE - {"count", "workloads"} and value == round(value):
         return f"{number(round(value))}\u202f{unit}"
     return number(round(value)) if unit in ("count", "workloads") else f"{number(value)}\u202f{unit}"
 

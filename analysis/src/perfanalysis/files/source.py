@@ -25,12 +25,9 @@ TablesType = TypeVar("TablesType")
 def matches(name: str, files: tuple[str, ...]) -> bool:
     """Whether a name below a recording's directory is one of the declared names, or matches a declared pattern."""
     path = PurePosixPath(name)
-    return any(name == one or (_is_pattern(one) and _full_match(path, PurePosixPath(one))) for one in files)
-
-
-def _full_match(path: PurePosixPath, pattern: PurePosixPath) -> bool:
-    """Whether every part matches; `**` stands for any number of folders."""
-    return _parts_match(path.parts, pattern.parts)
+    return any(
+        name == one or (_is_pattern(one) and _parts_match(path.parts, PurePosixPath(one).parts)) for one in files
+    )
 
 
 def _parts_match(parts: tuple[str, ...], patterns: tuple[str, ...]) -> bool:

@@ -181,12 +181,8 @@ def _answers(folder: Folder, job: str, *, alone: bool) -> Iterator[Answer]:
         result = _series(own)
         if result:
             answer = {"status": "success", "data": {"resultType": "matrix", "result": result}}
-            query = next((text for text in map(_query, own) if text), title)
+            query = next((text for record in own if (text := text_or_none(record.get("query")))), title)
             yield Answer(title, json.dumps(answer).encode(), samples_of(answer, title), query=query)
-
-
-def _query(record: Record) -> str | None:
-    return text_or_none(record.get("query"))
 
 
 def _series(records: list[Record]) -> list[dict[str, Any]]:

@@ -103,7 +103,6 @@ class Number:
     labels: Labels
     value: float
     at_s: float | None
-    counted: bool = False
 
 
 def foreign_runs(
@@ -142,7 +141,7 @@ def _numbers(family: Metric) -> Iterator[Number]:
         if ending in ("_sum", "_gsum"):
             sums[labels, at_s] = sample.value
         elif ending in COUNTS:
-            yield replace(number, name=f"{family.name}_count", scale=Scale("count"), counted=True)
+            yield replace(number, name=f"{family.name}_count", scale=Scale("count"))
         elif ending == "" and family.type == "summary":
             yield replace(number, name=f"{family.name}_{_percentile(sample)}")
         elif family.type in ("gauge", "unknown") or ending == "_total":

@@ -116,7 +116,8 @@ def known_names() -> frozenset[str]:
 
 def listed(content: Content) -> list[tuple[str, str, str, str]]:
     """Section, name, what it is, and title of all that a run can show; what it has not stands last, with its kind."""
-    here = [row for section in _each(content) for row in _rows(section)]
+    of_recordings = (section for group in content.groups for section in group.sections)
+    here = [row for section in (*of_recordings, *content.sections) for row in _rows(section)]
     names = {row[1] for row in here}
     absent = [
         (section, name, "not in this run", "" if kind == "run" else f"of the kind {kind}")
@@ -126,10 +127,6 @@ def listed(content: Content) -> list[tuple[str, str, str, str]]:
         if name not in names
     ]
     return list(dict.fromkeys([*here, *absent]))
-
-
-def _each(content: Content) -> list[Section]:
-    return [*(section for group in content.groups for section in group.sections), *content.sections]
 
 
 def _rows(section: Section) -> list[tuple[str, str, str, str]]:

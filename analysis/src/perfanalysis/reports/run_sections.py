@@ -21,7 +21,6 @@ from perfanalysis.workloads.shown import value_cell
 from perfanalysis.workloads.workload_type import Analysis
 
 MOST_CURVES = 12
-MOST_WITHOUT_SEARCH = 12
 
 
 def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
@@ -92,7 +91,7 @@ def _comparison_table(
         values = tuple(_value_cell(cell.values.get(name)) for name in settings)
         missing = tuple(Cell("", reason="no recording") for _ in (*facts, *headlines))
         rows.append((Cell(f"cell {cell.index}", f"{cell.status}, no recording"), *values, *missing))
-    return Table(title, fields, tuple(rows), sort=True, search=len(rows) > MOST_WITHOUT_SEARCH)
+    return Table(title, fields, tuple(rows), sort=True)
 
 
 def _further_facts(analyses: tuple[Analysis, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
@@ -150,7 +149,7 @@ def kpi_table(result: RunAnalysis) -> Table:
         for value in analysis.kpis
     )
     percentiles = any(value.of and value.of.statistic in SHARES for one in result.analyses for value in one.kpis)
-    return Table("KPIs", fields, rows, STATED[result.options.method] if percentiles else "", search=True)
+    return Table("KPIs", fields, rows, STATED[result.options.method] if percentiles else "")
 
 
 def settings_table(run: Run) -> Table | None:
@@ -166,7 +165,7 @@ def settings_table(run: Run) -> Table | None:
         fields.append(Field("Host"))
         of_hosts = ((*_setting_row(*entry), Cell(host)) for host, entries in hosts for entry in entries)
         rows = [*of_hosts, *((*row, Cell("")) for row in rows)]
-    return Table("Settings", tuple(fields), tuple(rows), search=True) if rows else None
+    return Table("Settings", tuple(fields), tuple(rows)) if rows else None
 
 
 def _entries(mapping: Any) -> list[tuple[str, Any]]:
@@ -210,7 +209,7 @@ def command_table(run: Run) -> Table | None:
         Field("Status", "badge"),
         Field("Over the run", "span"),
     )
-    return Table("Commands", fields, rows, search=len(rows) > MOST_WITHOUT_SEARCH)
+    return Table("Commands", fields, rows)
 
 
 def _command_row(command: Command, start: float, end: float) -> tuple[Cell, ...]:
@@ -252,7 +251,7 @@ def file_table(run: Run) -> Table:
         for command in run.commands
     ]
     fields = (Field("File", "code"), Field("What it is"), Field("Size", "number"))
-    return Table("Files of the run", fields, tuple(rows), search=len(rows) > MOST_WITHOUT_SEARCH)
+    return Table("Files of the run", fields, tuple(rows))
 
 
 def _size_cell(path: Path) -> Cell:

@@ -61,12 +61,8 @@ class Kinds:
                 other = given[declared.marker][0]
                 raise UsageError(f"{declared.at}: {other} has the marker {declared.marker} too; give one of them")
             given[declared.marker] = (folder, load_workload(folder))
-        loaders = {marker: partial(_self, kind) for marker, (_, kind) in given.items()}
+        loaders = {marker: partial(lambda kind: kind, kind) for marker, (_, kind) in given.items()}
         return Kinds(self._loaders | loaders)
-
-
-def _self(kind: WorkloadType[Any]) -> WorkloadType[Any]:
-    return kind
 
 
 def _python_kind(module: str) -> WorkloadType[Any]:

@@ -29,7 +29,7 @@ def data_table(title: str, frame: pd.DataFrame, columns: Iterable[Column], note:
     )
     if len(frame) > MOST_ROWS:
         note = f"{note} The first {MOST_ROWS} of {len(frame)} rows; the Parquet file has all.".strip()
-    return Table(title, tuple(map(_field, shown)), rows, note, search=len(rows) > 12, sort=True)
+    return Table(title, tuple(map(_field, shown)), rows, note, sort=True)
 
 
 def _field(column: Column) -> Field:

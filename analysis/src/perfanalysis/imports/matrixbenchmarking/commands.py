@@ -50,7 +50,7 @@ def read_result_tree(root: Path, filters: tuple[Filter, ...] = ()) -> Read:
     environments = Environments()
     entries = [_entry(test, environments) for test in tree.tests]
     findings = [*tree.findings, *(finding for entry in entries for finding in _findings(entry))]
-    values = [_values(entry) for entry in entries]
+    values = [{**entry.test.settings, **entry.environment.versions} for entry in entries]
     common, varying = _common_and_varying(values)
     presets = dict.fromkeys(name for entry in entries for name in entry.environment.presets)
     versions = _shared([entry.environment.versions for entry in entries])
@@ -91,10 +91,6 @@ def _findings(entry: _Entry) -> Iterator[Finding]:
     if entry.test.ended and not entry.recordings:
         text = "nothing that it recorded is read: it holds neither lists of pods and jobs nor a fine-tuning job"
         yield Finding("warning", entry.test.name, text)
-
-
-def _values(entry: _Entry) -> dict[str, Any]:
-    return {**entry.test.settings, **entry.environment.versions}
 
 
 def _common_and_varying(values: list[dict[str, Any]]) -> tuple[dict[str, Any], list[str]]:

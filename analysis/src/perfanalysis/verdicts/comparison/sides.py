@@ -185,11 +185,7 @@ def sides_of(words: Sequence[str], histories: Sequence[Path], options: AnalysisO
     documents = [document for history in loaded for document in history.documents]
     found = tuple(_side_of_word(word, documents, options) for word in words)
     notes = tuple(f"{finding.where}: {finding.text}" for each in loaded for finding in each.findings)
-    return (_with_notes(found[0], notes), *found[1:]) if notes else found
-
-
-def _with_notes(side: Side, notes: tuple[str, ...]) -> Side:
-    return replace(side, notes=side.notes + notes)
+    return (replace(found[0], notes=found[0].notes + notes), *found[1:]) if notes else found
 
 
 def _side_of_word(word: str, documents: Sequence[Document], options: AnalysisOptions) -> Side:

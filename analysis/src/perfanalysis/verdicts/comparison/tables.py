@@ -15,7 +15,6 @@ from perfanalysis.workloads.percentiles import STATED
 WORDS: tuple[Word, ...] = ("better", "worse", "different", "same", "too little data")
 GRAVITY = ("worse", "different", "better")
 BETTER = {"higher": "higher", "lower": "lower", "neither": DASH}
-MOST_WITHOUT_SEARCH = 20
 MOST_TEXT = 160
 """Letters of a setting's value that are shown."""
 NO_INTERVAL = "one number of each, without an interval: more runs would tell how sure the difference is"
@@ -59,8 +58,7 @@ def latency_table(comparison: Comparison, group: Group) -> Table | None:
     )
     fields = _fields(comparison, "measure", last)
     note = " ".join(filter(None, (STATED[comparison.method], *map(differing_note, group.pairs))))
-    search = len(rows) > MOST_WITHOUT_SEARCH
-    return Table(f"Distributions: {group.label}", fields, rows, note, search=search, sort=True) if rows else None
+    return Table(f"Distributions: {group.label}", fields, rows, note, sort=True) if rows else None
 
 
 def differing_note(pair: PairComparison) -> str:
@@ -134,7 +132,7 @@ def kpi_table(comparison: Comparison, group: Group, *, headlines: bool = False) 
         "A verdict needs an interval on both sides. One number for each run has none: without more runs nobody can say "
         "how sure its difference is."
     )
-    return Table(f"KPIs: {group.label}", fields, rows, note, search=len(rows) > MOST_WITHOUT_SEARCH, sort=True)
+    return Table(f"KPIs: {group.label}", fields, rows, note, sort=True)
 
 
 def _series(group: Group, *, headlines: bool) -> Iterator[str]:
@@ -174,7 +172,7 @@ def overview_table(comparison: Comparison) -> Table | None:
         f"Below each value its change from {comparison.headings[0]}, and the verdict where there is one; what changed "
         f"stands first. {STATED[comparison.method]}"
     )
-    return Table("At a glance", fields, rows, note, search=len(rows) > MOST_WITHOUT_SEARCH, sort=True)
+    return Table("At a glance", fields, rows, note, sort=True)
 
 
 def _gravest(row: Row) -> int:
@@ -255,7 +253,7 @@ def differences_table(comparison: Comparison) -> Table | None:
         )
         for each in comparison.differences
     )
-    return Table("What else differs", fields, rows, search=len(rows) > MOST_WITHOUT_SEARCH)
+    return Table("What else differs", fields, rows)
 
 
 def _cut(text: str) -> str:

@@ -10,7 +10,6 @@ from perfanalysis.verdicts.comparison.sides import Side
 from perfanalysis.verdicts.comparison.tables import change_cell
 from perfanalysis.verdicts.regression.verdict import WORDS, KpiVerdict, RecordingVerdict
 
-MOST_WITHOUT_SEARCH = 20
 MOST_TEXT = 120
 FIELDS = (
     Field("KPI"),
@@ -30,7 +29,7 @@ def kpi_table(recording: RecordingVerdict) -> Table:
     """A row for each KPI, the gravest first."""
     kpis = sorted(recording.kpis, key=lambda kpi: (WORDS.index(kpi.word), not kpi.places))
     rows = tuple(_row(kpi) for kpi in kpis)
-    return Table("KPIs", FIELDS, rows, search=len(rows) > MOST_WITHOUT_SEARCH, sort=True)
+    return Table("KPIs", FIELDS, rows, sort=True)
 
 
 def _row(kpi: KpiVerdict) -> tuple[Cell, ...]:
@@ -106,7 +105,7 @@ def suspects_table(recording: RecordingVerdict) -> Table | None:
         for (run, name), (before, after, names) in rows.items()
     )
     note = "What differs between the first run of the new level and the run before it: it may be the cause, or not."
-    return Table("What else changed with it", fields, cells, note, search=len(cells) > MOST_WITHOUT_SEARCH)
+    return Table("What else changed with it", fields, cells, note)
 
 
 def _cut(value: object) -> str:

@@ -100,16 +100,11 @@ def _change(verdict: KpiVerdict, change: Change) -> Document:
         "hedges_g": change.effect.g,
         "p": change.p,
         "q": change.q,
-        "statistic": _statistic(change),
+        "statistic": None if change.statistic is None else dict(zip(("name", "value"), change.statistic, strict=True)),
         "changed_with": {name: list(values) for name, values in changed_with(verdict).items()}
         if verdict.word in CHANGED
         else {},
     }
-
-
-def _statistic(change: Change) -> Document | None:
-    """By the methods that look at one run alone: its score, or the share of earlier values below it."""
-    return None if change.statistic is None else {"name": change.statistic[0], "value": change.statistic[1]}
 
 
 def sentence(verdict: KpiVerdict) -> str:

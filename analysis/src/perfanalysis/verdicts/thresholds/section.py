@@ -16,8 +16,6 @@ FIELDS = (
     Field("What it is"),
 )
 
-MOST_WITHOUT_SEARCH = 20
-
 
 def verdict_tables(run_directory: Path, target: Path) -> tuple[Table, ...]:
     """What the flow judged, all cells in one table, and what `perfanalysis judge` wrote to `target`."""
@@ -60,9 +58,7 @@ def _table(title: str, verdicts: list[tuple[str, Document]]) -> Table:
         for entry in listing(mapping(recording).get("thresholds"))
     )
     bad = [f"Exit code {one.get('exit_code')}: {one.get('reason')}." for _, one in verdicts if one.get("reason")]
-    return Table(
-        title, FIELDS, rows, " ".join(bad) or "Every threshold was met.", search=len(rows) > MOST_WITHOUT_SEARCH
-    )
+    return Table(title, FIELDS, rows, " ".join(bad) or "Every threshold was met.")
 
 
 def _row(entry: Document, labels: Document, where: str) -> tuple[Cell, ...]:

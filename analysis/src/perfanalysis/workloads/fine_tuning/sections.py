@@ -156,7 +156,7 @@ def configuration_block(measures: Measures) -> Table | Note:
         (Cell(name), _cell(got.get(name, given.get(name))), Cell("given" if name in given else "")) for name in names
     )
     fields = (Field("Setting of the trainer", "code"), Field("Value", "code"), Field("Hyper-parameter"))
-    return Table("Configuration", fields, rows, search=True)
+    return Table("Configuration", fields, rows)
 
 
 def facts_block(measures: Measures) -> Table | Note:
@@ -165,7 +165,7 @@ def facts_block(measures: Measures) -> Table | Note:
         return Note("The log states no number of the whole training: " + measures.why_no_summary + ".")
     rows = tuple((Cell(name), Cell(number(value, 5))) for name, value in sorted(measures.facts.items()))
     note = "In the trainer's names and units. Formulas are in docs/fine-tuning.md."
-    return Table("What the trainer states", (Field("Name", "code"), Field("Value", "number")), rows, note, search=True)
+    return Table("What the trainer states", (Field("Name", "code"), Field("Value", "number")), rows, note)
 
 
 def problems_block(measures: Measures) -> Table | Note:

@@ -54,12 +54,6 @@ class Accounting:
         value = self.stated.get("lost")
         return value if isinstance(value, int) else None
 
-    @property
-    def planned(self) -> int | None:
-        """Workloads that were to be submitted."""
-        value = self.stated.get("asked")
-        return value if isinstance(value, int) else None
-
 
 def account(workloads: pd.DataFrame, stated: Document, churned_by_test: pd.Series[Any] | None = None) -> Accounting:
     """Put every workload where it belongs.
@@ -171,7 +165,9 @@ DATA_QUALITY = TableSpec(
     "Where every workload went, as recounted and as the recorder stated; latencies that are missing or impossible",
     (
         Column("what", "text", "submitted, one of the places whose sum it is, or a problem of latencies"),
-        Column("count", "integer", "as recounted from the recording; null where only the recorder knows"),
+        Column(
+            "count", "integer", "as recounted from the recording; null where only the recorder knows", label="recounted"
+        ),
         Column("stated", "integer", "by the recorder; null where it does not state it"),
         Column("ratio", "number", "count, else stated, of the workloads submitted; of latencies, of none"),
     ),

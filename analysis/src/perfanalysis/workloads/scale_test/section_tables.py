@@ -38,7 +38,7 @@ def control_plane_table(measures: Measures) -> Table:
         )
         for row in measures.control_plane_measures.to_dict("records")
     )
-    return Table("Control plane: all measures", fields, rows, search=True)
+    return Table("Control plane: all measures", fields, rows)
 
 
 def _value(number: Any, reason: Any) -> Value:

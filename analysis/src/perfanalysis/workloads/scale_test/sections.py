@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
@@ -224,42 +223,13 @@ def anomaly_block(measures: Measures) -> Table | Note:
 
 def accounting_table(measures: Measures) -> Table:
     """Where every workload went, as recounted here and as the recorder stated."""
-    counted = measures.accounting
-    stated = counted.stated
-    lines = (
-        ("Asked for", None, "asked"),
-        ("Submitted", counted.submitted, "submitted"),
-        ("Completed", counted.completed, "completed"),
-        ("Failed or refused", counted.failed, "failed"),
-        ("Churned: deleted by the test", counted.churned, "churned"),
-        ("Deleted otherwise before their end", counted.deleted, None),
-        ("Never seen", counted.unseen, "lost"),
-        ("Seen, not ended", counted.unfinished, "running"),
-    )
-    rows = tuple((Cell(label), _count_cell(count), _stated_cell(stated, key)) for label, count, key in lines)
-    parts = (
-        ("completed", counted.completed),
-        ("failed", counted.failed),
-        ("churned", counted.churned),
-        ("deleted", counted.deleted),
-        ("never seen", counted.unseen),
-        ("not ended", counted.unfinished),
-    )
-    words = " + ".join(f"{name} {count}" for name, count in parts)
-    note = f"Submitted {counted.submitted} = {words} = {sum(count for _, count in parts)}."
-    fields = (Field("Workloads"), Field("Recounted", "number"), Field("Recorder's accounting", "number"))
-    return Table("Every workload accounted for", fields, rows, note)
-
-
-def _count_cell(count: int | None) -> Cell:
-    return Cell("", reason="not part of the recording") if count is None else Cell(number(count))
-
-
-def _stated_cell(stated: dict[str, Any], key: str | None) -> Cell:
-    if key is None:
-        return Cell("", reason="the recorder counts these as lost")
-    value = stated.get(key)
-    return Cell(number(value)) if isinstance(value, int) else Cell("", reason="the recorder has not stated it")
+    table = measures.data_quality
+    names = ("completed", "failed", "churned", "deleted", "unseen", "unfinished")
+    parts = {name: getattr(measures.accounting, name) for name in names}
+    words = " + ".join(f"{name} {count}" for name, count in parts.items())
+    note = f"Submitted {measures.accounting.submitted} = {words} = {sum(parts.values())}."
+    places = table[~table["what"].astype("str").str.endswith("latencies")]
+    return data_table("Every workload accounted for", places, outcomes.DATA_QUALITY.columns, note)
 
 
 def failure_blocks(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure | Table | Note, ...]:
