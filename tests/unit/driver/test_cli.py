@@ -13,6 +13,7 @@ from click.testing import Result
 from perfdrv import __main__ as program
 from perfdrv.cli import COMMANDS, cli
 from perfdrv.command_line.groups import LazyGroup
+from perfdrv.command_line.tables import print_table
 from perfdrv.project import Project
 
 HEAVY = ("ansible_runner", "kubernetes", "matplotlib", "pandas", "perfanalysis", "perflab", "rich", "yaml")
@@ -103,6 +104,24 @@ def test_bad_input_is_a_sentence_and_exit_code_2(
     assert (code, "Traceback" in text) == (2, False)
     assert sentence in text
     assert list(runs.iterdir()) == []
+
+
+def test_settings_are_those_of_the_host_on_which_flows_run(perfdrv: Callable[..., Result], tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    (site / "host_vars").mkdir(parents=True)
+    hosts = "all: {hosts: {localhost: {}}, children: {clusters: {hosts: {sutest: {}}}}}\n"
+    (site / "hosts.yml").write_text(hosts, encoding="utf-8")
+    (site / "host_vars" / "sutest.yml").write_text("demo_seconds: 17\n", encoding="utf-8")
+    explain = ("settings", "explain", "demo_seconds", "-i", str(site))
+    assert perfdrv(*explain).output.startswith("demo_seconds = 17\n")
+    assert "17" not in perfdrv(*explain, "--host", "localhost").output.splitlines()[0]
+
+
+def test_a_long_value_widens_no_other_line(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(("name", "value", "origin"), [("a", "x" * 400, "file"), ("b", "short", "file")])
+    heading, long, short = capsys.readouterr().out.splitlines()
+    assert (heading, short) == ("name  value  origin", "b     short  file")
+    assert len(long) > 400
 
 
 @pytest.mark.parametrize("words", [["flows"], ["run", "demo"], ["toolbox", "demo", "greet"], ["runs", "list"]])

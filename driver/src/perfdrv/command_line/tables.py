@@ -20,6 +20,8 @@ STATUS_STYLES = {
     "running": "cyan",
 }
 
+_WIDEST = 48
+
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], empty: str = "Nothing to show.") -> None:
     """Print rows of text below headings; plain columns when stdout is no terminal."""
@@ -43,7 +45,11 @@ def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def _print_plain(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     lines = [headings, *rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(headings))]
+    # one long cell moves its own line, not all others
+    widths = [
+        max((len(line[column]) for line in lines if len(line[column]) <= _WIDEST), default=0)
+        for column in range(len(headings))
+    ]
     for line in lines:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 

@@ -29,20 +29,24 @@ from perfdrv.runs.store import find_run
 
 settings = SuggestingGroup("settings", help="Show, explain and check settings and presets.", no_args_is_help=True)
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-_host = click.option("--host", default="localhost", show_default=True, help="As this host of the site sees them.")
+# where flows run: playbooks/flow.yml
+_FLOW_HOST = "sutest"
+_host = click.option("--host", help=f"As this host of the site sees them.  [default: {_FLOW_HOST}, where flows run]")
 
 
-def _site_of(project: Project, given: Given, host: str) -> str | None:
-    """The site that is looked at.
+def _place_of(project: Project, given: Given, host: str | None) -> tuple[str | None, str]:
+    """The site and the host that are looked at.
 
     Raises:
-        UsageError: its inventory knows no *host*.
+        UsageError: the site's inventory knows no *host*.
     """
     site = given.site or project.default_site()
     known = hosts_of(project.content(), site) if site else ("localhost",)
+    if host is None:
+        return site, _FLOW_HOST if _FLOW_HOST in known else "localhost"
     if host not in known and (site is None or names_all_hosts(project.content(), site)):
         raise UsageError(f"The site {site or '(none)'} has no host {host!r}; it has {', '.join(known)}.")
-    return site
+    return site, host
 
 
 @settings.command("show", cls=OrderedCommand)
@@ -51,16 +55,17 @@ def _site_of(project: Project, given: Given, host: str) -> str | None:
 @_host
 @_as_json
 @click.pass_context
-def show_command(ctx: click.Context, /, flow: str | None, host: str, as_json: bool, **_layers: Any) -> None:
+def show_command(ctx: click.Context, /, flow: str | None, host: str | None, as_json: bool, **_layers: Any) -> None:
     """Show the settings of FLOW, or of all flows, with their values and where these come from."""
     project = current_project(ctx)
 
     given = Given.of(ctx)
     presets, pairs = presets_and_pairs(given, project)
+    site, host = _place_of(project, given, host)
     known = effective(
         project.content(),
         project.flow(flow) if flow else None,
-        _site_of(project, given, host),
+        site,
         presets,
         pairs,
         host,
@@ -80,16 +85,17 @@ def show_command(ctx: click.Context, /, flow: str | None, host: str, as_json: bo
 @_host
 @_as_json
 @click.pass_context
-def explain_command(ctx: click.Context, /, name: str, host: str, as_json: bool, **_layers: Any) -> None:
+def explain_command(ctx: click.Context, /, name: str, host: str | None, as_json: bool, **_layers: Any) -> None:
     """Show what every layer says about the setting or argument NAME, lowest first."""
     project = current_project(ctx)
 
     given = Given.of(ctx)
     presets, pairs = presets_and_pairs(given, project)
+    site, host = _place_of(project, given, host)
     told = explain(
         project.content(),
         None,
-        _site_of(project, given, host),
+        site,
         presets,
         pairs,
         name,
