@@ -99,6 +99,7 @@ def _project(tmp_path: Path) -> TemporaryProject:
     (tmp_path / "collections").symlink_to(PROJECT / "collections")
     (tmp_path / "playbooks").mkdir()
     (tmp_path / "playbooks" / "shared").symlink_to(PROJECT / "playbooks" / "shared")
+    (tmp_path / "playbooks" / "action_plugins").symlink_to(PROJECT / "tests" / "data" / "action_plugins")
     (tmp_path / "inventory").mkdir()
     (tmp_path / "inventory" / "hosts.yml").write_text(yaml.safe_dump(INVENTORY))
     config = (PROJECT / "ansible.cfg").read_text().replace("inventories/local", "inventory")

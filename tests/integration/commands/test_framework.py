@@ -29,8 +29,12 @@ def _fail(message: str) -> Task:
     return {"name": "Fail", "ansible.builtin.fail": {"msg": message}}
 
 
-def _sleep(seconds: float) -> Task:
-    return {"name": "Sleep", "psap.perf.run": {"argv": ["sleep", str(seconds)]}}
+def _act(**arguments: Any) -> Task:
+    return {"name": "Act", "act": arguments}
+
+
+def _run(*argv: str) -> Task:
+    return {"name": "Run", "ansible.builtin.command": {"argv": list(argv)}, "changed_when": False}
 
 
 def _include(role: str, **more: Any) -> Task:
@@ -163,12 +167,10 @@ def test_lanes_in_parallel_never_collide_and_their_ends_are_their_own(project: T
     done = project.root / "done"
     done.mkdir()
     names = [f"l{number}" for number in range(6)]
-    project.command(
-        "nfd_short", [{"name": "Touch", "psap.perf.run": {"argv": ["touch", f"{done}/{{{{ perf_lane }}}}"]}}]
-    )
+    project.command("nfd_short", [_run("touch", f"{done}/{{{{ perf_lane }}}}")])
     # it ends after all others, however long those take
     wait = f"until [ $(ls {done} | wc -l) -eq {len(names) - 1} ]; do sleep 0.05; done; sleep 1"
-    project.command("nfd_long", [{"name": "Wait", "psap.perf.run": {"argv": ["sh", "-c", wait]}}])
+    project.command("nfd_long", [_run("sh", "-c", wait)])
     long_for = "{{ 'nfd_long' if perf_lane == 'l0' else 'nfd_short' }}"
     lanes = {"hosts": "lanes", "strategy": "ansible.builtin.host_pinned", "vars": {"perf_group": "prepare"}}
     project.playbook([_lanes(*names), {"name": "Work", **lanes, "tasks": [_include(long_for)]}])
@@ -210,7 +212,7 @@ def _sleeper(marker: str) -> list[int]:
 
 def test_kill_9_of_ansible_playbook_stops_the_verb_and_its_children(project: TemporaryProject) -> None:
     marker = f"61{os.getpid()}"
-    project.command("nfd_long", [_sleep(int(marker))])
+    project.command("nfd_long", [_act(seconds=int(marker))])
     project.playbook([{"tasks": [_include("nfd_long")]}])
     process = project.start()
     try:
@@ -231,7 +233,7 @@ def test_kill_9_of_ansible_playbook_stops_the_verb_and_its_children(project: Tem
 
 
 def test_the_wish_to_stop_interrupts_the_verb_and_only_finalizers_open_after_it(project: TemporaryProject) -> None:
-    project.command("nfd_long", [_sleep(600)])
+    project.command("nfd_long", [_act(file="artifacts/began", seconds=600)])
     project.command("nfd_good", [SUCCEED])
     project.playbook(
         [
@@ -247,9 +249,7 @@ def test_the_wish_to_stop_interrupts_the_verb_and_only_finalizers_open_after_it(
     process = project.start()
     try:
         _until(
-            lambda: (
-                _until(lambda: (project.root / "runs").exists()) and list(project.latest().rglob("artifacts/sleep.log"))
-            )
+            lambda: _until(lambda: (project.root / "runs").exists()) and list(project.latest().rglob("artifacts/began"))
         )
         (project.latest() / "stop").touch()
         output, _ = process.communicate(timeout=PATIENCE_S)
@@ -276,11 +276,11 @@ def test_a_failure_says_what_where_and_why_and_command_txt_runs_it_again(project
 
 
 def test_the_item_that_failed_is_the_reason_of_a_looped_task(project: TemporaryProject) -> None:
-    looped = {"name": "Run", "psap.perf.run": {"argv": ["{{ item }}"]}, "loop": ["true", "nosuchprogram"]}
+    looped = {**_act(secret="env:{{ item }}"), "loop": ["HOME", "NO_SUCH_VARIABLE"]}
     project.command("nfd_loop", [looped])
     project.playbook([{"tasks": [_include("nfd_loop")]}])
     reason = project.run().run["reason"]
-    assert "cannot run nosuchprogram" in reason["why"]
+    assert "NO_SUCH_VARIABLE" in reason["why"]
     assert (reason["kind"], reason["exit_code"]) == ("UsageError", 2)
 
 
@@ -340,7 +340,7 @@ def test_a_run_that_somebody_works_on_is_left_alone(project: TemporaryProject) -
 
 
 def test_a_verb_outside_a_command_says_so(project: TemporaryProject) -> None:
-    project.playbook([{"tasks": [_sleep(0)]}])
+    project.playbook([{"tasks": [_act(file="somewhere")]}])
     outcome = project.run()
     assert outcome.exit_code == 2
     assert "this verb works inside a command" in outcome.output
@@ -360,18 +360,16 @@ def test_a_secret_reaches_neither_logs_nor_artifacts_and_a_planted_one_is_found(
 ) -> None:
     secret = "hunter2-and-more"
     monkeypatch.setenv("MY_TOKEN", secret)
-    show = {"argv": ["sh", "-c", "echo token $TOKEN; exit 1"], "secret_environment": {"TOKEN": "env:MY_TOKEN"}}
-    project.command("nfd_secret", [{"name": "Show", "psap.perf.run": show}])
+    project.command("nfd_secret", [_act(secret="env:MY_TOKEN", text="token $SECRET", fails=True)])
     project.playbook([{"tasks": [{"name": "Try", "block": [_include("nfd_secret")], "always": [CONCLUDE]}]}])
     outcome = project.run(*flag)
     assert outcome.exit_code == 2
     assert secret not in outcome.output
     files = [path for path in outcome.directory.rglob("*") if path.is_file()]
     assert not [path for path in files if secret in path.read_text(errors="replace")]
-    assert "(secret)" in (outcome.directory / "001__nfd__secret" / "artifacts" / "sh.log").read_text()
+    assert "token (secret)" in (outcome.directory / "001__nfd__secret" / "FAILURE").read_text()
 
-    plant = {"argv": ["sh", "-c", "echo hunter2'-and-more' > planted"], "secret_environment": {"TOKEN": "env:MY_TOKEN"}}
-    project.command("nfd_secret", [{"name": "Plant", "psap.perf.run": plant}])
+    project.command("nfd_secret", [_act(secret="env:MY_TOKEN", text="$SECRET", file="planted")])
     found = project.run(*flag)
     assert "a secret stands in clear in the run directory: 001__nfd__secret/planted:1" in found.output
     assert secret not in found.output
@@ -394,7 +392,7 @@ def test_every_document_is_as_its_schema_says(project: TemporaryProject) -> None
 
 
 def test_cells_that_never_begin_leave_nothing(project: TemporaryProject) -> None:
-    project.command("nfd_first", [{"name": "Stop", "psap.perf.run": {"argv": ["touch", "../../stop"]}}])
+    project.command("nfd_first", [_act(file="../../stop")])
     project.command("nfd_second", [SUCCEED])
     cells = [_cell(project, 0, "nfd_first"), _cell(project, 1, "nfd_second"), _cell(project, 2, "nfd_second")]
     project.playbook([{"tasks": cells, "vars": {"matrix_stop_on_failure": False}}])

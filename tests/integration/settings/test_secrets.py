@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -21,19 +22,19 @@ argument_specs:
     short_description: Use a secret
     options:
       repo_use_token: {type: str, no_log: true, required: true, description: A secret.}
-      repo_use_script: {type: str, required: true, description: What to run with it.}
-      repo_use_on_host: {type: bool, default: false, description: Over the connection.}
+      repo_use_text: {type: str, required: true, description: What to say with it.}
+      repo_use_more: {type: dict, default: {}, description: Further arguments.}
 """,
     "meta/main.yml": "allow_duplicates: true\ndependencies:\n  - role: psap.perf.command\n",
-    "defaults/main.yml": "repo_use_on_host: false\n",
+    "defaults/main.yml": "repo_use_more: {}\n",
     "tasks/main.yml": """\
 - name: Use it
-  psap.perf.run:
-    argv: [sh, -c, "{{ repo_use_script }}"]
-    secret_environment:
-      TOKEN: "{{ repo_use_token }}"
-    on_host: "{{ repo_use_on_host }}"
-    timeout: 60s
+  ansible.legacy.act:
+    secret: "{{ repo_use_token }}"
+    text: "{{ repo_use_text }}"
+    file: "{{ repo_use_more.file | default(omit) }}"
+    seconds: "{{ repo_use_more.seconds | default(omit) }}"
+    fails: "{{ repo_use_more.fails | default(omit) }}"
 """,
 }
 PLAYBOOK = """\
@@ -67,13 +68,14 @@ def secretive(project: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
         repository / "collections/ansible_collections/psap/perf/roles/command"
     )
     project.write("playbooks/tiny.yml", PLAYBOOK)
+    (project.root / "playbooks" / "action_plugins").symlink_to(repository / "tests" / "data" / "action_plugins")
     project.write("secrets/token", VALUE + "\n")
     project.environment["PERF_SECRETS_DIR"] = str(project.root / "secrets")
     return project
 
 
-def arguments(script: str) -> list[str]:
-    return ["-e", "tiny_token=file:token", "-e", f'{{"repo_use_script": "{script}"}}']
+def arguments(text: str, **more: Any) -> list[str]:
+    return ["-e", "tiny_token=file:token", "-e", json.dumps({"repo_use_text": text, "repo_use_more": more})]
 
 
 def leaks(project: Any) -> list[str]:
@@ -81,16 +83,7 @@ def leaks(project: Any) -> list[str]:
 
 
 def test_at_the_highest_verbosity(secretive: Any) -> None:
-    outcome = secretive.run("-vvv", *arguments("echo the token is $TOKEN; echo $TOKEN | base64"))
-
-    assert outcome.code == 0, outcome.text
-    assert "the token is (secret)" in outcome.text
-    assert VALUE not in outcome.text
-    assert leaks(secretive) == []
-
-
-def test_at_the_highest_verbosity_over_a_connection(secretive: Any) -> None:
-    outcome = secretive.run("-vvvv", *arguments("echo the token is $TOKEN; cat"), "-e", "repo_use_on_host=true")
+    outcome = secretive.run("-vvv", *arguments("the token is $SECRET, $ENCODED"))
 
     assert outcome.code == 0, outcome.text
     assert "the token is (secret)" in outcome.text
@@ -99,7 +92,7 @@ def test_at_the_highest_verbosity_over_a_connection(secretive: Any) -> None:
 
 
 def test_when_a_task_fails(secretive: Any) -> None:
-    outcome = secretive.run("-vvv", *arguments("echo refused: $TOKEN >&2; exit 3"))
+    outcome = secretive.run("-vvv", *arguments("refused: $SECRET", fails=True))
 
     assert outcome.code != 0
     assert "refused: (secret)" in outcome.text
@@ -111,7 +104,7 @@ def test_when_the_validation_fails(secretive: Any) -> None:
     outcome = secretive.run("-vvv", "-e", "tiny_token=file:token")
 
     assert outcome.code != 0
-    assert "repo_use_script" in outcome.text
+    assert "repo_use_text" in outcome.text
     assert VALUE not in outcome.text
     assert leaks(secretive) == []
 
@@ -127,11 +120,13 @@ def test_when_it_is_given_as_a_literal(secretive: Any) -> None:
 
 
 def test_when_the_run_is_killed(secretive: Any) -> None:
-    marker = secretive.root / "printed"
-    script = f"echo the token is $TOKEN; touch {marker}; sleep 60"
+    marker = secretive.root / "said"
     environment = secretive.process_environment()
     process = subprocess.Popen(
-        ["ansible-playbook", "-i", "inventories/site", "playbooks/tiny.yml", *arguments(script)],
+        [
+            *("ansible-playbook", "-vvv", "-i", "inventories/site", "playbooks/tiny.yml"),
+            *arguments("the token is $SECRET", file=str(marker), seconds=60),
+        ],
         cwd=secretive.root,
         env=environment,
         stdout=subprocess.DEVNULL,
@@ -148,7 +143,7 @@ def test_when_the_run_is_killed(secretive: Any) -> None:
 
 
 def test_a_planted_one_fails_the_run(secretive: Any) -> None:
-    outcome = secretive.run(*arguments("echo $TOKEN > artifacts/careless.txt"))
+    outcome = secretive.run(*arguments("$SECRET", file="artifacts/careless.txt"))
 
     assert outcome.code != 0
     assert "a secret stands in clear in the run directory" in outcome.message
@@ -159,12 +154,12 @@ def test_a_planted_one_fails_the_run(secretive: Any) -> None:
 def test_the_credentials_of_the_environment(secretive: Any) -> None:
     secretive.write("secrets/token", "another-secret\n")
     secretive.environment["K8S_AUTH_API_KEY"] = VALUE
-    outcome = secretive.run("-vvv", *arguments("env"))
+    outcome = secretive.run("-vvv", *arguments("K8S_AUTH_API_KEY=$K8S_AUTH_API_KEY"))
     assert outcome.code == 0, outcome.text
     assert "K8S_AUTH_API_KEY=(secret)" in outcome.text
     assert VALUE not in outcome.text
     assert leaks(secretive) == []
-    planted = secretive.run(*arguments("env > artifacts/careless.txt"))
+    planted = secretive.run(*arguments("$K8S_AUTH_API_KEY", file="artifacts/careless.txt"))
     assert "a secret stands in clear in the run directory" in planted.message
 
 
@@ -179,11 +174,9 @@ def test_a_vaulted_variable_of_the_site(secretive: Any) -> None:
         check=True,
     )
     secretive.write("inventories/site/group_vars/all.yml", encrypted.stdout)
-    script = '{"repo_use_script": "echo the token is $TOKEN"}'
+    vaulted = ("-e", "tiny_token=vault:my_token")
 
-    outcome = secretive.run(
-        "--vault-password-file", str(password), "-v", "-e", "tiny_token=vault:my_token", "-e", script
-    )
+    outcome = secretive.run("--vault-password-file", str(password), "-v", *arguments("the token is $SECRET"), *vaulted)
 
     assert outcome.code == 0, outcome.text
     assert "the token is (secret)" in outcome.text

@@ -74,9 +74,9 @@ def test_without_a_folder_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
 def test_values_and_their_base64_are_hidden_in_any_structure() -> None:
     redactor = Redactor([VALUE])
 
-    redacted = redactor.redact({"a": [f"x{VALUE}y", 4, None], VALUE: ("b", ENCODED), "c": VALUE.encode()})
+    redacted = redactor.redact({"a": [f"x{VALUE}y", 4, None], VALUE: ("b", ENCODED)})
 
-    assert redacted == {"a": ["x(secret)y", 4, None], "(secret)": ("b", "(secret)"), "c": b"(secret)"}
+    assert redacted == {"a": ["x(secret)y", 4, None], "(secret)": ("b", "(secret)")}
 
 
 def test_a_secret_within_a_longer_one_is_hidden_with_it() -> None:

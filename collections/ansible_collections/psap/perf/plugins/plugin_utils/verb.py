@@ -119,7 +119,6 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
     _VALID_ARGS = None
 
     ARGUMENTS: ClassVar[Mapping[str, Any]] = {}
-    USES_CONNECTION: ClassVar[bool] = False
     RUNS_IN_CHECK_MODE: ClassVar[bool] = True
 
     def perform(self, context: VerbContext) -> VerbResult:
@@ -185,7 +184,7 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
                 os.environ[name] = str(value)
 
     def _refuse_remote_host(self, task_vars: Mapping[str, Any]) -> None:
-        if not self.USES_CONNECTION and self._connection.transport != "local":
+        if self._connection.transport != "local":
             raise UsageError(
                 f"{self._task.action} talks to the cluster's API from the controller, but host "
                 f"{task_vars.get('inventory_hostname')} has connection {self._connection.transport}; "

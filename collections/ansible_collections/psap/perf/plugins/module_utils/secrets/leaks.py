@@ -46,15 +46,15 @@ class Redactor:
     def __init__(self, values: Iterable[str] = ()) -> None:
         """*values* are resolved secrets; more come by :meth:`add`."""
         self._forms: list[str] = []
-        self.values: list[str] = []
+        self._values: list[str] = []
         for value in values:
             self.add(value)
 
     def add(self, value: str) -> None:
         """Hide *value* from now on."""
-        if value in self.values or len(value) < SHORTEST:
+        if value in self._values or len(value) < SHORTEST:
             return
-        self.values.append(value)
+        self._values.append(value)
         forms = {*self._forms, *(form for form, _kind in forms_of(value))}
         # the longest first: a secret may contain another one
         self._forms = sorted(forms, key=len, reverse=True)
@@ -71,8 +71,6 @@ class Redactor:
             return [self.redact(value) for value in item]
         if isinstance(item, tuple):
             return tuple(self.redact(value) for value in item)
-        if isinstance(item, bytes):
-            return self._text(item.decode("utf-8", "replace")).encode()
         return item
 
     def _text(self, text: str) -> str:
