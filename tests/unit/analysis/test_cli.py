@@ -48,6 +48,17 @@ def test_numbers_of_incomplete_data_are_written_and_exit_code_5(
     assert said.out
 
 
+@pytest.mark.parametrize("command", ["report", "kpi", "payload", "tables", "times-csv", "parse"])
+def test_a_line_that_is_no_record_is_exit_code_5_of_every_command(
+    small_run: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    path = next(small_run.rglob("transitions.jsonl"))
+    first, *others = path.read_text().splitlines()
+    path.write_text("\n".join((first, "{damaged", *others)) + "\n")
+    assert run([command, str(small_run)]) == 5
+    assert f"{path.name}: 1 lines" in capsys.readouterr().err
+
+
 def test_kpis_are_printed_in_both_forms(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["kpi", str(small_run)]) == 0
     assert json.loads(capsys.readouterr().out)["schema"] == "psap.perf/kpis/1"

@@ -10,7 +10,7 @@ import click
 from perfanalysis.drawing.matplotlib import image
 from perfanalysis.errors import DataQualityError
 from perfanalysis.files.documents import write_bytes, write_text
-from perfanalysis.files.findings import print_findings
+from perfanalysis.files.findings import print_findings, refuse_incomplete
 from perfanalysis.imports.run_directory import write_run_directory
 from perfanalysis.imports.scale_test_tool.plots import detailed_figure, general_figure, in_order, statistics_lines
 from perfanalysis.imports.scale_test_tool.reading import accounts_of, negative_counts, read_working_directory
@@ -129,13 +129,18 @@ def plotter(
 @OUTPUT
 @LAYOUT
 def times_csv_command(run: Path, output: Path | None, csv_layout: str) -> None:
-    """Write the times.csv of the scale-test-tool for each recording of RUN."""
+    """Write the times.csv of the scale-test-tool for each recording of RUN.
+
+    Exit code 5 when a file of RUN is missing or damaged; what can be read is written all the same.
+    """
     target = report_directory(run, output)
-    found = columns_by_recording(run, server_clock=csv_layout == "scale-test")
+    found, findings = columns_by_recording(run, server_clock=csv_layout == "scale-test")
     for name, workloads in found.items():
         path = target / ("times.csv" if len(found) == 1 else f"{name}.times.csv")
         _write(workloads, path, csv_layout)
         click.echo(path)
+    print_findings(findings)
+    refuse_incomplete(findings)
 
 
 def _write(workloads: Columns, path: Path, layout: str) -> None:

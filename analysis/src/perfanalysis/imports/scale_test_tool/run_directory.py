@@ -12,6 +12,7 @@ import numpy as np
 from perfanalysis.errors import UsageError
 from perfanalysis.files.discovery import discover
 from perfanalysis.files.documents import Document
+from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
 from perfanalysis.imports.run_directory import Imported, Recording, Setting, run_id
 from perfanalysis.imports.scale_test_tool.reading import WorkingDirectory
@@ -203,8 +204,8 @@ JOB_KINDS = frozenset(("Job", "PyTorchJob", "RunaiJob"))
 Key = tuple[str, str]
 
 
-def columns_by_recording(run: Path, *, server_clock: bool) -> dict[str, Columns]:
-    """The recordings of a run by name, each with its workloads in the order in which they were seen.
+def columns_by_recording(run: Path, *, server_clock: bool) -> tuple[dict[str, Columns], tuple[Finding, ...]]:
+    """The recordings of a run by name, each with its workloads in the order seen; what is missing or torn in them.
 
     With `server_clock` an object's times are the server's own, as the old tool had them, else those of their arrival.
     A workload's stamps are those of its first pod, except for the creation of the last. Raises UsageError when there
@@ -213,13 +214,15 @@ def columns_by_recording(run: Path, *, server_clock: bool) -> dict[str, Columns]
     places = discover(run, [MARKER]).places
     if not places:
         raise UsageError(f"{run} holds no recording of a scale test; there is nothing to make a times.csv of")
-    found = {}
+    found: dict[str, Columns] = {}
+    findings: tuple[Finding, ...] = ()
     for place in places:
         source = Source(place)
         submissions = source.json_lines("submissions.jsonl", SUBMISSIONS)
         transitions = source.json_lines("transitions.jsonl", TRANSITIONS)
         found[place.name] = _columns(submissions, transitions, server_clock=server_clock)
-    return found
+        findings += source.findings
+    return found, findings
 
 
 def _columns(submissions: pd.DataFrame, transitions: pd.DataFrame, *, server_clock: bool) -> Columns:
