@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import ssl
 import tempfile
 import threading
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, configured
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, configured, connect
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from perflab.control_plane.certificates import Authority, Pair
 
@@ -128,6 +129,18 @@ def test_without_a_place_for_a_moment_the_place_is_named(tmp_path: Path, monkeyp
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     with pytest.raises(ClusterError, match=r"need a place for a moment: .*; set TMPDIR"), configured(Access()):
         pass
+
+
+def test_several_kubeconfigs_are_one_and_a_missing_one_is_left_out(tmp_path: Path, scratch: Path) -> None:
+    (tmp_path / "a").write_text("{contexts: [{name: x, context: {cluster: x, user: x}}], current-context: x}")
+    (tmp_path / "c").write_text(
+        "{clusters: [{name: x, cluster: {server: 'https://127.0.0.1:1'}}], users: [{name: x, user: {token: t}}]}"
+    )
+    listed = os.pathsep.join(str(tmp_path / name) for name in ("a", "b", "c"))
+    with configured(Access(kubeconfig=listed)) as configuration:
+        assert configuration.host == "https://127.0.0.1:1"
+    with pytest.raises(ClusterError, match="does not exist"):
+        connect(Access(kubeconfig=str(tmp_path / "b")))
 
 
 def test_two_clusters_named_at_once_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,7 +141,7 @@ def test_no_cluster_at_all_is_a_sentence(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(ClusterError, match="no cluster is configured"):
         load_endpoint()
-    with pytest.raises(ClusterError, match="no kubeconfig at"):
+    with pytest.raises(ClusterError, match="does not exist"):
         load_endpoint(str(tmp_path / "missing"))
 
 

@@ -18,6 +18,7 @@ import urllib3
 import urllib3.util.ssl_
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError, short
+from ansible_collections.psap.perf.plugins.module_utils.cluster.kubeconfigs import kubeconfig_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +122,8 @@ def _load_configuration(access: Access, folder: str) -> Any:
         elif access.kubeconfig is None and access.context is None and os.environ.get("KUBERNETES_SERVICE_HOST"):
             kubernetes.config.load_incluster_config(client_configuration=configuration)
         else:
-            path = Path(access.kubeconfig).expanduser() if access.kubeconfig else None
-            if path is not None and not path.exists():
-                raise ClusterError(f"the kubeconfig {path} does not exist; start the lab, or set perf_kubeconfig")
-            _load_kubeconfig(configuration, path, access.context, folder)
+            paths = kubeconfig_files(access.kubeconfig) if access.kubeconfig else []
+            _load_kubeconfig(configuration, paths, access.context, folder)
     except (kubernetes.config.ConfigException, yaml.YAMLError) as error:
         raise ClusterError(
             f"no usable kubeconfig ({access.kubeconfig or 'the default one'}): {short(error)}; "
@@ -138,10 +137,10 @@ def _load_configuration(access: Access, folder: str) -> Any:
     return configuration
 
 
-def _load_kubeconfig(configuration: Any, path: Path | None, context: str | None, folder: str) -> None:
+def _load_kubeconfig(configuration: Any, paths: list[Path], context: str | None, folder: str) -> None:
     try:
         kubernetes.config.load_kube_config(
-            config_file=str(path) if path else None,
+            config_file=os.pathsep.join(map(str, paths)) or None,
             context=context,
             client_configuration=configuration,
             temp_file_path=folder,

@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.kubeconfigs import kubeconfig_files
 
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _EXEC_TIMEOUT_S = 60
@@ -82,13 +83,9 @@ def load_endpoint(kubeconfig: str | None = None, context: str | None = None, pro
 
 
 def _kubeconfig_paths(kubeconfig: str | None) -> list[Path]:
-    """The files to read: a list in one text, as KUBECONFIG has it, is one configuration in several files."""
     named = kubeconfig or os.environ.get("KUBECONFIG")
-    paths = [Path(text).expanduser() for text in (named or "~/.kube/config").split(os.pathsep) if text]
-    found = [path for path in paths if path.is_file()]
-    if named and not found:
-        raise ClusterError(f"there is no kubeconfig at {named}; set perf_kubeconfig to the cluster's")
-    return found
+    default = Path.home() / ".kube" / "config"
+    return kubeconfig_files(named) if named else [default] if default.is_file() else []
 
 
 def _in_cluster() -> ApiEndpoint:
