@@ -11,7 +11,7 @@ from perfanalysis.drawing.charts import Figure
 from perfanalysis.files.findings import Finding
 from perfanalysis.units import COUNTED, TABLE
 
-MOST_WITHOUT_SEARCH = 12
+MOST_WITHOUT_SEARCH = 8
 
 
 @dataclass(frozen=True)
