@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,18 @@ def test_the_page_of_a_killed_run_has_nothing_running(
 ) -> None:
     make_run("demo-1", None)
     assert perfdrv("runs", "show").output.splitlines()[-1] == "interrupted 001__demo__fail"
+
+
+def test_without_a_display_the_page_is_only_named(
+    make_run: Callable[..., Path], perfdrv: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = make_run("demo-1")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    result = perfdrv("runs", "open")
+    assert (result.exit_code, result.stdout.strip()) == (0, str(directory))
+    assert "no display" in result.stderr
 
 
 def test_open_prints_the_report_or_the_folder(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:

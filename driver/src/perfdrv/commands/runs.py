@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,8 @@ from perfdrv.runs.tree import RunTree, abandoned
 from perfdrv.views.description import run_details, run_row, run_summary, step_document
 from perfdrv.views.ending import conclude
 
+# what programs that open a page look for
+_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
 _RUN_HELP = "RUN is an id, the beginning of one, a path, or `latest`."
 runs = SuggestingGroup("runs", help="List, show, open and finalize runs.", no_args_is_help=True)
 _runs_dir = click.option(
@@ -93,7 +97,11 @@ def open_command(ctx: click.Context, run: str, runs_dir: Path | None, only_print
     report = directory / "report" / "index.html"
     path = report if report.is_file() else directory
     click.echo(shown_path(path))
-    if not only_print and click.launch(str(path)) != 0:
+    if only_print:
+        return
+    if sys.platform == "linux" and not any(os.environ.get(name) for name in _DISPLAYS):
+        click.echo("There is no display here to open it on: copy it to where there is one.", err=True)
+    elif click.launch(str(path)) != 0:
         raise UsageError(f"No program opened {path}; open it yourself, or use --print.")
 
 
