@@ -30,8 +30,7 @@ def refused(name: str, given: Any, *arguments: Any, **options: Any) -> tuple[str
     with pytest.raises(AnsibleFilterError) as caught:
         evaluated(name, given, *arguments, **options)
     assert isinstance(caught.value, AnsibleActionFail)
-    result = caught.value.result_contribution
-    return str(result["msg"]), int(str(result["exit_code"]))
+    return str(caught.value), int(caught.value.result["exit_code"])
 
 
 @pytest.mark.parametrize("name", NAMES)
