@@ -14,6 +14,8 @@ from perfanalysis.drawing.charts import LIGHT, Axis, Chart, Figure, Layer, Layer
 from perfanalysis.drawing.matplotlib import MANY_POINTS, WIDTH, image
 from perfanalysis.reports.writing import Wanted, make_report
 
+pytestmark = pytest.mark.slow
+
 SVG = "{http://www.w3.org/2000/svg}"
 AXIS = Axis("time & place", "s", low=0.0, high=4.0)
 KINDS = sorted(set(get_args(LayerKind)) - {"heat"})

@@ -9,6 +9,8 @@ from perfanalysis.workloads.scale_test.steps import STEPS
 
 from tests.data.synthetic_runs import Shape, write_run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> RunAnalysis:

@@ -13,6 +13,8 @@ from perfanalysis.workloads.run_analysis import analyse_run
 from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.synthetic_runs import Shape, write_run
 
+pytestmark = pytest.mark.slow
+
 
 def scale_tests(root: Path) -> Path:
     shape = Shape(workloads=60, nodes=4, pods=2, duration=3.0, failing=0.1, everything=True)

@@ -16,6 +16,8 @@ from perfanalysis.verdicts.comparison.texts import markdown_table
 
 from tests.data.synthetic_runs import Shape, write_run
 
+pytestmark = pytest.mark.slow
+
 
 class Cells(HTMLParser):
     """The headings of a page, and the texts of the cells of its tables."""

@@ -20,6 +20,8 @@ from tests.data.fine_tuning_runs import matrix, write_tuning_run
 from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import FOLDER, check
 
+pytestmark = pytest.mark.slow
+
 RUN = Path(__file__).resolve().parents[3] / "data" / "runs" / "v1" / "scale_test-20261120T093000Z-5f3a1c"
 
 

@@ -15,6 +15,8 @@ from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.synthetic_runs import Shape, write_recording
 from tests.unit.analysis.reports.test_report import page_of
 
+pytestmark = pytest.mark.slow
+
 
 def test_kpis_can_be_judged() -> None:
     known = declared_measures(shipped())

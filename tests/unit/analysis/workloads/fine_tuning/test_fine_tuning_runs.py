@@ -21,6 +21,8 @@ from tests.unit.analysis.fine_tuning_jobs import analysed, kpis
 from tests.unit.analysis.pages import figures_in
 from tests.unit.analysis.reports.test_report import page_of
 
+pytestmark = pytest.mark.slow
+
 
 def together(folder: Path, *trainings: Training) -> list[dict[str, KpiValue]]:
     """The KPIs of several jobs of one run, without cells."""

@@ -30,6 +30,8 @@ from tests.data.synthetic_runs import Shape, write_run
 from tests.unit.analysis.hand_made import life, submission, tables, transition
 from tests.unit.analysis.pages import figures_in
 
+pytestmark = pytest.mark.slow
+
 EVERYTHING = Shape(workloads=300, nodes=8, pods=2, rate=10.0, failing=0.02, kind="TrainingWorkload", everything=True)
 EVERY_FIGURE = {"general", "distributions", "detailed", "ramp", "queues", "evictions", "concurrency", "gpus", "nodes"}
 

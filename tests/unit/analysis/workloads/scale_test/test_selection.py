@@ -15,6 +15,8 @@ from perfanalysis.workloads.workload_type import Selection
 from tests.data.synthetic_runs import Shape, write_run
 from tests.unit.analysis.hand_made import life, submission, tables, transition
 
+pytestmark = pytest.mark.slow
+
 SUBMITTED = [submission("b", 3.0), submission("a", 1.0), submission("c", 2.0)]
 SEEN = [
     row
