@@ -24,13 +24,15 @@ VARYING = r'"[^"]*"|\b[\w.-]*\d[\w.-]*\b'
 MOST_LETTERS = 90
 BY_TEST = "deleted by the test"
 """The cause of what a deletion made fail: containers that are stopped end with an exit code of their own."""
+WARNING = "warning"
+"""The stage of Warning events: such as the attempts to schedule a pod that waits for a GPU."""
 FAILURES = TableSpec(
     "failures",
     "What went wrong, counted by where it showed and why",
     (
-        Column("stage", "text", "submission, workload, pod, or event"),
+        Column("stage", "text", "submission, workload, pod; or warning: an event of that type, which may be harmless"),
         Column("cause", "text", "reason given by the client or the cluster"),
-        Column("count", "integer", "objects (events: occurrences)"),
+        Column("count", "integer", "objects (warnings: occurrences)"),
     ),
 )
 
@@ -109,7 +111,7 @@ def accounting_findings(accounting: Accounting, where: str) -> tuple[Finding, ..
 
 
 def failures_table(tables: ScaleTestTables, workloads: pd.DataFrame) -> pd.DataFrame:
-    """The table FAILURES: submissions, workload objects, pods, Warning events; most frequent first.
+    """The table FAILURES: submissions, workload objects, pods, Warning events, each most frequent first.
 
     What fails of a workload after the test sent its deletion has that as its cause, whatever reason the cluster gave.
     """
@@ -118,16 +120,27 @@ def failures_table(tables: ScaleTestTables, workloads: pd.DataFrame) -> pd.DataF
     ended = transitions[transitions["transition"].isin(["failed", "evicted", "unschedulable"])]
     ended = ended.assign(reason=_with_deletions(ended, deletions(tables, workloads), workloads))
     is_pod = ended["kind"] == "Pod"
-    warnings = events[events["type"] == "Warning"]
+    warnings = _warnings(events)
     counted = pd.concat(
         [
             _count("submission", refused_causes(refused)),
             _count("workload", _reasons(ended[~is_pod])),
             _count("pod", _reasons(ended[is_pod].drop_duplicates(["uid", "transition"]))),
-            _count("event", warnings["reason"].astype("str"), warnings["count"].fillna(1)),
+            _count(WARNING, warnings["reason"].astype("str"), warnings["count"]),
         ]
     )
     return FAILURES.conform(counted.reset_index(drop=True))
+
+
+def _warnings(events: pd.DataFrame) -> pd.DataFrame:
+    """The Warning events of the workloads and of nodes, each once, with its last count.
+
+    Without a workload are those of other workloads in the same namespace, such as another cell's.
+    """
+    counted = events["workload"].notna() | (events["kind"] == "Node")
+    rows = events[(events["type"] == "Warning") & counted].assign(count=lambda rows: rows["count"].fillna(1))
+    one_event = ["namespace", "kind", "name", "reason", "message"]
+    return rows.groupby(one_event, dropna=False, observed=True, as_index=False).agg({"count": "max"})
 
 
 def _with_deletions(ended: pd.DataFrame, deleted_s: NDArray[np.float64], workloads: pd.DataFrame) -> pd.Series[Any]:

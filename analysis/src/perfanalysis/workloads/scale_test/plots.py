@@ -14,6 +14,7 @@ from perfanalysis.workloads.percentiles import SHARES, STATED, Value, estimates
 from perfanalysis.workloads.scale_test.activity import Window, first_times
 from perfanalysis.workloads.scale_test.fairness import jain
 from perfanalysis.workloads.scale_test.measures import Measures
+from perfanalysis.workloads.scale_test.outcomes import WARNING
 from perfanalysis.workloads.scale_test.plots_cluster import rescheduling_by_submission
 from perfanalysis.workloads.scale_test.plots_over_time import SINCE, SUBMITTED, node_moments
 from perfanalysis.workloads.scale_test.steps import STEPS, Step, seen_resolution, values_of
@@ -186,8 +187,8 @@ def gpu_figure(measures: Measures, window: Window) -> Figure:
 
 
 def failures_figure(measures: Measures) -> Figure:
-    """Failures by stage and cause."""
-    table = measures.failures.head(MOST_CAUSES)
+    """Failures by stage and cause, without Warning events, of which most mend themselves."""
+    table = measures.failures[measures.failures["stage"] != WARNING].head(MOST_CAUSES)
     names = tuple(f"{stage}: {cause}"[:60] for stage, cause in zip(table["stage"], table["cause"], strict=True))
     places = np.arange(len(names), dtype=float)
     layer = Layer("sidebars", "occurrences", table["count"].to_numpy(dtype=float), places, 5, width=0.6)

@@ -233,8 +233,10 @@ def accounting_table(measures: Measures) -> Table:
 
 
 def failure_blocks(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure | Table | Note, ...]:
-    """Failures as bars and as a table."""
+    """Failures as bars, and with Warning events as a table."""
     if not len(measures.failures):
         return (Note("No submission, workload or pod failed, and no Warning event was seen."),)
-    figure = replace(plots.failures_figure(measures), marks=marks)
-    return (figure, *_shown(measures, "Failures by cause", outcomes.FAILURES))
+    table = _shown(measures, "Failures by cause", outcomes.FAILURES)
+    if (measures.failures["stage"] == outcomes.WARNING).all():
+        return (Note("No submission, workload or pod failed. The cluster wrote Warning events:"), *table)
+    return (replace(plots.failures_figure(measures), marks=marks), *table)

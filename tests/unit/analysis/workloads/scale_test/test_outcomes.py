@@ -72,9 +72,14 @@ def test_failures_by_stage_and_cause() -> None:
         transition("Pod", "d-0", "unschedulable", 5.0, reason="Insufficient nvidia.com/gpu"),
         transition("Pod", "d-1", "evicted", 5.0),
     ]
+    mount = {"type": "Warning", "reason": "FailedMount", "kind": "Pod", "namespace": "ns", "seen_s": 1.0}
     events = [
-        {"type": "Warning", "reason": "FailedMount", "count": 3, "namespace": "ns", "name": "d-0", "seen_s": 1.0},
-        {"type": "Normal", "reason": "Scheduled", "count": 1, "namespace": "ns", "name": "d-0", "seen_s": 1.0},
+        # one event that is repeated, one of another pod, one of another cell's workload, one that is no warning
+        *({**mount, "name": "d-0", "workload": "d", "count": count} for count in (1, 2, 3)),
+        {**mount, "name": "d-1", "workload": "d", "count": 1},
+        {**mount, "name": "theirs-0", "workload": None, "count": 7},
+        {**mount, "name": "d-0", "workload": "d", "count": 1, "type": "Normal"},
+        {**mount, "name": "node-1", "kind": "Node", "reason": "NodeNotReady", "count": 1},
     ]
     table = failures(tables(SENT, seen, events))
     assert list(table.astype("object").itertuples(index=False, name=None)) == [
@@ -83,7 +88,8 @@ def test_failures_by_stage_and_cause() -> None:
         ("pod", "OOMKilled", 1),
         ("pod", "evicted: no reason given", 1),
         ("pod", "unschedulable: Insufficient nvidia.com/gpu", 1),
-        ("event", "FailedMount", 3),
+        ("warning", "FailedMount", 4),
+        ("warning", "NodeNotReady", 1),
     ]
 
 
