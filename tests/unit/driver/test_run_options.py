@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError as SettingsError
 from perfdrv.command_line.run_options import (
     Given,
     OrderedCommand,
@@ -19,6 +22,8 @@ from perfdrv.command_line.run_options import (
 )
 from perfdrv.errors import UsageError
 from perfdrv.project import Project
+
+from tests.unit.driver.conftest import DEMO
 
 
 def given(*words: str) -> Given:
@@ -107,3 +112,25 @@ def test_the_runs_directory_may_come_from_the_environment(tmp_path: Path, monkey
     monkeypatch.setenv("PERF_RUNS_DIR", str(tmp_path))
     assert given().runs_directory == tmp_path
     assert given("--runs-dir", "elsewhere").runs_directory == Path("elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("preset_bad:\n\tdemo_seconds: 1\n", "bad.yml:2: not YAML"),
+        ("", "defines nothing; it should define preset_bad"),
+        ("- a\n", "bad.yml"),
+        ("preset_bad: {demo_seconds: 1, demo_seconds: 2}\n", "demo_seconds stands twice"),
+        ("preset_other: {demo_seconds: 1}\n", "call the variable preset_bad"),
+        ("preset_bad: {extends: [bad]}\n", "bad.yml:1"),
+        ("preset_bad: {extends: [quikc]}\n", "quikc"),
+        ("\x00\x01", "bad.yml"),
+    ],
+)
+def test_a_preset_that_is_not_well_formed_is_refused_before_a_run_begins(
+    content: str, sentence: str, tmp_path: Path
+) -> None:
+    shutil.copytree(DEMO, tmp_path / "project", symlinks=True)
+    (tmp_path / "project" / "presets" / "bad.yml").write_text(content, encoding="utf-8")
+    with pytest.raises(SettingsError, match=re.escape(sentence)):
+        preset_names(given("-p", "bad"), Project(tmp_path / "project"))

@@ -12,6 +12,7 @@ import click
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE
 from ansible_collections.psap.perf.plugins.module_utils.settings.presets import names_in
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import resolve_presets
 
 from perfdrv.ansible.request import json_vars, preset_vars
 from perfdrv.command_line.completion import complete_presets, complete_sites
@@ -197,9 +198,15 @@ def _pairs(text: str) -> list[tuple[str, Any]]:
 
 
 def preset_names(given: Given, project: Project) -> tuple[str, ...]:
-    """All presets, in the order given."""
-    names = [_announced_preset(kind, text, project) for kind, text in given.overrides]
-    return tuple(project.preset(name) for name in names if name is not None)
+    """All presets, in the order given.
+
+    Raises:
+        UsageError: one is unknown, not well formed, or extends itself.
+    """
+    announced = [_announced_preset(kind, text, project) for kind, text in given.overrides]
+    names = tuple(project.preset(name) for name in announced if name is not None)
+    resolve_presets(project.content(), [(name, COMMAND_LINE) for name in names])
+    return names
 
 
 def _announced_preset(kind: str, text: str, project: Project) -> str | None:

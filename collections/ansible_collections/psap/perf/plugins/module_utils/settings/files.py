@@ -98,16 +98,21 @@ def _read(path: Path, label: str, below: tuple[str, ...]) -> tuple[Any, dict[tup
         raise UsageError(f"{label} cannot be read: {error}") from error
     if text.startswith(_ENCRYPTED):
         return None, {}
-    loader = _Loader(text)
+    loader = None
     try:
+        loader = _Loader(text)
         node = loader.get_single_node()
         builder = _Builder(loader, label)
         return (None if node is None else builder.build(node, below)), builder.lines
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise UsageError(f"{label}:{line}: not YAML: {error.problem}") from error
+    except yaml.YAMLError as error:
+        # a character that no YAML may hold; which of the two parsers there is decides when it is met
+        raise UsageError(f"{label}: not YAML: {str(error).splitlines()[0]}") from error
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
 
 
 class _Builder:

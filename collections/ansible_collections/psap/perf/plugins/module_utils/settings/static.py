@@ -3,7 +3,7 @@ rendered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,12 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
-from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, YamlFile, read_yaml_file
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import (
+    COMMAND_LINE,
+    Where,
+    YamlFile,
+    read_yaml_file,
+)
 from ansible_collections.psap.perf.plugins.module_utils.settings.findings import unknown_name
 from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
     BASE,
@@ -28,6 +33,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
     settle,
 )
 from ansible_collections.psap.perf.plugins.module_utils.settings.presets import (
+    Assignment,
     Entry,
     Preset,
     Resolver,
@@ -88,6 +94,14 @@ def load_preset(project: Project, name: str) -> Preset | None:
     return None if path is None else preset_from_file(project.read(path))
 
 
+def resolve_presets(project: Project, names: Iterable[tuple[str, Where]]) -> tuple[Assignment, ...]:
+    """What presets of the project assign, in order, those they extend included.
+
+    :raises UsageError: for one that does not exist or is not well formed, and for a loop.
+    """
+    return Resolver(lambda name: load_preset(project, name), project.presets).resolve(names)
+
+
 def list_presets(project: Project) -> tuple[PresetSummary, ...]:
     """All presets of the project.
 
@@ -121,8 +135,7 @@ def all_layers(
     named = [(name, COMMAND_LINE) for name in presets]
     if chosen is not None:
         named = [*((name, chosen.wheres[-1]) for name in names_in(chosen.value, chosen.wheres[-1])), *named]
-    resolver = Resolver(lambda name: load_preset(project, name), project.presets)
-    layers.append(Layer(PRESET, resolver.resolve(named)))
+    layers.append(Layer(PRESET, resolve_presets(project, named)))
     layers.append(layer(EXTRA, [_override(project, name, value) for name, value in (*given_again, *overrides)]))
     return layers
 
