@@ -192,8 +192,9 @@ def test_a_run_that_touched_nothing_is_only_brought_to_an_end(
 ) -> None:
     directory = make_run("demo-1", None)
     result = perfdrv("runs", "finalize", "demo-1")
-    assert "the run was killed" in result.output
+    assert (result.exit_code, "finalizing demo-1: ok" in result.output) == (0, True)
     document = json.loads((directory / "run.json").read_text())
+    assert (document["reason"]["what"], "finalized" in document) == ("the run was killed", True)
     assert (document["status"], document["exit_code"]) == ("interrupted", 130)
     assert document["ended"] is not None
     assert document["attempts"][0]["status"] == "interrupted"

@@ -7,10 +7,15 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
-from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE, end_attempt, last_written
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
+    RUN_FILE,
+    end_attempt,
+    last_written,
+    update_run,
+)
 
 from perfdrv.ansible.request import RunRequest, json_vars
-from perfdrv.errors import EXIT_INTERRUPTED, UsageError
+from perfdrv.errors import EXIT_INTERRUPTED, EXIT_OK, UsageError
 from perfdrv.execution.launch import Attempt, launch_attempt
 from perfdrv.execution.matrix import CLEANUP, CONCLUDE
 from perfdrv.execution.resume import require_at_rest
@@ -30,7 +35,7 @@ def finalize(project: Project, entry: RunEntry, verbosity: int) -> Outcome:
     """Run the finalizers of a run's flow with the settings of that run.
 
     The run keeps the status it had: finalizing cleans up, it completes no test. A run that ended before its
-    settings were known has touched nothing, so it is only brought to an end.
+    settings were known has touched nothing, so it is only brought to an end, which is all there is to do.
 
     Raises:
         UsageError: somebody still works on the run, or it is a single command, which has no finalizers.
@@ -41,7 +46,8 @@ def finalize(project: Project, entry: RunEntry, verbosity: int) -> Outcome:
         raise UsageError(f"{entry.id} is a single command, which has no finalizers.")
     before = _ended(entry)
     if not (entry.directory / "settings.yml").is_file():
-        return before
+        update_run(entry.directory, {"finalized": utc_now()})
+        return Outcome(entry.directory, "ok", EXIT_OK)
     site = former_site(project, entry)
     request = RunRequest(
         project=project,
