@@ -17,10 +17,13 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     update_run,
 )
 from click.testing import Result
+from perfdrv import __main__ as program
 from perfdrv.errors import UsageError
 from perfdrv.execution.launch import Attempt
 from perfdrv.runs.outcome import Outcome
 from perfdrv.runs.store import find_run, list_runs
+
+from tests.unit.driver.conftest import DEMO
 
 REASON = {"what": "demo_fail: Out of reach", "why": "too far away", "where": "x.yml:3", "directory": "001__demo__fail"}
 
@@ -188,11 +191,11 @@ def test_a_run_without_settings_cannot_be_resumed(
 
 
 def test_a_run_that_touched_nothing_is_only_brought_to_an_end(
-    make_run: Callable[..., Path], perfdrv: Callable[..., Result]
+    make_run: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     directory = make_run("demo-1", None)
-    result = perfdrv("runs", "finalize", "demo-1")
-    assert (result.exit_code, "finalizing demo-1: ok" in result.output) == (0, True)
+    code = program.main(["--project", str(DEMO), "runs", "finalize", "demo-1"])
+    assert (code, "finalizing demo-1: ok" in capsys.readouterr().out) == (0, True)
     document = json.loads((directory / "run.json").read_text())
     assert (document["reason"]["what"], "finalized" in document) == ("the run was killed", True)
     assert (document["status"], document["exit_code"]) == ("interrupted", 130)
