@@ -30,9 +30,15 @@ def recording_label(analysis: Analysis, run: Run) -> str:
     cell = analysis.place.cell
     if cell is None:
         return analysis.place.name
-    known = (cell.values.get(name) for name in varying_settings(run))
-    values = ", ".join(value_text(value) for value in known if value is not None)
+    prefix = f"{run.document.get('flow')}_"
+    known = ((name.removeprefix(prefix), cell.values.get(name)) for name in varying_settings(run))
+    values = ", ".join(_named(name, value_text(value)) for name, value in known if value is not None)
     return f"cell {cell.index}: {values}" if values else f"cell {cell.index}"
+
+
+def _named(name: str, value: str) -> str:
+    # of a dictionary the parts have names of their own
+    return value if "=" in value else f"{name}={value}"
 
 
 def varying_settings(run: Run) -> tuple[str, ...]:

@@ -101,7 +101,7 @@ def test_cells_are_compared(matrix_run: Path) -> None:
     assert {"compared.distributions", "cell_0.general", "cell_1.general"} <= set(figures_in(paths.index))
     page = page_of(matrix_run)
     assert "Results of every cell" in page.text
-    assert "cell 1: PyTorchJob, 20" in page.text
+    assert "cell 1: workload_kind=PyTorchJob, workloads=20" in page.text
     assert set(page.links) <= set(page.identifiers)
     labels = [kpi["labels"] for kpi in json.loads(paths.kpis.read_text())["kpis"]]
     assert {label["scale_test_workload_kind"] for label in labels} == {"Job", "PyTorchJob"}

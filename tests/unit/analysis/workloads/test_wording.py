@@ -52,6 +52,6 @@ def test_cells_are_labelled_with_values_that_readers_can_read(tmp_path: Path) ->
     result = analyse_run(directory, tmp_path)
     labels = labels_of(result.analyses[0])
     assert (labels["scale_test_patch"], labels["scale_test_gang"]) == ("spec.parallelism=2", "true")
-    assert recording_label(result.analyses[0], result.run) == "cell 0: 5, spec.parallelism=2"
+    assert recording_label(result.analyses[0], result.run) == "cell 0: workloads=5, spec.parallelism=2"
     sides = sides_of_cells(result, "patch", None)
     assert [side.heading for side in sides] == ["patch spec.parallelism=2", "patch spec.parallelism=3"]
