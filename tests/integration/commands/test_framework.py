@@ -246,15 +246,13 @@ def test_the_wish_to_stop_interrupts_the_verb_and_only_finalizers_open_after_it(
             },
         ]
     )
-    process = project.start()
-    try:
-        _until(
-            lambda: _until(lambda: (project.root / "runs").exists()) and list(project.latest().rglob("artifacts/began"))
-        )
-        (project.latest() / "stop").touch()
-        output, _ = process.communicate(timeout=PATIENCE_S)
-    finally:
-        process.kill()
+    with project.start() as process:
+        try:
+            _until(lambda: list(project.root.glob("runs/**/artifacts/began")))
+            (project.latest() / "stop").touch()
+            output, _ = process.communicate(timeout=PATIENCE_S)
+        finally:
+            process.kill()
     run = json.loads((project.latest() / "run.json").read_text())
     assert (run["status"], run["exit_code"]) == ("interrupted", 130), output
     opened = sorted(path.parent.name for path in project.latest().rglob("status.json"))
