@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from perfdrv.ansible.environment import clean_environment, secrets_referred_to
-from perfdrv.ansible.request import RunRequest
+from perfdrv.ansible.request import RunRequest, json_vars
 from perfdrv.project import Project
 
 USER = {
@@ -68,6 +68,28 @@ def test_references_are_found_wherever_settings_stand(tmp_path: Path, place: str
     (tmp_path / place).write_text("fine_tuning_sources.hf: {secret: 'env:HF_TOKEN'}\n")
     extra = ['{"demo_creds": "env:DEMO"}', "site=env", f"@{tmp_path / 'given.yml'}"]
     assert secrets_referred_to(tmp_path, site, extra) == {"DEMO", "HF_TOKEN"}
+
+
+def test_references_of_a_run_that_is_replayed_and_of_the_default_site_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in (("runs/r/settings.yml", "env:EARLIER"), ("inventories/lab/host_vars/sutest.yml", "env:OF_SITE")):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(f"a: '{text}'\n")
+    (tmp_path / "inventories/lab/hosts.yml").write_text("all: {}\n")
+    for name in ("EARLIER", "OF_SITE"):
+        monkeypatch.setenv(name, "given")
+    request = RunRequest(
+        project=Project(tmp_path),
+        flow="demo",
+        playbook=tmp_path / "demo.yml",
+        runs_root=tmp_path / "runs",
+        run_directory=tmp_path / "run",
+        extra_vars=(json_vars({"perf_replay": str(tmp_path / "runs/r")}),),
+        site="lab",
+    )
+    environment = request.process_environment()
+    assert (environment.get("EARLIER"), environment.get("OF_SITE")) == ("given", "given")
 
 
 def test_the_locale_is_one_of_utf8_whatever_the_users_is(tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ ALLOWED = frozenset(f"{_USER} {_PROXIES} KUBECONFIG PERFLAB_HOME".split())
 ALLOWED_PREFIXES = ("PERF_", "XDG_", "K8S_AUTH_")
 # what one Ansible hands to its workers is not meant for another one, should a run start a run
 OF_ANOTHER_RUN = ("PERF_RUN_", "PERF_PROJECT_DIR", "PERF_INVENTORY_SOURCES")
-
-
 _REFERENCE = re.compile(r"\benv:([A-Za-z_]\w*)")
+# as `json_vars` writes it
+_REPLAYED = re.compile(r'"perf_replay": "([^"]+)"')
 _SETTINGS = ("group_vars", "host_vars", "playbooks", "presets")
 
 
@@ -51,12 +51,16 @@ def clean_environment(
 
 
 def secrets_referred_to(project: Path, inventory: Path | None, extra_vars: Iterable[str]) -> frozenset[str]:
-    """Names of the variables that the settings of a project, of a site or of a command line mention as ``env:NAME``."""
+    """Names of the variables that settings mention as ``env:NAME``: a project's, a site's, a command line's, a run's.
+
+    The run is the one that ``perf_replay`` names, whose settings are taken again.
+    """
+    texts = list(extra_vars)
     files = [*(project / name for name in _SETTINGS), *([inventory] if inventory is not None else [])]
     if inventory is not None and inventory.is_file():
         files += [inventory.parent / "group_vars", inventory.parent / "host_vars"]
-    texts = list(extra_vars)
     files += [Path(extra.removeprefix("@")).expanduser() for extra in texts if extra.startswith("@")]
+    files += [Path(run) / "settings.yml" for extra in texts for run in _REPLAYED.findall(extra)]
     texts += [_text(path) for each in files for path in _files_of(each)]
     return frozenset(name for text in texts for name in _REFERENCE.findall(text))
 

@@ -67,7 +67,9 @@ class RunRequest:
 
     def process_environment(self) -> dict[str, str]:
         """The whole environment of the process."""
-        secrets = secrets_referred_to(self.project.root, self.inventory, self.extra_vars)
+        # without one of its own Ansible takes the inventory of the site that ansible.cfg names
+        inventory = self.inventory or self.project.content().sites.get(self.site or "")
+        secrets = secrets_referred_to(self.project.root, inventory, self.extra_vars)
         return clean_environment(self.project.root, self.directory, secrets=secrets) | dict(self.environment)
 
 
