@@ -6,13 +6,15 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
-from .conftest import DEADLINE_SECONDS, PERFDRV, Driver, Gone
+from .conftest import DEADLINE_SECONDS, DEMO, PERFDRV, Driver, Gone
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 JOBS = pytest.mark.parametrize("jobs", ["1", "2"])
@@ -107,12 +109,57 @@ def test_after_kill_9_of_ansible_the_run_can_be_resumed(driver: Driver, gone: Go
     ended = driver.end(process)
     assert ended.code == 130
     assert "ansible-playbook was killed by a signal" in ended.out
-    assert driver.document()["status"] == "interrupted"
+    document = driver.document()
+    assert (document["status"], "finalized" in document) == ("interrupted", True)
+    assert driver.cleaned() == ["ok"]
     gone("sleep")
     resumed = driver("run", "--resume", "latest")
     assert resumed.code == 0, resumed.out + resumed.err
     assert driver.document()["status"] == "ok"
     assert [attempt["status"] for attempt in driver.document()["attempts"]] == ["interrupted", "ok"]
+
+
+def kill_the_worker_that_sleeps(driver: Driver) -> None:
+    """Kill the process that Ansible forked for the task that sleeps."""
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not (sleeping := driver.processes("sleep")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    (pid,) = sleeping
+    parent = int(Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
+    os.kill(parent, signal.SIGKILL)
+
+
+def with_a_lane_that_sleeps(driver: Driver) -> None:
+    """Give the demo project a second lane of preparation, beside which the other is soon done."""
+    driver.project = driver.folder / "project"
+    shutil.copytree(DEMO, driver.project)
+    playbooks = driver.project / "playbooks"
+    flow = (playbooks / "demo.yml").read_text(encoding="utf-8")
+    (playbooks / "demo.yml").write_text(flow.replace("prepare: [folder]", "prepare: [folder, slow]"), encoding="utf-8")
+    role = {"name": "psap.perf.demo_sleep"}
+    task = {"name": "Sleep", "ansible.builtin.include_role": role, "vars": {"demo_sleep_seconds": 60}}
+    (playbooks / "demo" / "prepare_slow.yml").write_text(json.dumps([task]), encoding="utf-8")
+
+
+@pytest.mark.parametrize(("lanes", "jobs"), [(True, "1"), (False, "1"), (False, "2")])
+def test_after_kill_9_of_a_worker_of_ansible_finalizers_run(lanes: bool, jobs: str, driver: Driver, gone: Gone) -> None:
+    if lanes:
+        with_a_lane_that_sleeps(driver)
+        process = driver.start("run", "demo")
+        driver.wait_for("*prepare/*lane__slow/*demo__sleep/status.json", '"running"')
+    else:
+        process = driver.start("run", "demo", "-s", "demo_seconds=60", "--jobs", jobs)
+        driver.wait_for_sleep()
+    kill_the_worker_that_sleeps(driver)
+    ended = driver.end(process)
+    assert ended.code == 1, ended.out + ended.err
+    assert "what  demo_sleep: Sleep" in ended.out
+    assert "the process of this task was killed by signal 9" in ended.out
+    document = driver.document()
+    assert (document["status"], document["exit_code"], document["reason"]["kind"]) == ("failed", 1, "WorkerDied")
+    assert driver.cleaned() == ["ok"]
+    assert [status for name, status in driver.steps().items() if name.endswith("demo__sleep")] == ["failed"]
+    gone("")
 
 
 @dataclass

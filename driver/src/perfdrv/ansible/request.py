@@ -11,6 +11,9 @@ from typing import Any
 from perfdrv.ansible.environment import clean_environment, secrets_referred_to
 from perfdrv.project import Project
 
+# the tags of a flow's plays that the driver calls by themselves
+TEST, CLEANUP, CONCLUDE = "test", "cleanup", "conclude"
+
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
@@ -48,6 +51,11 @@ class RunRequest:
         if self.run_directory is None:
             raise ValueError("the run has no directory yet")
         return self.run_directory
+
+    def wants(self, tag: str) -> bool:
+        """Whether the tags that were given choose the plays with this one."""
+        chosen = not self.tags or tag in self.tags or "all" in self.tags
+        return chosen and tag not in self.skip_tags
 
     def arguments(self) -> list[str]:
         """The arguments of ansible-playbook."""

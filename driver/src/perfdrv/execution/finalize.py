@@ -14,10 +14,9 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     update_run,
 )
 
-from perfdrv.ansible.request import RunRequest, json_vars
+from perfdrv.ansible.request import CLEANUP, CONCLUDE, RunRequest, json_vars
 from perfdrv.errors import EXIT_INTERRUPTED, EXIT_OK, UsageError
 from perfdrv.execution.launch import Attempt, launch_attempt
-from perfdrv.execution.matrix import CLEANUP, CONCLUDE
 from perfdrv.execution.resume import require_at_rest
 from perfdrv.project import TOOLBOX_FLOW, Project
 from perfdrv.runs.outcome import Outcome, read_outcome

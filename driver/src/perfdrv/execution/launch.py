@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.provenance import command_line, git_state, versions
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     STOP_FILE,
@@ -15,6 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     end_attempt,
     hold,
     new_run_directory,
+    read_run,
     release,
     update_run,
 )
@@ -22,12 +24,13 @@ from ansible_collections.psap.perf.plugins.module_utils.run.environment import A
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import failures_of
 
 from perfdrv.ansible.private_directory import remove_leftovers
-from perfdrv.ansible.request import RunRequest
+from perfdrv.ansible.request import CLEANUP, CONCLUDE, RunRequest
 from perfdrv.ansible.supervised import adopt_orphans
 from perfdrv.ansible.workers import Finished, carry_out
 from perfdrv.execution.follow import Follower
 from perfdrv.execution.interrupts import Interrupts
-from perfdrv.execution.settle import outcome_of, settle
+from perfdrv.execution.settle import left_early, outcome_of, settle
+from perfdrv.project import TOOLBOX_FLOW
 from perfdrv.runs.outcome import Outcome
 from perfdrv.views.scene import Scene
 from perfdrv.views.terminal import open_view
@@ -42,7 +45,28 @@ def launch(request: RunRequest) -> Outcome:
         request = _in_directory(request)
         with closing(Stage(request, interrupts)) as stage:
             (finished,) = stage.carry_out([request], 1)
-            return settle(finished, facts, stage.follower)
+            outcome = settle(finished, facts, stage.follower)
+            if left_early(finished) and not stage.follower.killed:
+                _finalize(request, facts, stage, outcome)
+            return outcome
+
+
+def _finalize(request: RunRequest, facts: Mapping[str, Any], stage: Stage, outcome: Outcome) -> None:
+    """Run the finalizers that Ansible did not come to, as a part of its attempt, which ends as it did end.
+
+    Where no settings were known nothing was touched, and a single command has no finalizers.
+    """
+    known = (request.directory / "settings.yml").is_file()
+    if not known or request.flow == TOOLBOX_FLOW or not request.wants(CLEANUP):
+        return
+    hold(request.directory)
+    try:
+        number = len(read_run(request.directory).document["attempts"])
+        cleaned = Attempt(request, facts, stage, number).join(tags=(CLEANUP, CONCLUDE))
+        kept = {"finalized": utc_now()} if cleaned.status == "ok" else {}
+        end_attempt(request.directory, outcome.status, outcome.exit_code, outcome.reason, kept)
+    finally:
+        release(request.directory)
 
 
 def launch_attempt(

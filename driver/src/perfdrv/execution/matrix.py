@@ -15,14 +15,12 @@ from ansible_collections.psap.perf.plugins.module_utils.run.environment import A
 from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import Cell, cells
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import values_of_run
 
-from perfdrv.ansible.request import RunRequest, json_vars
+from perfdrv.ansible.request import CLEANUP, CONCLUDE, TEST, RunRequest, json_vars
 from perfdrv.errors import EXIT_INTERRUPTED, EXIT_OK
 from perfdrv.execution.launch import Attempt, launch_attempt
 from perfdrv.execution.settle import settle
 from perfdrv.project import Project
 from perfdrv.runs.outcome import Outcome
-
-TEST, CLEANUP, CONCLUDE = "test", "cleanup", "conclude"
 
 
 def launch_side_by_side(request: RunRequest, jobs: int, done: Collection[int] = ()) -> Outcome:
@@ -56,18 +54,14 @@ class _Matrix:
         if self._first is not None and self._first.status == "refused":
             # nothing was touched, so there is nothing to clean up
             return self._first
-        if self._first is None and self._wanted(TEST):
+        if self._first is None and self._request.wants(TEST):
             self._test(jobs, done)
         if not self._stop.killed:
-            self._keep(self._attempt.join(tags=(CLEANUP, CONCLUDE) if self._wanted(CLEANUP) else (CONCLUDE,)))
+            self._keep(self._attempt.join(tags=(CLEANUP, CONCLUDE) if self._request.wants(CLEANUP) else (CONCLUDE,)))
         ended = self._first or Outcome(self._request.directory, "ok", EXIT_OK)
         if self._stop.interrupted and ended.status != "failed":
             return replace(ended, status="interrupted", exit_code=EXIT_INTERRUPTED)
         return ended
-
-    def _wanted(self, tag: str) -> bool:
-        chosen = not self._request.tags or tag in self._request.tags or "all" in self._request.tags
-        return chosen and tag not in self._request.skip_tags
 
     def _test(self, jobs: int, done: Collection[int]) -> None:
         cells = matrix_cells(self._request.project, self._request.flow, self._request.directory)

@@ -18,6 +18,7 @@ from perfdrv.ansible.workers import Finished
 from perfdrv.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, UsageError
 from perfdrv.runs.outcome import Outcome, read_outcome
 
+_ANSIBLE_GAVE_UP = 1
 _ANSIBLE_UNEXPECTED = 250
 _ANSIBLE_INTERRUPTED = (99, 143)
 _ERROR_MARKS = ("[ERROR]:", "ERROR!", "[FATAL]:")
@@ -59,6 +60,11 @@ def settle(finished: Finished, facts: Mapping[str, Any], stop: StopState) -> Out
         outcome = _unsaid(finished, stop.killed)
         end_attempt(directory, outcome.status, outcome.exit_code, outcome.reason)
     return read_outcome(directory)
+
+
+def left_early(finished: Finished) -> bool:
+    """Whether Ansible left before its last play, so that finalizers may not have run."""
+    return finished.code in (None, _ANSIBLE_GAVE_UP, _ANSIBLE_UNEXPECTED, *_ANSIBLE_INTERRUPTED)
 
 
 def outcome_of(finished: Finished, failures: Sequence[Failure], killed: bool) -> Outcome:

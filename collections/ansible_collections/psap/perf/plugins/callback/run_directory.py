@@ -20,6 +20,7 @@ requirements:
 
 import atexit
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,11 @@ from ansible_collections.psap.perf.plugins.module_utils.base.provenance import c
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import new_run_directory, runs_root
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure
-from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import RunLogFile, log_to
+from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import (
+    RunLogFile,
+    log_to,
+    notice_dead_workers,
+)
 from ansible_collections.psap.perf.plugins.plugin_utils.command_tracker import OpenCommand, TaskEnd
 from ansible_collections.psap.perf.plugins.plugin_utils.run_log import RunLog
 
@@ -78,6 +83,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         self._log = RunLog.begin(environment, _facts(flow, environment))
         self._log_file = log_to(environment.directory / "ansible.log")
         atexit.register(self._ended_early)
+        notice_dead_workers(self._worker_died)
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
         """A play begins, so all commands of the play before are over."""
@@ -109,12 +115,12 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
             return
         if result.task.resolved_action == _OPENING:
             # the command never opened; its own arguments are not to blame
-            self.log.failed(self._failure(result, document, None))
+            self.log.failed(self._failure(result.host, result.task, document, None))
             return
-        failure = self._failure(result, document, None)
+        failure = self._failure(result.host, result.task, document, None)
         end = self._end(result, failed=True, interrupted=failure.interrupted, error=failure.why)
         command = self.log.task_ended(end, self._name(result), "failed")
-        self.log.failed(self._failure(result, document, command), command)
+        self.log.failed(self._failure(result.host, result.task, document, command), command)
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
         """A host did not answer."""
@@ -131,6 +137,14 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         """Ansible leaves without its statistics after an error of the playbook itself, and after a signal."""
         if self._log is not None and os.getpid() == self._main_process:
             self._log.ended_early(self._log_file.last_error)
+
+    def _worker_died(self, host: Any, task: Any, code: int) -> None:
+        """The process that carried out a task on a host is gone, so there will be no result, and the playbook ends."""
+        how = f"was killed by signal {-code} ({signal.strsignal(-code)})" if code < 0 else f"ended with {code}"
+        why = f"the process of this task {how} before it had a result"
+        end = TaskEnd(host.get_name(), _chain(task), utc_now(), failed=True, error=why)
+        command = self.log.task_ended(end, str(task.get_name()), "failed")
+        self.log.failed(self._failure(host, task, {"msg": why, "error_kind": "WorkerDied"}, command), command)
 
     def _opened(self, result: Any, chain: list[Any]) -> None:
         now = utc_now()
@@ -159,15 +173,15 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         return str(result.task.get_name())
 
     @staticmethod
-    def _failure(result: Any, document: Any, command: OpenCommand | None) -> Failure:
-        role = result.task._role.get_name(include_role_fqcn=False) if result.task._role else None
+    def _failure(host: Any, task: Any, document: Any, command: OpenCommand | None) -> Failure:
+        role = task._role.get_name(include_role_fqcn=False) if task._role else None
         return Failure(
             at=utc_now(),
             attempt=RunEnvironment.read().attempt,
-            host=result.host.get_name(),
+            host=host.get_name(),
             role=command.role if command else role,
-            what=f"{command.role}: {result.task.name}" if command else str(result.task.get_name()),
-            where=f"{result.task.get_path()} on host {result.host.get_name()}",
+            what=f"{command.role}: {task.name}" if command else str(task.get_name()),
+            where=f"{task.get_path()} on host {host.get_name()}",
             why=_message(document),
             exit_code=int(document.get("exit_code") or 1),
             kind=str(document.get("error_kind") or ""),

@@ -1,4 +1,4 @@
-"""The one file that leans on ansible-core's private parts: where a value came from, and the extra vars themselves.
+"""The one file that leans on ansible-core's private parts: where a value came from, extra vars, workers that died.
 
 ``requires_ansible`` names the tested cores; ``tests/integration/settings`` fails where this no longer holds.
 """
@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ansible._internal._datatag._tags import Origin, TrustedAsTemplate
 from ansible.errors import AnsibleError
+from ansible.executor.task_queue_manager import TaskQueueManager
 from ansible.module_utils._internal._datatag import AnsibleTagHelper
+from ansible.plugins.strategy import StrategyBase
 from ansible.release import __version__ as core_version
 from ansible.utils import display
 from ansible.utils.vars import load_extra_vars
@@ -109,3 +111,29 @@ def log_to(path: Path) -> RunLogFile:
     logger.addHandler(handler)
     display.logger = logger
     return handler
+
+
+def notice_dead_workers(died: Callable[[Any, Any, int], None]) -> None:
+    """Have every strategy give up when a worker died before it had a result, which ``linear`` alone does by itself.
+
+    ``free`` and ``host_pinned`` would await the result for ever. A strategy of our own could look too, but Ansible
+    deprecates those.
+
+    :param died: called with the host, the task, and the exit code of the worker: that of a signal is negative.
+    """
+    process_results = StrategyBase._process_pending_results
+
+    def has_dead_workers(manager: Any) -> bool:
+        for worker in manager.get_workers():
+            if worker is not None and worker.exitcode:
+                died(worker._host, worker._task, worker.exitcode)
+                return True
+        return False
+
+    def process_results_of_the_living(strategy: Any, *arguments: Any, **options: Any) -> Any:
+        if has_dead_workers(strategy._tqm):
+            raise AnsibleError("a worker was found in a dead state")
+        return process_results(strategy, *arguments, **options)
+
+    TaskQueueManager.has_dead_workers = has_dead_workers
+    StrategyBase._process_pending_results = process_results_of_the_living

@@ -76,6 +76,11 @@ class CommandTracker:
                 command.error = command.error or end.error
         return stack[-1] if stack else None
 
+    def interrupt_all(self) -> None:
+        """Ansible leaves in the midst of the play: what is open and has not failed was interrupted."""
+        for command in (command for stack in self._open.values() for command in stack if not command.failed):
+            command.interrupted = True
+
     def close_all(self) -> None:
         """Nothing goes on any more: the play, or the run, is over."""
         for host in list(self._open):

@@ -112,8 +112,12 @@ class RunLog:
         :param last_error: what Ansible said last as an error, if anything.
         """
         failures = failures_of(self.directory, self.environment.attempt)
+        self._tracker.interrupt_all()
+        if failures:
+            self._end(_status(failures[0]), failures[0].reason(), failures[0].exit_code)
+            return
         interrupted = last_error is None or _USER_INTERRUPTED in last_error
-        reason = failures[0].reason() if failures else _early_reason(self.directory, last_error)
+        reason = _early_reason(self.directory, last_error)
         self._end("interrupted" if interrupted else "failed", reason, 130 if interrupted else 2)
 
     def _end(self, status: str, reason: Mapping[str, Any] | None, exit_code: int) -> None:
