@@ -68,6 +68,7 @@ def test_waiting_json_is_as_its_schema_says_and_gone_after(tmp_path: Path) -> No
         host="sutest",
         roles=("server_deploy_redis_server",),
         variables={OPENED: {"directories": {"server_deploy_redis_server": str(tmp_path)}}},
+        run="toolbox-1",
         run_directory=tmp_path,
         interrupted=threading.Event(),
         finalizing=False,

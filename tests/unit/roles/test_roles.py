@@ -38,6 +38,15 @@ WORDS_OF_A_TASK = {
 }  # fmt: skip
 READING_COMMANDS = ("capture", "has", "wait", "watch")
 
+# commands and flows' roles whose objects are there to stay; those of all others go with the command
+STAYING = re.compile(r"\w+_(deploy|set|enable|extend|prepare|undeploy|update|fill)_\w+")
+# what is kept for its own sake: a volume with what was downloaded, and what a preparation alone makes
+KEPT = {
+    "Create the PersistentVolumeClaim",
+    "Apply the configuration of a job that is not run",
+    "Render the job and validate it with the API server",
+}
+
 COMMANDS = [role for role in ROLES if (role / "meta/argument_specs.yml").exists()]
 
 every_role = pytest.mark.parametrize("role", ROLES, ids=lambda role: str(role.name))
@@ -180,6 +189,18 @@ def test_a_rule_that_refuses_is_one_condition_with_one_sentence(role: Path) -> N
     for rule in (task["ansible.builtin.assert"] for task in tasks_of(role) if "ansible.builtin.assert" in task):
         assert set(rule) == {"that", "fail_msg", "quiet"}
         assert isinstance(rule["that"], str)
+
+
+@every_role
+def test_what_a_command_makes_for_its_own_duration_is_found_again_after_a_kill(role: Path) -> None:
+    defaults = [task["module_defaults"] for task in tasks_of(role) if "module_defaults" in task]
+    always = any("temporary" in given.get("psap.perf.apply", {}) for given in defaults)
+    applied = [task for task in tasks_of(role) if "psap.perf.apply" in task and task["name"] not in KEPT]
+    if STAYING.fullmatch(role.name):
+        return
+    for task in applied:
+        given = task["psap.perf.apply"] or {}
+        assert "temporary" in given or always or given.get("state") == "absent", f"{role.name}: {task['name']}"
 
 
 @every_role

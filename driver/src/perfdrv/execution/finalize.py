@@ -15,10 +15,10 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
 )
 
 from perfdrv.ansible.request import CLEANUP, CONCLUDE, RunRequest, json_vars
-from perfdrv.errors import EXIT_INTERRUPTED, EXIT_OK, UsageError
+from perfdrv.errors import EXIT_INTERRUPTED, EXIT_OK
 from perfdrv.execution.launch import Attempt, launch_attempt
 from perfdrv.execution.resume import require_at_rest
-from perfdrv.project import TOOLBOX_FLOW, Project
+from perfdrv.project import Project
 from perfdrv.runs.outcome import Outcome, read_outcome
 from perfdrv.runs.store import RunEntry, former_site
 from perfdrv.runs.tree import RunTree
@@ -37,12 +37,10 @@ def finalize(project: Project, entry: RunEntry, verbosity: int) -> Outcome:
     settings were known has touched nothing, so it is only brought to an end, which is all there is to do.
 
     Raises:
-        UsageError: somebody still works on the run, or it is a single command, which has no finalizers.
+        UsageError: somebody still works on the run.
     """
     require_at_rest(entry.directory)
     flow = str(entry.document.get("flow", ""))
-    if flow == TOOLBOX_FLOW:
-        raise UsageError(f"{entry.id} is a single command, which has no finalizers.")
     before = _ended(entry)
     if not (entry.directory / "settings.yml").is_file():
         update_run(entry.directory, {"finalized": utc_now()})

@@ -11,6 +11,7 @@ from ansible.template import trust_as_template
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, plain, write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster import temporary
 from ansible_collections.psap.perf.plugins.module_utils.cluster.applying import (
     Outcome,
     Replacing,
@@ -45,8 +46,9 @@ class ActionModule(PerfAction):
         args = context.args
         cluster = context.cluster()
         rendered = _patched(self._manifests(context), plain(args["patch"]))
+        labels = {**args["labels"], **(temporary.labels(context.run) if args["temporary"] else {})}
         found = [
-            labelled(item, args["labels"], _namespace(item, args["namespace"], cluster), owned=args["owned"])
+            labelled(item, labels, _namespace(item, args["namespace"], cluster), owned=args["owned"])
             for item in rendered
         ]
         served = [item for item in found if _wanted(item, args["when_served"], cluster)]

@@ -62,6 +62,13 @@ options:
     type: list
     elements: str
     default: []
+  temporary:
+    description:
+      - Whether the objects are there only for as long as the command works, which deletes them at its end. They get
+        the label C(psap.perf/temporary) with the ID of the run, by which M(psap.perf.sweep) deletes what a killed
+        command left.
+    type: bool
+    default: false
   state:
     description: Whether the objects are to be there.
     type: str

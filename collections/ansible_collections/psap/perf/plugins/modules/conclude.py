@@ -10,12 +10,12 @@ version_added: 0.1.0
 description:
   - The last task of every flow. Raises the first failure of the run, named and with its directory, and says how many
     followed; finalizers and cells keep theirs until here.
-  - Fails a run in which no command opened, as happens when tags select nothing.
+  - Fails a run whose first attempt opens no command, as happens when tags select nothing.
   - Searches the run directory for every secret that the run used, and its base64; a hit fails the run.
 author: The psap.perf developers (@openshift-psap)
 options:
   expect_commands:
-    description: Whether a run without any command is a failure.
+    description: Whether a first attempt without any command is a failure.
     type: bool
     default: true
 """

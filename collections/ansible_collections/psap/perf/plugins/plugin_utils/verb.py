@@ -49,6 +49,8 @@ class VerbContext:
     roles: tuple[str, ...]
     """The roles around the task, the innermost last."""
     variables: Mapping[str, Any]
+    run: str
+    """The ID of the run."""
     run_directory: Path
     interrupted: threading.Event
     finalizing: bool
@@ -195,7 +197,7 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
     def _context(
         self, arguments: Mapping[str, Any], task_vars: dict[str, Any], redactor: Redactor
     ) -> Iterator[VerbContext]:
-        run = RunEnvironment.read().directory
+        environment = RunEnvironment.read()
         finalizing = bool(self._templar.template(task_vars.get("perf_finalizing", False)))
         interrupted = threading.Event()
         context = VerbContext(
@@ -205,14 +207,16 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
             host=str(task_vars.get("inventory_hostname", "localhost")),
             roles=tuple(role.get_name(include_role_fqcn=False) for role in self._task.get_dep_chain() or ()),
             variables=HostVariables(task_vars, self._templar.template),
-            run_directory=run,
+            run=environment.run,
+            run_directory=environment.directory,
             interrupted=interrupted,
             finalizing=finalizing,
             redactor=redactor,
         )
         ended = threading.Event()
         if not finalizing:
-            watcher = threading.Thread(target=_watch_for_stop, args=(run, interrupted, ended), daemon=True)
+            watched = (environment.directory, interrupted, ended)
+            watcher = threading.Thread(target=_watch_for_stop, args=watched, daemon=True)
             watcher.start()
         try:
             yield context

@@ -45,6 +45,11 @@ def path_part(text: str) -> str:
     return _UNSAFE.sub("_", text).strip("_") or "_"
 
 
+def label_value(text: str) -> str:
+    """*text* as a label may hold it: 63 characters of a small alphabet; the end, which differs, is kept."""
+    return _UNSAFE.sub("-", text)[-63:].strip("-._")
+
+
 def nearest(name: str, known: Iterable[str], alike: float = 0.6) -> str | None:
     """The known name that *name* most resembles, if any does by the share *alike* of its letters."""
     found = difflib.get_close_matches(name, list(known), n=1, cutoff=alike)

@@ -57,6 +57,11 @@ class RunEnvironment:
             inventory=tuple(json.loads(os.environ.get(INVENTORY, "[]"))),
         )
 
+    @property
+    def run(self) -> str:
+        """The ID of the run; that of the whole run in the process of one cell."""
+        return self.parent or self.directory.name
+
     def write(self) -> None:
         """To the environment, for the workers that are forked from here on."""
         values = {

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import label_value
+
 RUN = "psap.perf/run"
 SUBMISSION = "psap.perf/submission"
 WORKLOAD = "psap.perf/workload"
@@ -23,7 +25,6 @@ LAB_DURATION = "lab.psap.perf/duration"
 
 # how other controllers name a pod's workload, when nobody gave it our label
 _FOREIGN = ("batch.kubernetes.io/job-name", "job-name", "training.kubeflow.org/job-name", "release")
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,6 @@ class Submission:
         """Whether an object is the workload with this index, made by an earlier try."""
         labels = metadata.get("labels") or {}
         return labels.get(SUBMISSION) == self.identity and labels.get(INDEX) == str(index)
-
-
-def label_value(text: str) -> str:
-    """*text* as a label may hold it: 63 characters of a small alphabet; the end, which differs, is kept."""
-    return _UNSAFE.sub("-", text)[-63:].strip("-._")
 
 
 def labelled_workload(metadata: Mapping[str, Any]) -> str | None:

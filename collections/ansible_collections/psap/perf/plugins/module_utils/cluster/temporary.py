@@ -1,0 +1,60 @@
+"""Objects that a command makes for as long as it works: labelled with the run, so that they are found after a kill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import label_value
+from ansible_collections.psap.perf.plugins.module_utils.cluster.applying import Outcome, delete_all
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+
+LABEL = "psap.perf/temporary"
+
+
+def labels(run: str) -> dict[str, str]:
+    """The label of what a command of *run* makes for as long as it works."""
+    return {LABEL: label_value(run)}
+
+
+def queries(run_directory: Path) -> list[Query]:
+    """Where objects of a run may be left: the kinds, namespaces and labels of the manifests that its commands kept.
+
+    To ask for every kind in every namespace would take rights that nobody should need.
+    """
+    manifests = (_read(path) for path in sorted(run_directory.glob("**/src/*.yml")))
+    return list(dict.fromkeys(query for manifest in manifests for query in _query(manifest)))
+
+
+def _query(manifest: dict[str, Any]) -> Iterator[Query]:
+    metadata = manifest.get("metadata")
+    if not isinstance(metadata, dict):
+        return
+    run = (metadata.get("labels") or {}).get(LABEL)
+    if run:
+        selector = f"{LABEL}={run}"
+        yield Query(manifest["apiVersion"], manifest["kind"], metadata.get("namespace"), label_selector=selector)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """A manifest; what a kill or somebody else made something else of is none."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeError, yaml.YAMLError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def sweep(
+    cluster: Cluster, wanted: Iterable[Query], check_mode: bool, timeout_s: float, check: Callable[[], None]
+) -> list[Outcome]:
+    """Delete what *wanted* finds, and wait until it is gone with all that it owns.
+
+    :raises WaitTimeoutError: when something is still there after *timeout_s*.
+    """
+    served = [query for query in wanted if cluster.serves(query.api_version, query.kind)]
+    left = [item for query in served for item in cluster.list(query)[0]]
+    return delete_all(cluster, left, check_mode, timeout_s, check)

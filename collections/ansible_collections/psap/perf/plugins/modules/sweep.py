@@ -1,0 +1,34 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: sweep
+short_description: Delete what killed commands of this run left
+version_added: 0.1.0
+description:
+  - Deletes the objects that commands of this run made for as long as they worked, which have the label
+    C(psap.perf/temporary), and waits until they are gone with all that they own. A command that was not killed has
+    deleted its own.
+  - Looks for the kinds and in the namespaces of the manifests in the C(src/) folders of the run.
+author: The psap.perf developers (@openshift-psap)
+options:
+  timeout:
+    description: How long to wait until the objects are gone, in seconds or like V(2m).
+    type: str
+    default: 2m
+"""
+
+EXAMPLES = r"""
+- name: Delete what killed commands left
+  psap.perf.sweep:
+"""
+
+RETURN = r"""
+objects:
+  description: What was deleted, for example C(DaemonSet default/preload).
+  type: list
+  elements: str
+  returned: success
+"""
