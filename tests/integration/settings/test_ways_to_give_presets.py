@@ -141,3 +141,16 @@ def test_a_run_is_replayed(project: Any) -> None:
     assert replayed.values == first
     assert replayed.document["all"]["tiny_rate"]["origin"].startswith("runs/before/settings.yml:")
     assert changed == {**first, "tiny_count": 4, "tiny_flag": True, "tiny_name": "other"}
+
+
+def test_a_run_that_held_a_credential_is_replayed_only_with_it(project: Any) -> None:
+    project.run("-e", "tiny_name=https://me:planted-word@host.example.com")
+    text = (project.run_directory / "settings.yml").read_text()
+    project.write("runs/before/settings.yml", text)
+
+    refused = project.run("-e", "perf_replay=before")
+    given = project.run("-e", "perf_replay=before", "-e", "tiny_name=whole").values
+
+    assert "planted-word" not in text
+    assert "tiny_name held a credential, which no run records" in refused.message
+    assert given["tiny_name"] == "whole"

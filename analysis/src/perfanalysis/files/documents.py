@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from perfanalysis.files.credentials import hide
 from perfanalysis.files.findings import Finding
 
 SCHEMA = re.compile(r"psap\.perf/(?P<kind>[a-z_-]+)/(?P<major>\d+)")
@@ -150,8 +151,8 @@ def any_number(value: object) -> float | None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole under another name, then rename it, so that no reader sees half of it."""
-    write_bytes(path, text.encode("utf-8", "replace"))
+    """Write a file whole under another name, then rename it, so that no reader sees half of it, nor credentials."""
+    write_bytes(path, hide(text).encode("utf-8", "replace"))
 
 
 def write_bytes(path: Path, content: bytes) -> None:

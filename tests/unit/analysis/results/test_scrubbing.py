@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from perfanalysis.cli import cli
 from perfanalysis.errors import UsageError
+from perfanalysis.files.credentials import HIDDEN
 from perfanalysis.results.history.folder import add, load
 from perfanalysis.results.scrubbing import DROPPED, REPLACED, REPLACEMENTS, STANDARD, read_rules, scrub
 
@@ -42,8 +43,8 @@ def test_names_of_machines_addresses_and_secrets_do_not_leave(tmp_path: Path) ->
     assert exported["facts"] == {
         "setting.export_url": f"https://{REPLACED}/results?x=1",
         "setting.image": "quay.io/some/image:1.2",
-        "setting.note": f"at {REPLACED}, {REPLACED}, by {REPLACED}",
-        "setting.nested": {"kept": [REPLACED, 3]},
+        "setting.note": f"at {REPLACED}, {HIDDEN}, by {REPLACED}",
+        "setting.nested": {"kept": [HIDDEN, 3]},
     }
     assert exported["recordings"][0]["kpis"] == [kpi("a", 1.0)]
 

@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from perfanalysis.errors import UsageError
+from perfanalysis.files.credentials import hide
 from perfanalysis.files.documents import Document, listing, load_json, mapping, schema_problem, write_bytes
 from perfanalysis.files.findings import Finding, print_findings
 from perfanalysis.results.history.documents import Entry, entries_of
@@ -63,8 +64,8 @@ def content_name(content: bytes) -> str:
 
 
 def canonical(document: Document) -> bytes:
-    """A document's bytes: the same document has the same, whatever the order of its keys was."""
-    return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    """A document's bytes, without credentials: the same document has the same, whatever the order of its keys was."""
+    return hide(json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 def add(folder: Path, document: Document) -> tuple[Path, bool]:

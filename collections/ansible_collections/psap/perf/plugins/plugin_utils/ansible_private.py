@@ -19,6 +19,7 @@ from ansible.plugins.strategy import StrategyBase
 from ansible.release import __version__ as core_version
 from ansible.utils import display
 from ansible.utils.vars import load_extra_vars
+from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, Where, label_of
 
 # ansible-runner, and AWX with it, hands the command line's variables over in this file
@@ -95,6 +96,10 @@ class RunLogFile(logging.FileHandler):
         super().__init__(path, encoding="utf-8")
         self.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
         self.last_error: str | None = None
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, without credentials."""
+        return hide(super().format(record))
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
+from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json, write_text
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     RUN_FILE,
@@ -154,7 +155,7 @@ class RunLog:
         place = str(directory.relative_to(self.directory)) if directory else ""
         lane = next((part.partition("lane__")[2] for part in place.split("/") if "lane__" in part), "")
         with (self.directory / TIMELINE).open("a", newline="", encoding="utf-8") as stream:
-            csv.writer(stream, lineterminator="\n").writerow((start, end, host, lane, kind, name, place, status))
+            csv.writer(stream, lineterminator="\n").writerow((start, end, host, lane, kind, hide(name), place, status))
 
 
 def _status(first: Failure | None) -> str:

@@ -11,6 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.documents import pl
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.settings.findings import (
     Finding,
+    hidden_value,
     missing_value,
     presets_over_bindings,
     unknown_name,
@@ -66,8 +67,17 @@ class HostSettings:
 class SettingsGate:
     """Checks the settings of a flow, or what is given to a single command."""
 
-    def __init__(self, project: Project, flow: str | None, command: str | None, secret: Callable[[str], str]) -> None:
-        """*secret* resolves a reference, or raises UsageError when there is no such secret.
+    def __init__(
+        self,
+        project: Project,
+        flow: str | None,
+        command: str | None,
+        secret: Callable[[str], str],
+        *,
+        incomplete: bool = False,
+    ) -> None:
+        """*secret* resolves a reference, or raises UsageError when there is no such secret; *incomplete* says that
+        values may lack their credentials, as those of a run that is only cleaned up.
 
         :raises UsageError: when there is no such flow or command.
         """
@@ -79,6 +89,7 @@ class SettingsGate:
             else {option.name: option for option in project.command(command or "").arguments}
         )
         self._secret = secret
+        self._incomplete = incomplete
 
     def check(self, hosts: list[HostSettings]) -> dict[str, dict[str, Recorded]]:
         """What each host's settings are.
@@ -124,6 +135,8 @@ class SettingsGate:
             yield missing_value(option, origin)
             return
         found = list(wrong_value(option, value, origin))
+        if not self._incomplete and (hidden := hidden_value(option, value, origin)) is not None:
+            found.append(hidden)
         yield from found
         if option.secret and value and not found:
             try:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
+from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import Interrupted, PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent
@@ -146,7 +147,7 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
         except PerfError as error:
             outcome = {
                 "failed": True,
-                "msg": str(error),
+                "msg": hide(str(error)),
                 "exit_code": error.exit_code,
                 "error_kind": type(error).__name__,
                 **error.result,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 
 # libyaml's dumper is ten times faster, where it is there
@@ -69,9 +70,9 @@ def remove_partials(directory: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write *text* to *path*, whole or not at all."""
+    """Write *text* to *path*, whole or not at all, and credentials of a known form not."""
     with replacing(path) as stream:
-        stream.write(text)
+        stream.write(hide(text))
 
 
 def plain(value: Any) -> Any:
@@ -92,6 +93,19 @@ def plain(value: Any) -> Any:
 
 
 def dump_yaml(value: Any) -> str:
+    """*value* as YAML to be kept, credentials of a known form hidden: before long lines are folded, amid one maybe."""
+    return yaml_text(_shown(plain(value)))
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _shown(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_shown(item) for item in value]
+    return hide(value) if isinstance(value, str) else value
+
+
+def yaml_text(value: Any) -> str:
     """*value* as YAML, keys in their order, texts readable."""
     return str(
         yaml.dump(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide_in_stream
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.provenance import git_state, versions
@@ -45,7 +46,7 @@ class Capture:
         path.parent.mkdir(exist_ok=True)
         try:
             with path.open("wb") as stream:
-                stream.writelines(read())
+                stream.writelines(hide_in_stream(read()))
         except (PerfError, OSError) as error:
             self.missing.append(f"{what}: {error}")
             if not path.exists() or path.stat().st_size == 0:

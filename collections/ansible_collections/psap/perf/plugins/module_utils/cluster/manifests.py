@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.credentials import HIDDEN
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import HIDDEN
 
 Manifest = dict[str, Any]
 

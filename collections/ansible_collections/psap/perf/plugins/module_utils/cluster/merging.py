@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, yaml_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.applying import Outcome, query_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
@@ -106,7 +106,7 @@ def configured(text: str, values: Mapping[str, Any], where: str) -> str:
     if not isinstance(present, dict):
         raise UsageError(f"{where} holds a {type(present).__name__} instead of a dictionary; repair or remove it")
     result = merged(present, values)
-    return text if result == present else dump_yaml(result)
+    return text if result == present else yaml_text(result)
 
 
 def _shown(item: Manifest, patch: Mapping[str, Any]) -> str:

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
+
 FILE = "failures.jsonl"
 
 
@@ -47,7 +49,7 @@ class Failure:
 def append_failure(run: Path, failure: Failure) -> None:
     """Add *failure* to those of *run*."""
     with (run / FILE).open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(asdict(failure), ensure_ascii=False) + "\n")
+        stream.write(hide(json.dumps(asdict(failure), ensure_ascii=False)) + "\n")
 
 
 def failures_of(run: Path, attempt: int) -> list[Failure]:

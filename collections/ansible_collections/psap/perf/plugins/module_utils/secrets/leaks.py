@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-HIDDEN = "(secret)"
+from ansible_collections.psap.perf.plugins.module_utils.base.credentials import HIDDEN
+
 # of the environment, which every program of a run inherits: the API server's, as AWX gives it, and the history's
 CREDENTIALS = ("K8S_AUTH_API_KEY", "K8S_AUTH_PASSWORD", "PERF_OPENSEARCH_PASSWORD")
 # Shorter ones stand in any text by chance: replacing "a" everywhere would hide nothing and ruin everything.

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.credentials import HIDDEN
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean, nearest
 from ansible_collections.psap.perf.plugins.module_utils.secrets.references import parse_reference
@@ -81,6 +82,17 @@ def wrong_value(option: Option, value: Any, where: str) -> Iterator[Finding]:
         return
     for leaf, problem in problems(option, value):
         yield Finding(where, f"{option.name}{'.' + leaf if leaf else ''} {problem}")
+
+
+def hidden_value(option: Option, value: Any, where: str) -> Finding | None:
+    """The finding for a value that a run recorded without the credential in it: nobody knows the whole of it."""
+    if HIDDEN not in str(value):
+        return None
+    return Finding(
+        where,
+        f"{option.name} held a credential, which no run records: begin anew with --replay and give it, "
+        f"-s {option.name}=…, or better keep the credential in a secret",
+    )
 
 
 def missing_value(option: Option, where: str) -> Finding:

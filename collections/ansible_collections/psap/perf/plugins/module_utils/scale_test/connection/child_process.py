@@ -29,6 +29,7 @@ def activate() -> None:
 def main(module: str, *arguments: str) -> int:
     """Do what *module* does; the exit code."""
     activate()
+    from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
     from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
     from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent
 
@@ -43,7 +44,7 @@ def main(module: str, *arguments: str) -> int:
             return 0  # whom this was to serve died while it started
         import_module(f"{_SCALE_TEST}.{module}").main(given.endpoint, *arguments)
     except PerfError as error:
-        sys.stderr.write(f"Error: {error}\n")
+        sys.stderr.write(hide(f"Error: {error}\n"))
         return error.exit_code
     return 0
 

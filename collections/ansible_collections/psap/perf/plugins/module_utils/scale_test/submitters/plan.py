@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, read_json, write_text
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import Submission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
@@ -68,7 +70,7 @@ class SubmissionPlan:
 def write_plan(path: Path, own: OwnSubmission, connections: Sequence[int], clock: RunClock) -> None:
     """Write what *own* would submit from this process as a plan for as many as *connections* has numbers.
 
-    :raises UsageError: when a template cannot be handed over.
+    :raises UsageError: when a template cannot be handed over, or holds a credential.
     """
     numbers: dict[int, int] = {}
     variants: list[Workloads] = []
@@ -91,7 +93,13 @@ def write_plan(path: Path, own: OwnSubmission, connections: Sequence[int], clock
         "clock": {"utc_s": clock.utc_s, "monotonic_s": clock.monotonic_s, "boot": boot_id()},
     }
     # in one line: tens of thousands of numbers, a line each, would be read by nobody
-    write_text(path, json.dumps(document) + "\n")
+    text = json.dumps(document) + "\n"
+    if hide(text) != text:
+        raise UsageError(
+            "the workloads hold a credential, and several submitters read them from a file, which holds none: "
+            "keep it in a Secret of the cluster that the workloads name, or use one submitter"
+        )
+    write_text(path, text)
 
 
 def _portable(workloads: Workloads) -> dict[str, Any]:

@@ -1,0 +1,71 @@
+"""Credentials are known by their form, in whatever a text is kept; what only looks a little like one stays."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.credentials import HIDDEN, hide, hide_in_stream
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml
+
+from tests.data.credentials import PLANTED
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_none_of_it_is_left(name: str) -> None:
+    planted = PLANTED[name]
+    text = f"pulling failed: {planted.text}, will try again"
+    document = {"message": text, "inner": {"list": [planted.text, json.dumps({"again": planted.text})]}}
+    for written in (text, json.dumps(document), json.dumps(document, indent=2), dump_yaml(document)):
+        shown = hide(written)
+        assert [part for part in planted.secret if part in shown] == []
+        assert HIDDEN in shown
+        assert "will try again" in " ".join(shown.split())
+        assert hide(shown) == shown
+    assert json.loads(hide(json.dumps(document))).keys() == document.keys()
+
+
+@pytest.mark.parametrize("name", PLANTED)
+@pytest.mark.parametrize("size", [7, 50, 10_000])
+def test_a_stream_is_cut_anywhere(name: str, size: int) -> None:
+    planted = PLANTED[name]
+    whole = f"a line\n{planted.text}\nthe last\n".encode()
+    pieces = [whole[at : at + size] for at in range(0, len(whole), size)]
+    shown = b"".join(hide_in_stream(pieces)).decode()
+    assert [part for part in planted.secret if part in shown] == []
+    assert shown.startswith("a line\n")
+    assert shown.endswith("\nthe last\n")
+
+
+def test_a_stream_without_lines_is_passed_on_before_its_end() -> None:
+    pieces = iter([b"x" * 100_000, b"y"])
+    stream = hide_in_stream(pieces)
+    assert len(next(stream)) == 100_000
+    assert b"".join(stream) == b"y"
+
+
+CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIDDTCCAfWgAwIBAgI\n-----END CERTIFICATE-----\n"
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        "https://api.bench.example.com:6443/apis?watch=1&from=someone@example.com",
+        "ssh://git@github.com/openshift-psap/topsail.git",
+        "oci://registry.example.com:5000/image@sha256:0123456789abcdef0123456789abcdef",
+        "bearer authentication is wanted, basic authentication is not offered",
+        "basic documentation",
+        'auth: certificate\nauth: "anonymous"',
+        "unauthorized: authentication required",
+        '{"password": "file:registry"}',
+        "the Secret secret_key of namespace/secretKey is missing",
+        "keyJobs.of-a-namespace.and-a-cluster",
+        CERTIFICATE,
+        base64.b64encode(CERTIFICATE.encode()).decode(),
+        base64.b64encode(b"-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAA\n").decode(),
+        "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+    ],
+)
+def test_it_stays(harmless: str) -> None:
+    assert hide(harmless) == harmless
