@@ -35,6 +35,7 @@ def test_the_first_ctrl_c_lets_finalizers_run(jobs: str, driver: Driver, gone: G
     assert steps["002__cell__0"] == "interrupted"
     assert [status for name, status in steps.items() if name.endswith("demo__sleep")] == ["interrupted"] * int(jobs)
     assert driver.cleaned() == ["ok"]
+    assert driver.document()["finalized"]
     gone("sleep")
 
 
@@ -89,6 +90,18 @@ def test_after_kill_9_of_the_driver_nothing_goes_on(jobs: str, driver: Driver, g
     assert [attempt["status"] for attempt in document["attempts"]] == ["interrupted", "ok"]
     assert document["finalized"]
     assert driver.cleaned() == ["ok"]
+
+
+def test_a_run_that_is_killed_before_ansible_begins_is_in_the_list(driver: Driver, gone: Gone) -> None:
+    process = driver.start(*LONG, "1")
+    driver.wait_for("run.json", '"running"')
+    process.kill()
+    process.wait()
+    assert not (driver.run() / "ansible.log").exists()
+    gone("")
+    (shown,) = json.loads(driver("runs", "list", "--json").out)
+    assert (shown["flow"], shown["status"]) == ("demo", "interrupted")
+    assert driver("runs", "finalize", "latest").code == 0
 
 
 def test_after_kill_9_of_all_of_it_the_next_run_sweeps_up(driver: Driver) -> None:

@@ -115,6 +115,8 @@ def test_a_run_is_found_by_id_prefix_path_and_latest(make_run: Callable[..., Pat
     assert find_run(runs, "oth") == second
     assert find_run(runs, str(first)) == first
     assert find_run(runs, "latest") == list_runs(runs)[-1].directory
+    make_run("demo-zzz", "refused")
+    assert find_run(runs, "latest") == list_runs(runs)[-2].directory
 
 
 @pytest.mark.parametrize(("name", "sentence"), [("demo", "names 2 runs"), ("dem0-1", "Did you mean demo-1")])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,12 +17,11 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     end_attempt,
     hold,
     new_run_directory,
-    read_run,
     release,
     update_run,
 )
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import ATTEMPT
-from ansible_collections.psap.perf.plugins.module_utils.run.failures import failures_of
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, failures_of
 
 from perfdrv.ansible.private_directory import remove_leftovers
 from perfdrv.ansible.request import CLEANUP, CONCLUDE, RunRequest
@@ -29,9 +29,10 @@ from perfdrv.ansible.supervised import adopt_orphans
 from perfdrv.ansible.workers import Finished, carry_out
 from perfdrv.execution.follow import Follower
 from perfdrv.execution.interrupts import Interrupts
-from perfdrv.execution.settle import left_early, outcome_of, settle
+from perfdrv.execution.settle import outcome_of
 from perfdrv.project import TOOLBOX_FLOW
 from perfdrv.runs.outcome import Outcome
+from perfdrv.runs.tree import RunTree
 from perfdrv.views.scene import Scene
 from perfdrv.views.terminal import open_view
 
@@ -39,34 +40,17 @@ JOINED = "PERF_RUN_JOINED"
 
 
 def launch(request: RunRequest) -> Outcome:
-    """Carry out a request with one Ansible, show it, and leave a run directory that says how it ended."""
-    with Interrupts() as interrupts:
-        facts = facts_of(request)
-        request = _in_directory(request)
-        with closing(Stage(request, interrupts)) as stage:
-            (finished,) = stage.carry_out([request], 1)
-            outcome = settle(finished, facts, stage.follower)
-            if left_early(finished) and not stage.follower.killed:
-                _finalize(request, facts, stage, outcome)
-            return outcome
+    """Carry out a request with one Ansible, and with another one for finalizers that it did not come to."""
+    return launch_attempt(request, _play)
 
 
-def _finalize(request: RunRequest, facts: Mapping[str, Any], stage: Stage, outcome: Outcome) -> None:
-    """Run the finalizers that Ansible did not come to, as a part of its attempt, which ends as it did end.
-
-    Where no settings were known nothing was touched, and a single command has no finalizers.
-    """
-    known = (request.directory / "settings.yml").is_file()
-    if not known or request.flow == TOOLBOX_FLOW or not request.wants(CLEANUP):
-        return
-    hold(request.directory)
-    try:
-        number = len(read_run(request.directory).document["attempts"])
-        cleaned = Attempt(request, facts, stage, number).join(tags=(CLEANUP, CONCLUDE))
-        kept = {"finalized": utc_now()} if cleaned.status == "ok" else {}
-        end_attempt(request.directory, outcome.status, outcome.exit_code, outcome.reason, kept)
-    finally:
-        release(request.directory)
+def _play(attempt: Attempt) -> Outcome:
+    outcome = attempt.join(tags=attempt.request.tags)
+    if not outcome.left_early:
+        attempt.note_cleanup(outcome)
+    elif attempt.has_finalizers and not attempt.stage.follower.killed:
+        attempt.clean_up(outcome)
+    return outcome
 
 
 def launch_attempt(
@@ -74,16 +58,17 @@ def launch_attempt(
     perform: Callable[[Attempt], Outcome],
     keep: Callable[[Outcome], Mapping[str, Any]] | None = None,
 ) -> Outcome:
-    """Carry out a request with several Ansibles, or in a run that stays what it was: the driver holds the attempt.
+    """Carry out a request as an attempt that the driver holds, in a directory that says from the start what it is.
 
-    Until its end nothing is written that would call the run ok, whenever the driver is killed.
+    Until its end nothing is written that would call the run ok, whenever the driver is killed. A new run that was
+    refused before its first command has not begun, so nothing of it stays.
 
     Args:
         perform: carries it out, and says how it ended.
         keep: what run.json keeps of its own in spite of that end.
     """
     with Interrupts() as interrupts:
-        facts = facts_of(request)
+        facts, begins = facts_of(request), request.run_directory is None
         request = _in_directory(request)
         hold(request.directory)
         try:
@@ -94,6 +79,8 @@ def launch_attempt(
             end_attempt(request.directory, outcome.status, outcome.exit_code, outcome.reason, kept)
         finally:
             release(request.directory)
+        if begins and outcome.status == "refused" and not RunTree(request.directory).steps():
+            shutil.rmtree(request.directory)
     return outcome
 
 
@@ -163,4 +150,27 @@ class Attempt:
             environment={JOINED: "1", ATTEMPT: str(self.number)},
         )
         (finished,) = self.stage.carry_out([request], 1)
-        return outcome_of(finished, failures_of(request.directory, self.number), self.stage.follower.killed)
+        return outcome_of(finished, self._failures(), self.stage.follower.killed)
+
+    @property
+    def has_finalizers(self) -> bool:
+        """Whether there may be something to clean up: without settings nothing was touched, a command cleans nothing."""
+        known = (self.request.directory / "settings.yml").is_file()
+        return known and self.request.flow != TOOLBOX_FLOW and self.request.wants(CLEANUP)
+
+    def clean_up(self, outcome: Outcome) -> None:
+        """Run the finalizers, whatever the outcome so far is."""
+        if not self.join(tags=(CLEANUP, CONCLUDE)).left_early:
+            self.note_cleanup(outcome)
+
+    def note_cleanup(self, outcome: Outcome) -> None:
+        """Note that an interrupted run needs no finalizing any more, when its finalizers ran and all went well."""
+        if (
+            outcome.status == "interrupted"
+            and self.has_finalizers
+            and all(each.interrupted for each in self._failures())
+        ):
+            self.note({"finalized": utc_now()})
+
+    def _failures(self) -> Sequence[Failure]:
+        return failures_of(self.request.directory, self.number)

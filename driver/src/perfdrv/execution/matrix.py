@@ -56,6 +56,13 @@ class _Matrix:
             return self._first
         if self._first is None and self._request.wants(TEST):
             self._test(jobs, done)
+        ended = self._ending()
+        if not self._stop.killed:
+            self._attempt.note_cleanup(ended)
+        return ended
+
+    def _ending(self) -> Outcome:
+        """Clean up and conclude, and say how all of it ended."""
         if not self._stop.killed:
             self._keep(self._attempt.join(tags=(CLEANUP, CONCLUDE) if self._request.wants(CLEANUP) else (CONCLUDE,)))
         ended = self._first or Outcome(self._request.directory, "ok", EXIT_OK)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,12 +16,14 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure
 
 from perfdrv.ansible.workers import Finished
-from perfdrv.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, UsageError
+from perfdrv.errors import EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, UsageError
 from perfdrv.runs.outcome import Outcome, read_outcome
 
 _ANSIBLE_GAVE_UP = 1
+_ANSIBLE_HOST_FAILED = 2
 _ANSIBLE_UNEXPECTED = 250
 _ANSIBLE_INTERRUPTED = (99, 143)
+_BEFORE_THE_LAST_PLAY = (None, _ANSIBLE_GAVE_UP, _ANSIBLE_UNEXPECTED, *_ANSIBLE_INTERRUPTED)
 _ERROR_MARKS = ("[ERROR]:", "ERROR!", "[FATAL]:")
 _INTERRUPTED_KIND = "Interrupted"
 _ERROR_LINES = 25
@@ -62,20 +65,16 @@ def settle(finished: Finished, facts: Mapping[str, Any], stop: StopState) -> Out
     return read_outcome(directory)
 
 
-def left_early(finished: Finished) -> bool:
-    """Whether Ansible left before its last play, so that finalizers may not have run."""
-    return finished.code in (None, _ANSIBLE_GAVE_UP, _ANSIBLE_UNEXPECTED, *_ANSIBLE_INTERRUPTED)
-
-
 def outcome_of(finished: Finished, failures: Sequence[Failure], killed: bool) -> Outcome:
     """How a part of an attempt ended, of which run.json says nothing: by its failures, the first one first."""
-    directory = finished.request.directory
+    directory, left_early = finished.request.directory, finished.code in _BEFORE_THE_LAST_PLAY
     if failures:
         first = failures[0]
         refused = first.exit_code == EXIT_USAGE and first.directory is None
         status = "interrupted" if first.interrupted else "refused" if refused else "failed"
-        return Outcome(directory, status, first.exit_code, first.reason())
-    return Outcome(directory, "ok", EXIT_OK) if finished.code == 0 else _unsaid(finished, killed)
+        return Outcome(directory, status, first.exit_code, first.reason(), left_early)
+    ended = Outcome(directory, "ok", EXIT_OK) if finished.code == 0 else _unsaid(finished, killed)
+    return replace(ended, left_early=left_early)
 
 
 def _unsaid(finished: Finished, killed: bool) -> Outcome:
@@ -88,6 +87,8 @@ def _unsaid(finished: Finished, killed: bool) -> Outcome:
     text = error_text(finished.tail) or f"ansible-playbook ended with {code} and no message"
     if code == _ANSIBLE_UNEXPECTED:
         return _ended(directory, "failed", EXIT_INTERNAL, text, "ansible-playbook")
+    if code == _ANSIBLE_HOST_FAILED:
+        return _ended(directory, "failed", EXIT_FAILED, text, "ansible-playbook")
     return _ended(directory, "refused", EXIT_USAGE, text, "ansible-playbook")
 
 

@@ -21,12 +21,14 @@ class Outcome:
     Attributes:
         status: `ok`, `failed`, `refused` or `interrupted`.
         reason: the first failure: what, where, directory; None when there was none.
+        left_early: Ansible left before its last play, so that finalizers may not have run.
     """
 
     directory: Path
     status: str
     exit_code: int
     reason: Mapping[str, Any] | None = None
+    left_early: bool = False
 
 
 def read_outcome(directory: Path) -> Outcome:

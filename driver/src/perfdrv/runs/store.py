@@ -82,7 +82,9 @@ def find_run(root: Path, name: str) -> Path:
         return path.absolute()
     names = run_names(root)
     if name == LATEST and names:
-        return list_runs(root)[-1].directory
+        # what ansible-playbook alone refused is a folder too, but no run that began
+        known = list_runs(root)
+        return next((entry for entry in reversed(known) if entry.status != "refused"), known[-1]).directory
     matching = [candidate for candidate in names if candidate.startswith(name)]
     if name in names or len(matching) == 1:
         return root / (name if name in names else matching[0])

@@ -30,7 +30,9 @@ def conclude(outcome: Outcome, flow: str, seconds: float, report_wanted: bool) -
     with contextlib.suppress(OSError):
         for line in ending_lines(outcome, flow, seconds):
             click.echo(line, err=outcome.status == "refused")
-        click.echo(f"run     {shown_path(outcome.directory)}")
+        # a run that was refused did not begin
+        if outcome.directory.is_dir():
+            click.echo(f"run     {shown_path(outcome.directory)}")
         if report:
             click.echo(f"report  {report}")
     return EXIT_OK if outcome.status == "ok" else outcome.exit_code
