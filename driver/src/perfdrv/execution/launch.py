@@ -154,7 +154,7 @@ class Attempt:
 
     @property
     def has_finalizers(self) -> bool:
-        """Whether there may be something to clean up: without settings nothing was touched, a command cleans nothing."""
+        """Whether there may be something to clean up: without settings nothing was touched, a command has none."""
         known = (self.request.directory / "settings.yml").is_file()
         return known and self.request.flow != TOOLBOX_FLOW and self.request.wants(CLEANUP)
 
