@@ -168,6 +168,26 @@ CASES = [
         PRESET,
     ),
     Bad(
+        "preset-sets-an-argument-of-an-include",
+        ("presets/bad.yml:2:", "repo_probe_size is an argument that playbooks/tiny/part.yml:2 binds"),
+        {
+            "presets/bad.yml": "preset_bad:\n  repo_probe_size: 9\n",
+            "playbooks/tiny/part.yml": "- name: Probe\n  vars: {repo_probe_size: 5}\n",
+        },
+        PRESET,
+    ),
+    Bad(
+        "command-line-sets-what-a-setting-sets",
+        ("command line: repo_probe_size is what the setting tiny_size sets: give tiny_size=…",),
+        {
+            "playbooks/tiny/settings.yml": (
+                "short_description: Tiny\noptions: {tiny_size: {argument: repo_probe_size, dimension: true}}\n"
+            )
+        },
+        ["-e", "repo_probe_size=9"],
+        in_files=False,
+    ),
+    Bad(
         "rule-over-several",
         ("presets/bad.yml:2, presets/bad.yml:3:", "100 or more only as Jobs (tiny_count is 100, tiny_kind is Pod)"),
         {"presets/bad.yml": "preset_bad:\n  tiny_count: [1, 100]\n  tiny_kind: [Job, Pod]\n"},

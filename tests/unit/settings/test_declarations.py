@@ -83,8 +83,7 @@ def test_a_setting_is_what_the_argument_is_that_it_names(tmp_path: Path) -> None
         (
             "playbooks/tune/settings.yml",
             "options:\n  tune_gpus: {argument: repo_probe_size}\n",
-            "presets/big.yml:3: repo_probe_size is an argument that playbooks/tune/settings.yml:2 binds; set the "
-            "setting it is bound to, or give the argument itself with -e repo_probe_size=…",
+            "presets/big.yml:3: repo_probe_size is an argument that playbooks/tune/settings.yml:2 binds; set tune_gpus",
         ),
         (
             "playbooks/tune/settings.yml",

@@ -126,3 +126,11 @@ def test_a_replay_uses_todays_names_and_gives_arguments_again(project: Project) 
     assert [layer.kind for layer in layers] == ["default", "replay", "preset", "command line"]
     with pytest.raises(UsageError, match="there is no run nothing with a settings"):
         find_run(project.root / "runs", "nothing")
+
+
+def test_what_a_run_refuses_is_not_explained_as_if_it_won(project: Project) -> None:
+    (project.root / "playbooks" / "tune.yml").write_text("- hosts: all\n  vars: {repo_probe_size: 5}\n")
+    (project.root / "presets" / "big.yml").write_text("preset_big:\n  repo_probe_size: 9\n")
+
+    with pytest.raises(UsageError, match=r"big.yml:2: repo_probe_size is an argument that playbooks/tune.yml:2 binds"):
+        explain(project, "tune", None, ["big"], [], "repo_probe_size")

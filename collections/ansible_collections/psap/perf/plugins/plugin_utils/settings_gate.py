@@ -9,11 +9,14 @@ from typing import Any
 from ansible.errors import AnsibleError
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.settings.bindings import (
+    arguments_over_settings,
+    presets_over_bindings,
+)
 from ansible_collections.psap.perf.plugins.module_utils.settings.findings import (
     Finding,
     hidden_value,
     missing_value,
-    presets_over_bindings,
     unknown_name,
     wrong_together,
     wrong_value,
@@ -110,6 +113,8 @@ class SettingsGate:
         settled = settle(host.layers)
         yield from self._unknown_names(host, settled)
         yield from presets_over_bindings(self._project, host.layers)
+        if self._flow is not None:
+            yield from arguments_over_settings(self._project, host.layers)
         wrong = False
         for option in self._checked(host, settled):
             origin = _origin(host.raw[option.name], settled.get(option.name), self._project)

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.settings.bindings import bindings_of_plays, bound_argument
 from ansible_collections.psap.perf.plugins.module_utils.settings.declarations import check_declarations
-from ansible_collections.psap.perf.plugins.module_utils.settings.files import Where, YamlFile, read_yaml_document
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import Where
 from ansible_collections.psap.perf.plugins.module_utils.settings.findings import (
     Finding,
-    bound_argument,
     unknown_name,
     wrong_together,
     wrong_value,
@@ -127,7 +127,7 @@ def _check_entries(project: Project, preset: Preset, bound: dict[str, Where]) ->
         if finding is not None:
             yield finding
         if variable in bound:
-            yield bound_argument(variable, str(entry.where), str(bound[variable]))
+            yield bound_argument(project, variable, str(entry.where), str(bound[variable]))
 
 
 def _check_leaves(project: Project, assignments: Iterable[Assignment]) -> Iterator[Finding]:
@@ -181,11 +181,7 @@ def _bindings(project: Project) -> Iterator[tuple[str, Where]]:
             for entry in _entries_or_nothing(project, path):
                 if project.argument(entry[0]) is not None:
                     yield entry
-    for path in sorted((project.root / "playbooks").rglob("*.yml")):
-        if path.name != "settings.yml" and "group_vars" not in path.parts:
-            for name, where in _task_variables(project, path):
-                if project.argument(name) is not None:
-                    yield name, where
+    yield from bindings_of_plays(project)
 
 
 def _entries_or_nothing(project: Project, path: Path) -> Iterator[tuple[str, Where]]:
@@ -196,27 +192,6 @@ def _entries_or_nothing(project: Project, path: Path) -> Iterator[tuple[str, Whe
         return
     for entry in entries_of(file):
         yield entry.key.partition(".")[0], entry.where
-
-
-def _task_variables(project: Project, path: Path) -> Iterator[tuple[str, Where]]:
-    """Every name below a ``vars:`` of a playbook or task file."""
-    try:
-        file = read_yaml_document(path, project.root)
-    except UsageError:
-        return
-    yield from _variables_below(file, file.data["document"], ("document",))
-
-
-def _variables_below(file: YamlFile, node: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str, Where]]:
-    if isinstance(node, list):
-        for index, item in enumerate(node):
-            yield from _variables_below(file, item, (*path, index))
-    elif isinstance(node, dict):
-        for key, value in node.items():
-            if key == "vars" and isinstance(value, dict):
-                yield from ((str(name), file.where(*path, "vars", name)) for name in value)
-            else:
-                yield from _variables_below(file, value, (*path, key))
 
 
 def _as_finding(error: UsageError) -> Finding:

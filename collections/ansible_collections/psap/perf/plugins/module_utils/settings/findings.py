@@ -11,7 +11,6 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean, nearest
 from ansible_collections.psap.perf.plugins.module_utils.secrets.references import parse_reference
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import VAULTED, is_template
-from ansible_collections.psap.perf.plugins.module_utils.settings.layers import BASE, HOST, PRESET_KINDS, SITE, Layer
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.rules import broken_rules, names_in_expression
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import FlowSpec, Option
@@ -144,27 +143,3 @@ def _wrong_skips(options: tuple[Option, ...], expressions: Any, where: str) -> I
             yield Finding(
                 where, f"matrix_skip_if reads {name}, which is no dimension of the matrix{did_you_mean(name, known)}"
             )
-
-
-def presets_over_bindings(project: Project, layers: list[Layer]) -> Iterator[Finding]:
-    """The arguments that a preset sets although a layer below binds them to settings: two masters for one value."""
-    bound = {
-        one.variable: one.where
-        for source in layers
-        if source.kind in (BASE, SITE, HOST)
-        for one in source.assignments
-        if project.argument(one.variable) is not None
-    }
-    for source in layers:
-        for one in source.assignments if source.kind in PRESET_KINDS else ():
-            if one.preset is not None and one.variable in bound:
-                yield bound_argument(one.variable, str(one.where), str(bound[one.variable]))
-
-
-def bound_argument(name: str, where: str, binding: str) -> Finding:
-    """The finding for a preset that sets an argument which *binding* binds."""
-    return Finding(
-        where,
-        f"{name} is an argument that {binding} binds; set the setting it is bound to, "
-        f"or give the argument itself with -e {name}=…",
-    )

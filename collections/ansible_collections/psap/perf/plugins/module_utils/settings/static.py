@@ -11,6 +11,10 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
+from ansible_collections.psap.perf.plugins.module_utils.settings.bindings import (
+    arguments_over_settings,
+    presets_over_bindings,
+)
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import (
     COMMAND_LINE,
     Where,
@@ -174,7 +178,7 @@ def explain(
 
     :raises UsageError: as :func:`effective`, and for a name that nobody declares and no layer sets.
     """
-    layers = all_layers(project, flow, site, presets, overrides, host)
+    layers = _agreeing(project, all_layers(project, flow, site, presets, overrides, host))
     option = project.option(name)
     if option is not None and project.setting(name) is None:
         layers.insert(0, layer(DEFAULT, [_default(option)]))
@@ -183,6 +187,19 @@ def explain(
         raise UsageError(f"there is no setting or argument {name}{did_you_mean(name, project.names)}")
     settled = settle(layers, frozenset((name,)))
     return Explanation(name, option, settled[name].value if name in settled else None, said)
+
+
+def _agreeing(project: Project, layers: list[Layer]) -> list[Layer]:
+    """*layers*, as a run takes them.
+
+    :raises UsageError: when two of them are masters of one value, which a run refuses.
+    """
+    findings = dict.fromkeys(
+        map(str, (*presets_over_bindings(project, layers), *arguments_over_settings(project, layers)))
+    )
+    if findings:
+        raise UsageError("\n".join(findings))
+    return layers
 
 
 def diff(left: Mapping[str, Any], right: Mapping[str, Any]) -> tuple[Difference, ...]:
