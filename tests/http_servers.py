@@ -16,9 +16,9 @@ class Quiet:
 
 
 @contextmanager
-def served(handler: type[http.server.BaseHTTPRequestHandler]) -> Iterator[str]:
-    """Serve until the block ends; the address."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+def served(handler: type[http.server.BaseHTTPRequestHandler], port: int = 0) -> Iterator[str]:
+    """Serve until the block ends, on a free port if none is given; the address."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"

@@ -34,10 +34,10 @@ def _submission(durable: Lab, tmp_path: Path) -> Submission:
     return Submission(tmp_path, durable)
 
 
-async def revive(lab: Lab, component: str) -> None:
-    """Kill a program outright, now, and start it again more than a second later."""
+async def revive(lab: Lab, component: str, away_s: int = 1) -> None:
+    """Kill a program outright, now, and start it again more than a second later, or so many."""
     os.kill(lab.pid(component), signal.SIGKILL)
-    words = ["restart", "--name", lab.folder.name, component, "--after", "1"]
+    words = ["restart", "--name", lab.folder.name, component, "--after", str(away_s)]
     done = await asyncio.to_thread(
         subprocess.run, [str(PROGRAMS / "perflab"), *words], capture_output=True, text=True, check=False
     )

@@ -12,6 +12,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.provenance import command_line, git_state, versions
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
+    REACHED_FILE,
     STOP_FILE,
     begin_attempt,
     end_attempt,
@@ -105,7 +106,8 @@ def _in_directory(request: RunRequest) -> RunRequest:
     remove_leftovers()
     if request.run_directory is None:
         return replace(request, run_directory=new_run_directory(request.runs_root, request.flow))
-    (request.run_directory / STOP_FILE).unlink(missing_ok=True)
+    for name in (STOP_FILE, REACHED_FILE):
+        (request.run_directory / name).unlink(missing_ok=True)
     return request
 
 

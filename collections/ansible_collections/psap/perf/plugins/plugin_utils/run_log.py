@@ -12,6 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_no
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json, write_text
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
+    REACHED_FILE,
     RUN_FILE,
     STOP_FILE,
     begin_attempt,
@@ -58,7 +59,8 @@ class RunLog:
         joined = bool(os.environ.get("PERF_RUN_JOINED"))
         if not joined:
             hold(environment.directory)
-            (environment.directory / STOP_FILE).unlink(missing_ok=True)
+            for name in (STOP_FILE, REACHED_FILE):
+                (environment.directory / name).unlink(missing_ok=True)
             begin_attempt(environment.directory, facts)
         timeline = environment.directory / TIMELINE
         if not timeline.exists():

@@ -12,13 +12,15 @@ from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import Interrupted, PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
+from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import REACHED_FILE, STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import Redactor, credentials_of_environment
 from ansible_collections.psap.perf.plugins.module_utils.secrets.references import parse_reference, remember, resolve
@@ -26,6 +28,8 @@ from ansible_collections.psap.perf.plugins.module_utils.secrets.references impor
 # what the role psap.perf.command registers
 OPENED = "__psap_perf_command"
 _STOP_POLL_S = 0.5
+# longer than a restart of an API server
+_PATIENCE = "60s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +90,27 @@ class VerbContext:
     def cluster(self) -> Cluster:
         """The cluster of the task's host."""
         if self._cluster is None:
-            self._cluster = Cluster(Access.from_variables(self.variables))
+            self._cluster = Cluster(Access.from_variables(self.variables), self._outage())
         return self._cluster
+
+    def _outage(self) -> Outage:
+        """How long to bear with the cluster: not at all before it answered once in this attempt at the run."""
+        reached = self.run != self.run_directory.name or (self.run_directory / REACHED_FILE).exists()
+        patience = self.variables.get("perf_kube_patience") or _PATIENCE
+        return Outage(seconds(patience) if reached else 0.0, self.check_interrupted)
+
+    def close(self) -> None:
+        """Close the connection to the cluster, and keep whether it answers."""
+        if self._cluster is None:
+            return
+        reached, answered = self.run_directory / REACHED_FILE, self._cluster.outage.answered
+        with contextlib.suppress(OSError):
+            if answered:
+                reached.touch()
+            elif answered is False:
+                # whoever comes next is told so at once
+                reached.unlink(missing_ok=True)
+        self._cluster.close()
 
     def secret(self, reference: str) -> str:
         """The value that *reference* (``file:NAME``, ``env:NAME``, ``vault:NAME``) stands for.
@@ -223,8 +246,7 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
             yield context
         finally:
             ended.set()
-            if context._cluster is not None:
-                context._cluster.close()
+            context.close()
 
 
 class HostVariables(Mapping[str, Any]):

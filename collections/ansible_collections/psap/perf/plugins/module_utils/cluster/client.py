@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import kubernetes
@@ -16,12 +16,17 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Clust
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, connect
 from ansible_collections.psap.perf.plugins.module_utils.cluster.kinds_by_version import KindsByVersion
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage, UnavailableError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 FIELD_MANAGER = "psap.perf"
 LAB_CONFIG_MAP = ("kube-system", "perflab")
 _REQUEST_TIMEOUT_S = (10, 60)
 _CHUNK_BYTES = 1 << 16
+# said by a server that starts or is overloaded, by what stands before one that is away, or when etcd is
+_TOO_MANY, _INTERNAL = 429, 500
+_UNAVAILABLE = (_TOO_MANY, 502, 503, 504)
+_NEVER_SENT = (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError, ConnectionRefusedError)
 
 
 class Cluster:
@@ -30,8 +35,10 @@ class Cluster:
     :raises ClusterError: from every call, when the cluster cannot be reached, refuses, or lacks the kind.
     """
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: Access, outage: Outage | None = None) -> None:
+        """:param outage: how long to bear with a cluster that does not answer; none: not at all."""
         self.access = access
+        self.outage = outage or Outage()
         self._api = connect(access)
         self._client = kubernetes.dynamic.DynamicClient(self._api, discoverer=KindsByVersion)
 
@@ -42,10 +49,9 @@ class Cluster:
 
     def version(self) -> str:
         """The server's version, for example ``v1.36.3``."""
-        with self._reported("asking for the version"):
-            return str(
-                kubernetes.client.VersionApi(self._api).get_code(_request_timeout=_REQUEST_TIMEOUT_S).git_version
-            )
+        api = kubernetes.client.VersionApi(self._api)
+        asked = self._answer("asking for the version", lambda: api.get_code(_request_timeout=_REQUEST_TIMEOUT_S))
+        return str(asked.git_version)
 
     def uid(self) -> str | None:
         """The uid of namespace kube-system, which identifies a cluster."""
@@ -143,11 +149,10 @@ class Cluster:
         """Approve a CertificateSigningRequest with this *condition*."""
         name, status = request["metadata"]["name"], request.get("status", {})
         approved = {**request, "status": {**status, "conditions": [*(status.get("conditions") or []), condition]}}
-        with self._reported(f"approving {name}"):
-            certificates = kubernetes.client.CertificatesV1Api(self._api)
-            certificates.replace_certificate_signing_request_approval(
-                name, approved, _request_timeout=_REQUEST_TIMEOUT_S
-            )
+        replace = kubernetes.client.CertificatesV1Api(self._api).replace_certificate_signing_request_approval
+        self._answer(
+            f"approving {name}", lambda: replace(name, approved, _request_timeout=_REQUEST_TIMEOUT_S), repeatable=False
+        )
 
     def delete(self, query: Query, *, propagation: str = "Background") -> bool:
         """Delete the object that *query* names; False when there was none."""
@@ -179,28 +184,32 @@ class Cluster:
     def watch(self, query: Query, resource_version: str, timeout_s: int) -> Iterator[tuple[str, Manifest]]:
         """Events ``(ADDED|MODIFIED|DELETED, object)`` after *resource_version*, for *timeout_s* seconds.
 
-        Ends early when the server says that the version is too old, and at once where it offers no watch of the kind,
-        such as of PackageManifests; the caller lists again.
+        Ends early when the server goes away or says that the version is too old, and at once where it offers no watch
+        of the kind, such as of PackageManifests; the caller lists again.
         """
         resource = self._resource(query.api_version, query.kind)
         if "watch" not in resource.verbs:
             return
-        with self._reported(f"watching {query}"):
-            response = resource.get(
-                namespace=query.namespace,
-                label_selector=query.label_selector,
-                field_selector=f"metadata.name={query.name}" if query.name else query.field_selector,
-                resource_version=resource_version,
-                watch=True,
-                timeout_seconds=timeout_s,
-                serialize=False,
-                _request_timeout=(10, timeout_s + 10),
-            )
-            for line in response:
-                event = json.loads(line)
-                if event["type"] == "ERROR":
-                    return
-                yield event["type"], event["object"]
+        try:
+            with self._reported(f"watching {query}"):
+                response = resource.get(
+                    namespace=query.namespace,
+                    label_selector=query.label_selector,
+                    field_selector=f"metadata.name={query.name}" if query.name else query.field_selector,
+                    resource_version=resource_version,
+                    watch=True,
+                    timeout_seconds=timeout_s,
+                    serialize=False,
+                    _request_timeout=(10, timeout_s + 10),
+                )
+                for line in response:
+                    event = json.loads(line)
+                    if event["type"] == "ERROR":
+                        return
+                    yield event["type"], event["object"]
+        except UnavailableError as error:
+            # the caller lists again, which bears with the outage as long as it may
+            self.outage.bear(error)
 
     def logs(self, namespace: str, pod: str, container: str | None = None, tail: int | None = None) -> str:
         """What a container wrote.
@@ -208,48 +217,42 @@ class Cluster:
         :param container: needed for a pod of several.
         :param tail: the last so many lines only.
         """
-        with self._reported(f"reading the log of pod {namespace}/{pod}"):
-            options: dict[str, Any] = {"container": container, "tail_lines": tail}
-            given = {name: value for name, value in options.items() if value is not None}
-            core = kubernetes.client.CoreV1Api(self._api)
-            answer = core.read_namespaced_pod_log(
-                pod, namespace, _preload_content=False, _request_timeout=_REQUEST_TIMEOUT_S, **given
-            )
-            return str(answer.data.decode("utf-8", errors="replace"))
+        options: dict[str, Any] = {"container": container, "tail_lines": tail}
+        given = {name: value for name, value in options.items() if value is not None}
+        answer = self._answer(f"reading the log of pod {namespace}/{pod}", lambda: self._log(namespace, pod, given))
+        return str(answer.data.decode("utf-8", errors="replace"))
 
     def log_chunks(self, namespace: str, pod: str, container: str) -> Iterator[bytes]:
         """All that a container wrote, with the time of each line, in pieces: the log need not fit into memory."""
-        with self._reported(f"reading the log of pod {namespace}/{pod}"):
-            core = kubernetes.client.CoreV1Api(self._api)
-            answer = core.read_namespaced_pod_log(
-                pod,
-                namespace,
-                container=container,
-                timestamps=True,
-                _preload_content=False,
-                _request_timeout=_REQUEST_TIMEOUT_S,
-            )
+        doing, given = f"reading the log of pod {namespace}/{pod}", {"container": container, "timestamps": True}
+        answer = self._answer(doing, lambda: self._log(namespace, pod, given))
+        with self._reported(doing):
             yield from answer.stream(_CHUNK_BYTES)
+
+    def _log(self, namespace: str, pod: str, given: dict[str, Any]) -> Any:
+        read = kubernetes.client.CoreV1Api(self._api).read_namespaced_pod_log
+        return read(pod, namespace, _preload_content=False, _request_timeout=_REQUEST_TIMEOUT_S, **given)
 
     def service_account_token(self, namespace: str, name: str, lasting_s: int) -> str:
         """A token of a service account, good for so long; whoever asks for it hides it."""
-        with self._reported(f"asking for a token of service account {namespace}/{name}"):
-            request = kubernetes.client.AuthenticationV1TokenRequest(
-                spec=kubernetes.client.V1TokenRequestSpec(audiences=[], expiration_seconds=lasting_s)
-            )
-            core = kubernetes.client.CoreV1Api(self._api)
-            answer = core.create_namespaced_service_account_token(
-                name, namespace, request, _request_timeout=_REQUEST_TIMEOUT_S
-            )
-            return str(answer.status.token)
+        request = kubernetes.client.AuthenticationV1TokenRequest(
+            spec=kubernetes.client.V1TokenRequestSpec(audiences=[], expiration_seconds=lasting_s)
+        )
+        create = kubernetes.client.CoreV1Api(self._api).create_namespaced_service_account_token
+        # one token more does no harm
+        answer = self._answer(
+            f"asking for a token of service account {namespace}/{name}",
+            lambda: create(name, namespace, request, _request_timeout=_REQUEST_TIMEOUT_S),
+        )
+        return str(answer.status.token)
 
     def close(self) -> None:
         """Close the connections."""
         self._api.close()
 
     def _resource(self, api_version: str, kind: str) -> Any:
-        with self._reported(f"looking for {kind} of {api_version}"):
-            found = self._client.resources.find(api_version, kind)
+        find = self._client.resources.find
+        found = self._answer(f"looking for {kind} of {api_version}", lambda: find(api_version, kind))
         if found is None:
             raise UnknownKindError(
                 f"{self.server} serves no {kind} of {api_version}; install what defines it, or check the version"
@@ -258,10 +261,39 @@ class Cluster:
 
     def _call(self, api_version: str, kind: str, verb: str, **arguments: Any) -> Manifest:
         resource = self._resource(api_version, kind)
-        with self._reported(f"{verb} of {kind} {arguments.get('name') or ''}".rstrip()):
-            response = getattr(resource, verb)(serialize=False, _request_timeout=_REQUEST_TIMEOUT_S, **arguments)
-            answer: Manifest = json.loads(response.data)
-            return answer
+        request = getattr(resource, verb)
+        response = self._answer(
+            f"{verb} of {kind} {arguments.get('name') or ''}".rstrip(),
+            lambda: request(serialize=False, _request_timeout=_REQUEST_TIMEOUT_S, **arguments),
+            repeatable=verb != "create",
+        )
+        answer: Manifest = json.loads(response.data)
+        return answer
+
+    def _answer(self, doing: str, request: Callable[[], Any], *, repeatable: bool = True) -> Any:
+        """What the server answers; a request that no answer came to is made again for as long as the outage may last.
+
+        :param repeatable: whether to do it twice is the same as to do it once.
+        """
+        while True:
+            try:
+                with self._reported(doing):
+                    answer = request()
+            except UnavailableError as error:
+                if not (repeatable or error.untouched):
+                    raise
+                self.outage.bear(error)
+            except _DeniedError as error:
+                # an API server that has just started does not know yet who may do what
+                if not self.outage.lasts:
+                    raise
+                self.outage.bear(error)
+            except ClusterError:
+                self.outage.over()
+                raise
+            else:
+                self.outage.over()
+                return answer
 
     @contextlib.contextmanager
     def _reported(self, doing: str) -> Iterator[None]:
@@ -276,9 +308,10 @@ class Cluster:
             cause = getattr(error, "reason", None) or error
             kubeconfig = self.access.kubeconfig or "the default kubeconfig"
             advice = certificate_advice(cause) or f"is it up, and is {kubeconfig} the right kubeconfig?"
-            raise ClusterError(
-                f"cannot reach the cluster at {self.server} while {doing}: {short(cause)}; {advice}"
-            ) from error
+            told = f"cannot reach the cluster at {self.server} while {doing}: {short(cause)}; {advice}"
+            if isinstance(cause, urllib3.exceptions.SSLError):
+                raise ClusterError(told) from error
+            raise UnavailableError(told, untouched=isinstance(cause, _NEVER_SENT)) from error
 
 
 class UnknownKindError(ClusterError):
@@ -289,14 +322,28 @@ class _NotFoundError(ClusterError):
     """There is no such object."""
 
 
+class _DeniedError(ClusterError):
+    """The server does not know us, or does not let us."""
+
+
 class InvalidError(ClusterError):
     """The server does not take the object as it is, or not in place of the one it has."""
 
 
+_REFUSALS: dict[int, type[ClusterError]] = {
+    401: _DeniedError,
+    403: _DeniedError,
+    404: _NotFoundError,
+    422: InvalidError,
+}
+
+
 def _refused(server: str, doing: str, error: Any) -> ClusterError:
-    kind = {404: _NotFoundError, 422: InvalidError}.get(error.status, ClusterError)
     try:
         message = json.loads(error.body)["message"]
     except (TypeError, ValueError, KeyError):
         message = error.reason or "no reason given"
-    return kind(f"{server} refused {doing} with {error.status}: {message}")
+    told = f"{server} refused {doing} with {error.status}: {message}"
+    if error.status in _UNAVAILABLE or (error.status == _INTERNAL and "etcdserver" in message):
+        return UnavailableError(told, untouched=error.status == _TOO_MANY)
+    return _REFUSALS.get(error.status, ClusterError)(told)

@@ -25,6 +25,8 @@ RUN_SCHEMA = "psap.perf/run/1"
 RUN_FILE = "run.json"
 LOCK_FILE = "run.lock"
 STOP_FILE = "stop"
+# there once the cluster answered in the present attempt
+REACHED_FILE = "reached"
 REPORT_FOLDER = "report"
 
 # Closing any descriptor of a file ends all of a process's record locks on it: a file locked here is not opened again.

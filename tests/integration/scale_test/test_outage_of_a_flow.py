@@ -1,0 +1,37 @@
+"""The API server is away for some seconds while a flow prepares, which is nobody's failure."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from tests.integration.conftest import PATIENCE_S
+
+from .conftest import PROGRAMS, eventually, running_lab
+from .test_faults_control_plane import revive
+
+
+def test_a_restart_of_the_api_server_during_the_preparation_fails_no_run(tmp_path: Path) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_"))}
+    words = [str(PROGRAMS / "perfdrv"), "run", "scale_test", "-i", "lab", "-p", "smoke"]
+    with running_lab(f"outage-{os.getpid()}") as lab:
+        process = subprocess.Popen(
+            words,
+            env={**kept, "PERF_LAB": lab.folder.name, "PERF_RUNS_DIR": str(tmp_path)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        try:
+            began = "*/*cleanup_before/*/status.json"
+            eventually(lambda: any(tmp_path.glob(began)) or process.poll() is not None)
+            asyncio.run(revive(lab, "kube-apiserver", away_s=4))
+            said, _ = process.communicate(timeout=PATIENCE_S)
+        finally:
+            process.kill()
+    assert process.returncode == 0, said
+    (accounting,) = tmp_path.glob("*/**/accounting.json")
+    assert json.loads(accounting.read_text())["identity_holds"]
