@@ -50,15 +50,14 @@ def ending_lines(outcome: Outcome, flow: str, seconds: float) -> list[str]:
 
 
 def _next_step(outcome: Outcome) -> str:
-    """What completes an interrupted run, and what takes away what it left; a single command has neither."""
-    document = read_document(outcome.directory / "run.json")
-    resumable = (outcome.directory / "settings.yml").is_file() and document.get("flow") != TOOLBOX_FLOW
-    if outcome.status != "interrupted" or not resumable:
+    """What completes an interrupted run, which a single command is not, and what takes away what it left."""
+    if outcome.status != "interrupted" or not (outcome.directory / "settings.yml").is_file():
         return ""
-    resume = f"perfdrv run --resume {outcome.directory.name} completes it"
-    if document.get("finalized"):
-        return resume
-    return f"{resume}; perfdrv runs finalize {outcome.directory.name} cleans up what it left"
+    document, name = read_document(outcome.directory / "run.json"), outcome.directory.name
+    steps = [] if document.get("flow") == TOOLBOX_FLOW else [f"perfdrv run --resume {name} completes it"]
+    if not document.get("finalized"):
+        steps.append(f"perfdrv runs finalize {name} cleans up what it left")
+    return "; ".join(steps)
 
 
 def report_of(run_directory: Path) -> str:
