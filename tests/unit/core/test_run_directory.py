@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
@@ -164,3 +166,17 @@ def test_a_nested_command_stands_in_the_one_that_includes_it(tmp_path: Path) -> 
     inner = open_command(tmp_path, outer, ["wait"], "gpu_operator_wait_deployment", 1)
     assert str(inner.relative_to(outer)) == "001__wait/001__gpu_operator__wait_deployment"
     assert {path.name for path in inner.iterdir()} == {"src", "artifacts"}
+
+
+def test_space_for_the_last_documents_is_kept_until_it_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_directory.begin_attempt(tmp_path, {"flow": "x"})
+    reserve = tmp_path / run_directory.RESERVE_FILE
+    run_directory.make_room(tmp_path)
+    assert reserve.stat().st_size > 0
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=4096))
+    run_directory.make_room(tmp_path)
+    assert not reserve.exists()
+    run_directory.begin_attempt(tmp_path, {"flow": "x"})
+    assert not reserve.exists()

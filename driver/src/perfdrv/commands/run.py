@@ -19,6 +19,7 @@ from perfdrv.command_line.run_options import (
 )
 from perfdrv.command_line.session import current_project
 from perfdrv.errors import UsageError
+from perfdrv.execution.finalize import finalize_on_full_disk
 from perfdrv.execution.resume import resume, start
 from perfdrv.project import Project
 from perfdrv.runs.store import find_run, former_site, read_entry
@@ -69,6 +70,7 @@ def run(ctx: click.Context, /, jobs: int, resumed: str | None, replayed: str | N
     started = time.monotonic()
     request = _request(project, given, ctx.params)
     outcome = start(request, jobs) if request.run_directory is None else resume(request, jobs)
+    finalize_on_full_disk(request, outcome)
     return conclude(outcome, request.flow, time.monotonic() - started, report_wanted=not given.check)
 
 

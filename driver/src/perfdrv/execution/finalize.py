@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
+    REPORT_FOLDER,
     RUN_FILE,
     end_attempt,
+    is_full,
     last_written,
+    make_room,
     update_run,
 )
 
+from perfdrv.ansible.private_directory import private_directory
 from perfdrv.ansible.request import CLEANUP, CONCLUDE, RunRequest, json_vars
-from perfdrv.errors import EXIT_INTERRUPTED, EXIT_OK
+from perfdrv.errors import EXIT_INTERRUPTED, EXIT_OK, UsageError
 from perfdrv.execution.launch import Attempt, launch_attempt
 from perfdrv.execution.resume import require_at_rest
 from perfdrv.project import Project
 from perfdrv.runs.outcome import Outcome, read_outcome
-from perfdrv.runs.store import RunEntry, former_site
+from perfdrv.runs.store import RunEntry, former_site, read_entry
 from perfdrv.runs.tree import RunTree
 
 _NEVER_ENDED = {
@@ -29,17 +35,23 @@ _NEVER_ENDED = {
     "directory": None,
 }
 
+_NOT_NOTED = {"what": "no space is left for the run's directory, so nothing of this is noted in it"}
+
 
 def finalize(project: Project, entry: RunEntry, verbosity: int) -> Outcome:
     """Run the finalizers of a run's flow with the settings of that run.
 
     The run keeps the status it had: finalizing cleans up, it completes no test. A run that ended before its
-    settings were known has touched nothing, so it is only brought to an end, which is all there is to do.
+    settings were known has touched nothing, so it is only brought to an end, which is all there is to do. On a full
+    disk the finalizers run in a copy that is thrown away, so that what the run left in the cluster goes all the same.
 
     Raises:
         UsageError: somebody still works on the run.
     """
     require_at_rest(entry.directory)
+    make_room(entry.directory)
+    if is_full(entry.directory):
+        return _finalize_copy(project, entry, verbosity)
     flow = str(entry.document.get("flow", ""))
     before = _ended(entry)
     if not (entry.directory / "settings.yml").is_file():
@@ -69,6 +81,25 @@ def finalize(project: Project, entry: RunEntry, verbosity: int) -> Outcome:
         return {**former, "finalized": utc_now()} if outcome.status == "ok" else former
 
     return launch_attempt(request, clean_up, keep)
+
+
+def finalize_on_full_disk(request: RunRequest, outcome: Outcome) -> None:
+    """Run once more the finalizers of a run that failed where no space is left, so that they may have failed too."""
+    if outcome.status == "failed" and request.wants(CLEANUP) and not request.check and is_full(outcome.directory):
+        finalize(request.project, read_entry(outcome.directory), request.verbosity)
+
+
+def _finalize_copy(project: Project, entry: RunEntry, verbosity: int) -> Outcome:
+    """Finalize what says what the run was, without what it measured, in another place."""
+    with private_directory() as private:
+        copy = private.path / entry.id
+        shutil.copytree(
+            entry.directory, copy, ignore=shutil.ignore_patterns("artifacts", REPORT_FOLDER, "*.log", "stop")
+        )
+        if is_full(copy):
+            raise UsageError(f"No space is left for {entry.id}, nor for temporary files: free space, or set TMPDIR.")
+        outcome = finalize(project, read_entry(copy), verbosity)
+    return replace(outcome, directory=entry.directory, reason=outcome.reason or _NOT_NOTED)
 
 
 def _ended(entry: RunEntry) -> Outcome:

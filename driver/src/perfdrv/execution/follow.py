@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants, kill_descendants
-from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE, make_room
 
 from perfdrv.ansible.request import RunRequest
 from perfdrv.ansible.worker import AnsibleEvent
@@ -100,7 +101,11 @@ def ask_to_stop(run_directories: Iterable[Path]) -> None:
     """
     for directory in run_directories:
         path = directory / STOP_FILE
-        if not path.exists():
+        if path.exists():
+            continue
+        make_room(directory)
+        # on a full disk it stays empty, which says the same
+        with contextlib.suppress(OSError):
             path.write_text(f"asked at {utc_now():%Y-%m-%dT%H:%M:%SZ} by perfdrv\n", encoding="utf-8")
 
 

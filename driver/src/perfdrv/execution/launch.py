@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.base.provenance import command_line, git_state, versions
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     REACHED_FILE,
@@ -28,10 +29,10 @@ from perfdrv.ansible.private_directory import remove_leftovers
 from perfdrv.ansible.request import CLEANUP, CONCLUDE, RunRequest
 from perfdrv.ansible.supervised import adopt_orphans
 from perfdrv.ansible.workers import Finished, carry_out
+from perfdrv.errors import EXIT_FAILED
 from perfdrv.execution.follow import Follower
 from perfdrv.execution.interrupts import Interrupts
 from perfdrv.execution.settle import outcome_of
-from perfdrv.project import TOOLBOX_FLOW
 from perfdrv.runs.outcome import Outcome
 from perfdrv.runs.tree import RunTree
 from perfdrv.views.scene import Scene
@@ -74,14 +75,23 @@ def launch_attempt(
         hold(request.directory)
         try:
             number = len(begin_attempt(request.directory, facts)["attempts"])
-            with closing(Stage(request, interrupts)) as stage:
+            with contextlib.closing(Stage(request, interrupts)) as stage:
                 outcome = perform(Attempt(request, facts, stage, number))
             kept = keep(outcome) if keep else {}
-            end_attempt(request.directory, outcome.status, outcome.exit_code, outcome.reason, kept)
+            outcome = _end(outcome, kept)
         finally:
             release(request.directory)
         if begins and outcome.status == "refused" and not RunTree(request.directory).steps():
             shutil.rmtree(request.directory)
+    return outcome
+
+
+def _end(outcome: Outcome, kept: Mapping[str, Any]) -> Outcome:
+    """Write how the attempt ended; what cannot be written did not end well."""
+    try:
+        end_attempt(outcome.directory, outcome.status, outcome.exit_code, outcome.reason, kept)
+    except PerfError as error:
+        return replace(outcome, status="failed", exit_code=EXIT_FAILED, reason=outcome.reason or {"what": str(error)})
     return outcome
 
 
@@ -156,9 +166,8 @@ class Attempt:
 
     @property
     def has_finalizers(self) -> bool:
-        """Whether there may be something to clean up: without settings nothing was touched, a command has none."""
-        known = (self.request.directory / "settings.yml").is_file()
-        return known and self.request.flow != TOOLBOX_FLOW and self.request.wants(CLEANUP)
+        """Whether there may be something to clean up; before its settings are known a run touches nothing."""
+        return (self.request.directory / "settings.yml").is_file() and self.request.wants(CLEANUP)
 
     def clean_up(self, outcome: Outcome) -> None:
         """Run the finalizers, whatever the outcome so far is."""
@@ -172,7 +181,9 @@ class Attempt:
             and self.has_finalizers
             and all(each.interrupted for each in self._failures())
         ):
-            self.note({"finalized": utc_now()})
+            # on a full disk that is not known; to finalize once more does no harm
+            with contextlib.suppress(PerfError):
+                self.note({"finalized": utc_now()})
 
     def _failures(self) -> Sequence[Failure]:
         return failures_of(self.request.directory, self.number)

@@ -10,13 +10,14 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_group
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import ATTEMPT, CELL, PARENT
 from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import Cell, cells
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import values_of_run
 
 from perfdrv.ansible.request import CLEANUP, CONCLUDE, TEST, RunRequest, json_vars
-from perfdrv.errors import EXIT_INTERRUPTED, EXIT_OK
+from perfdrv.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK
 from perfdrv.execution.launch import Attempt, launch_attempt
 from perfdrv.execution.settle import settle
 from perfdrv.project import Project
@@ -55,7 +56,11 @@ class _Matrix:
             # nothing was touched, so there is nothing to clean up
             return self._first
         if self._first is None and self._request.wants(TEST):
-            self._test(jobs, done)
+            try:
+                self._test(jobs, done)
+            except (PerfError, OSError) as error:
+                # a cell without a directory, as on a full disk, is no reason to clean up nothing
+                self._keep(Outcome(self._request.directory, "failed", EXIT_FAILED, {"what": str(error)}))
         ended = self._ending()
         if not self._stop.killed:
             self._attempt.note_cleanup(ended)

@@ -18,6 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     begin_attempt,
     end_attempt,
     hold,
+    make_room,
     release,
     update_run,
 )
@@ -88,6 +89,7 @@ class RunLog:
         """A task failed; *command* is the one it belongs to."""
         # a full disk may keep it out of the file; a run in which something failed does not end well for that
         self._failed_first = self._failed_first or failure
+        make_room(self.directory)
         append_failure(self.directory, failure)
         for directory in self._with_those_around(command.directory) if command else ():
             if not (directory / "FAILURE").exists():

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import errno
 import fcntl
 import os
 import secrets
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +30,11 @@ STOP_FILE = "stop"
 # there once the cluster answered in the present attempt
 REACHED_FILE = "reached"
 REPORT_FOLDER = "report"
+# space for the last documents of an attempt, and for those of its finalizers
+RESERVE_FILE = ".reserve"
+_RESERVE_BYTES = 256 << 10
+# what one command may need for its documents
+_FULL_BYTES = 64 << 10
 
 # Closing any descriptor of a file ends all of a process's record locks on it: a file locked here is not opened again.
 _held: dict[Path, IO[str]] = {}
@@ -47,6 +54,8 @@ def new_run_directory(root: Path, flow: str) -> Path:
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
     try:
         root.mkdir(parents=True, exist_ok=True)
+        if is_full(root):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         while True:
             directory = root / f"{flow}-{stamp}-{secrets.token_hex(3)}"
             try:
@@ -56,6 +65,29 @@ def new_run_directory(root: Path, flow: str) -> Path:
             return directory
     except OSError as error:
         raise PerfError(f"cannot make a run directory below {root}: {error.strerror}; set PERF_RUNS_DIR") from error
+
+
+def is_full(directory: Path) -> bool:
+    """Whether there is no space left below *directory* for what a command has to write."""
+    return shutil.disk_usage(directory).free < _FULL_BYTES
+
+
+def make_room(directory: Path) -> None:
+    """Give back what an attempt keeps in reserve, where there is less than that."""
+    if shutil.disk_usage(directory).free < _RESERVE_BYTES:
+        (directory / RESERVE_FILE).unlink(missing_ok=True)
+
+
+def _keep_reserve(directory: Path) -> None:
+    if shutil.disk_usage(directory).free < 4 * _RESERVE_BYTES:
+        # what is there is needed
+        return
+    path = directory / RESERVE_FILE
+    try:
+        with path.open("wb") as stream:
+            os.posix_fallocate(stream.fileno(), 0, _RESERVE_BYTES)
+    except OSError:
+        path.unlink(missing_ok=True)
 
 
 def hold(directory: Path) -> None:
@@ -158,6 +190,7 @@ def begin_attempt(directory: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
         "attempts": attempts,
     }
     write_json(directory / RUN_FILE, document)
+    _keep_reserve(directory)
     return document
 
 
@@ -174,7 +207,7 @@ def last_written(directory: Path) -> str:
     for folder, folders, names in os.walk(directory):
         if folder == str(directory) and REPORT_FOLDER in folders:
             folders.remove(REPORT_FOLDER)
-        for name in names:
+        for name in set(names) - {RESERVE_FILE}:
             with contextlib.suppress(FileNotFoundError):
                 moments.append(Path(folder, name).lstat().st_mtime)
     return utc_text(datetime.datetime.fromtimestamp(max(moments), datetime.UTC))
@@ -200,6 +233,7 @@ def end_attempt(
     :param kept: keys of ``run.json`` that do not follow the attempt, as the status of a run that was only cleaned up.
     :param ended: when it ended; now, unless it is given.
     """
+    (directory / RESERVE_FILE).unlink(missing_ok=True)
     document = read_json(directory / RUN_FILE)
     ended = ended or utc_now()
     attempts = [dict(attempt) for attempt in document.get("attempts", [])]

@@ -1,0 +1,88 @@
+"""A disk that is full in the midst of a run: finalizers run, the last documents are written, and what to do is said."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .conftest import Driver
+
+KIB = 1 << 10
+
+
+@pytest.fixture
+def disk(driver: Driver) -> Iterator[Path]:
+    """The folder of all runs, as a small disk of its own."""
+    driver.runs.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(driver.runs)]
+    if subprocess.run(words, capture_output=True, check=False).returncode != 0:
+        pytest.skip("only root may mount a disk")
+    yield driver.runs
+    subprocess.run(["umount", "--lazy", str(driver.runs)], check=True)
+
+
+def fill(disk: Path) -> None:
+    """Leave no space at all."""
+    with (disk / "ballast").open("ab", buffering=0) as stream:
+        for size in (64 * KIB, KIB):
+            try:
+                while stream.write(bytes(size)) == size:
+                    pass
+            except OSError:
+                continue
+
+
+def test_a_disk_that_fills_up_in_mid_run_ends_it_in_order(disk: Path, driver: Driver) -> None:
+    process = driver.start("run", "demo", "-s", "demo_seconds=4")
+    driver.wait_for_sleep()
+    fill(disk)
+    ended = driver.end(process)
+    assert ended.code == 1, ended.out + ended.err
+    assert "No space left on device; free space" in ended.out
+    (run,) = disk.glob("demo-*")
+    document = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    assert (document["status"], document["exit_code"], document["ended"] is None) == ("failed", 1, False)
+    (cleaned,) = run.glob("*__cleanup/001__demo__tidy/status.json")
+    assert json.loads(cleaned.read_text(encoding="utf-8"))["status"] == "ok"
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_finalizers_run_also_when_what_was_kept_in_reserve_is_used_up(jobs: str, disk: Path, driver: Driver) -> None:
+    process = driver.start("run", "demo", "-s", "demo_seconds=[4, 5, 6]", "--jobs", jobs)
+    driver.wait_for_sleep()
+    while process.poll() is None:
+        fill(disk)
+        time.sleep(0.02)
+    ended = driver.end(process)
+    assert ended.code == 1, ended.out + ended.err
+    assert "No space left on device; free space" in ended.out
+    assert re.search(r"^\S+ ok +\d+__cleanup/001__demo__tidy", ended.out, re.MULTILINE), ended.out
+
+
+def test_a_killed_run_is_finalized_while_no_space_is_left(disk: Path, driver: Driver) -> None:
+    process = driver.start("run", "demo", "-s", "demo_seconds=60")
+    driver.wait_for_sleep()
+    process.kill()
+    process.wait()
+    fill(disk)
+    (run,) = disk.glob("demo-*")
+    (run / ".reserve").unlink()
+    fill(disk)
+    ended = driver("runs", "finalize", run.name)
+    assert ended.code == 0, ended.out + ended.err
+    assert "__cleanup/001__demo__tidy" in ended.out
+    assert "no space is left for the run's directory" in ended.out
+
+
+def test_no_run_begins_where_no_space_is_left(disk: Path, driver: Driver) -> None:
+    fill(disk)
+    ended = driver("run", "demo")
+    assert ended.code == 1
+    assert "No space left on device; set PERF_RUNS_DIR" in ended.err
+    assert [path.name for path in disk.iterdir()] == ["ballast"]
