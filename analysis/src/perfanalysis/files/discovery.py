@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import fcntl
+import io
 import os
 import re
 from collections import Counter
@@ -13,11 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from perfanalysis.errors import UsageError
+from perfanalysis.files.bounded import content, opened
 from perfanalysis.files.documents import Document, listing, mapping, parse_time, read_document, text_or_none
 from perfanalysis.files.findings import Finding
 
 OF_A_RUN = ("run.json", "status.json", "cell.json")
 """A run, a command or a cell has one of these itself."""
+LONGEST_FAILURE = 1 << 16
+"""Bytes of a failure's message that are read."""
 NUMBERED = re.compile(r"\d{3,}__")
 """How the folders in a run, a lane or a cell begin; they tell a run whose run.json was lost."""
 SKIPPED = {"report", "src"}
@@ -207,7 +211,7 @@ def _status(path: Path, document: Document) -> str:
     if status != "running" or document.get("ended"):
         return status
     try:
-        with path.open("rb") as stream:
+        with opened(path) as stream:
             fcntl.lockf(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return "interrupted"
@@ -226,10 +230,18 @@ def _commands(directory: Path, folders: list[tuple[Path, set[str]]]) -> tuple[tu
         document, more = read_document(folder / "status.json", "command", f"{where}/status.json")
         findings += more
         if document is not None:
-            failure = folder / "FAILURE"
-            text = failure.read_text(errors="replace") if "FAILURE" in files else None
+            text = _said(folder / "FAILURE") if "FAILURE" in files else None
             commands.append(_command(where, document, text))
     return tuple(sorted(commands, key=lambda command: command.started_s or 0.0)), findings
+
+
+def _said(path: Path) -> str:
+    """What a failure says, its beginning where somebody made it long; nothing where it cannot be read."""
+    try:
+        with opened(path) as stream:
+            return stream.read(LONGEST_FAILURE).decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def _command(where: str, document: Document, failure: str | None) -> Command:
@@ -304,10 +316,12 @@ def with_unique_names(places: Iterable[Place]) -> tuple[Place, ...]:
 
 def _timeline(path: Path) -> tuple[tuple[Span, ...], tuple[Finding, ...]]:
     try:
-        with path.open(newline="", encoding="utf-8", errors="replace") as stream:
-            rows = list(csv.DictReader(stream))
-    except OSError:
+        text = content(path).decode("utf-8", "replace")
+        rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    except FileNotFoundError:
         return (), (Finding("note", "timeline.csv", "the file is missing: the timeline shows commands only"),)
+    except (OSError, csv.Error) as error:
+        return (), (Finding("warning", "timeline.csv", f"the file cannot be read: {error}"),)
     return tuple(_span(row) for row in rows if row.get("kind")), ()
 
 

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from perfanalysis.files.bounded import content
 from perfanalysis.files.credentials import hide
 from perfanalysis.files.findings import Finding
 
@@ -48,8 +49,8 @@ def read_document(path: Path, kind: str, where: str) -> tuple[Document | None, t
 
 def _load(path: Path) -> object:
     if path.suffix == ".json":
-        return load_json(path.read_bytes())
-    return load_yaml(path.read_text(encoding="utf-8"))
+        return load_json(content(path))
+    return load_yaml(content(path).decode())
 
 
 def load_yaml(text: str) -> Any:

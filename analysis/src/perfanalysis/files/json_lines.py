@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from collections import deque
@@ -10,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from perfanalysis.files.bounded import LONGEST_LINE, Blocks, opened
 from perfanalysis.files.documents import load_json
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.tables import Column, TableSpec
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-BLOCK_BYTES = 1 << 20
 TAIL_BYTES = 1 << 20
 LARGEST_INTEGER = 2**63 - 1
 LARGEST_NUMBER = 10**300
@@ -45,19 +46,23 @@ def read_json_lines(path: Path, spec: TableSpec, where: str) -> tuple[pd.DataFra
         findings = (Finding("warning", where, "the last line is torn and was left out (1 line)"),)
     if size == 0:
         return spec.empty(), findings
+    blocks = Blocks(path, size)
     try:
-        frame = _read_fast(path, size, spec)
+        frame = _read_fast(blocks, spec)
     except pa.ArrowException:
-        frame, bad = _read_tolerant(path, size, spec)
+        frame, bad = _read_tolerant(blocks, spec)
         text = f"{bad} lines are not JSON objects of the declared types and were left out"
         if bad:
             findings += (Finding("error", where, text),)
+    if blocks.too_long:
+        text = f"{blocks.too_long} lines are longer than {LONGEST_LINE >> 20} MiB and were left out"
+        findings += (Finding("error", where, text),)
     return frame, findings
 
 
 def _whole_lines(path: Path) -> tuple[int, bool]:
     """Bytes of complete lines, and whether a torn line follows them. A last line may lack only its line end."""
-    with path.open("rb") as stream:
+    with opened(path) as stream:
         total = stream.seek(0, 2)
         start = max(0, total - TAIL_BYTES)
         stream.seek(start)
@@ -65,6 +70,9 @@ def _whole_lines(path: Path) -> tuple[int, bool]:
     if not tail or tail.endswith(b"\n"):
         return total, False
     end = tail.rfind(b"\n") + 1
+    if start and not end:
+        # as long as it is, it counts as one that is too long
+        return total, False
     try:
         load_json(tail[end:])
     except ValueError:
@@ -72,7 +80,7 @@ def _whole_lines(path: Path) -> tuple[int, bool]:
     return total, False
 
 
-def _read_fast(path: Path, size: int, spec: TableSpec) -> pd.DataFrame:
+def _read_fast(blocks: Blocks, spec: TableSpec) -> pd.DataFrame:
     """Arrow's reader, block by block, texts dictionary-encoded at once so that memory stays near the table's."""
     import pyarrow as pa
     import pyarrow.json as arrow_json
@@ -84,29 +92,12 @@ def _read_fast(path: Path, size: int, spec: TableSpec) -> pd.DataFrame:
         table = arrow_json.read_json(pa.BufferReader(block), read_options=read, parse_options=parse)
         return [_encode(_finite(_flat(batch))) for batch in table.to_batches()]
 
-    parts = list(_in_order(batches_of, _blocks(path, size)))
+    parts = list(_in_order(batches_of, blocks))
     table = pa.Table.from_batches([batch for part in parts for batch in part]).unify_dictionaries()
     del parts
     # column by column, each given up as soon as it is taken over: else there would be two of every one
     taken = table.to_pandas(types_mapper=_nullable_types().get, split_blocks=True, self_destruct=True)
     return spec.conform(taken)
-
-
-def _blocks(path: Path, size: int) -> Iterator[bytes]:
-    """The file's first bytes, in blocks that end with a line; the last one may lack its line end."""
-    rest: list[bytes] = []
-    with path.open("rb") as stream:
-        while size > 0 and (piece := stream.read(min(BLOCK_BYTES, size))):
-            size -= len(piece)
-            end = piece.rfind(b"\n") + 1
-            rest.append(piece[:end])
-            if end:
-                yield b"".join(rest)
-                rest = []
-            rest.append(piece[end:])
-    last = b"".join(rest)
-    if last:
-        yield last
 
 
 def _in_order(work: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
@@ -179,18 +170,17 @@ def _nullable_types() -> dict[Any, Any]:
     return {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
 
 
-def _read_tolerant(path: Path, size: int, spec: TableSpec) -> tuple[pd.DataFrame, int]:
+def _read_tolerant(blocks: Blocks, spec: TableSpec) -> tuple[pd.DataFrame, int]:
     import pandas as pd
 
     records: list[dict[str, Any]] = []
     bad = 0
-    with path.open("rb") as stream:
-        for line in stream.read(size).splitlines():
-            record = accept_line(line, spec)
-            if record is not None:
-                records.append(record)
-            elif line.strip():
-                bad += 1
+    for line in itertools.chain.from_iterable(map(bytes.splitlines, blocks)):
+        record = accept_line(line, spec)
+        if record is not None:
+            records.append(record)
+        elif line.strip():
+            bad += 1
     names = [column.name for column in spec.columns]
     return spec.conform(pd.DataFrame(records, columns=names)), bad
 

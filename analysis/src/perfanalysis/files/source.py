@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from perfanalysis.errors import UsageError
+from perfanalysis.files.bounded import LARGEST_LIST, content
 from perfanalysis.files.documents import Document, listing, load_json, read_document
 from perfanalysis.files.findings import Finding, Severity
 from perfanalysis.files.json_lines import accept, read_json_lines
@@ -96,7 +97,7 @@ class Source:
     def text(self, name: str, *, optional: bool = False) -> str | None:
         """A file's text, bytes that are not UTF-8 replaced; None with a finding when it cannot be read."""
         read: str | None = self._read(
-            name, lambda path: path.read_text(encoding="utf-8", errors="replace"), optional=optional
+            name, lambda path: content(path, LARGEST_LIST).decode("utf-8", "replace"), optional=optional
         )
         return read
 
@@ -106,7 +107,7 @@ class Source:
 
     def json(self, name: str, *, optional: bool = False) -> Any:
         """A JSON file's value; None with a finding when it cannot be read. `optional`: none when it is missing."""
-        return self._read(name, lambda path: load_json(path.read_bytes()), optional=optional)
+        return self._read(name, lambda path: load_json(content(path, LARGEST_LIST)), optional=optional)
 
     def _read(self, name: str, read: Callable[[Path], Any], *, optional: bool) -> Any:
         try:

@@ -10,6 +10,7 @@ from typing import Any
 
 from perfanalysis.drawing.blocks import Block, Failure, Link, Log, Note, Section, data_size
 from perfanalysis.drawing.charts import Figure
+from perfanalysis.files.bounded import content, opened
 from perfanalysis.files.discovery import Command, Run
 from perfanalysis.files.documents import load_json, mapping
 
@@ -86,7 +87,7 @@ def _place(run: Run, failed: _Failed) -> str:
 def _recorded(run: Run) -> list[_Failed]:
     """The failed tasks of the last attempt; what asked the run to stop stands behind what failed by itself."""
     try:
-        lines = (run.directory / FAILURES_FILE).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = content(run.directory / FAILURES_FILE).decode("utf-8", "replace").splitlines()
     except OSError:
         return []
     records = [record for record in (_parsed(line) for line in lines) if record]
@@ -186,7 +187,7 @@ def _log(run: Run, path: Path, what: str = "") -> Log:
 
 
 def _tail(path: Path) -> list[str]:
-    with path.open("rb") as stream:
+    with opened(path) as stream:
         size = stream.seek(0, 2)
         stream.seek(max(size - TAIL_BYTES, 0))
         text = stream.read().decode("utf-8", errors="replace")

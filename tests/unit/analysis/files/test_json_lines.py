@@ -77,7 +77,7 @@ def test_missing_and_empty_files_give_empty_tables(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("block", [7, 16, 64, 1 << 20])
 def test_lines_may_be_longer_than_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    monkeypatch.setattr("perfanalysis.files.json_lines.BLOCK_BYTES", block)
+    monkeypatch.setattr("perfanalysis.files.bounded.BLOCK_BYTES", block)
     lines = [f'{{"seen_s": {number}, "name": "{"n" * number}", "status": {number}}}\n' for number in range(40)]
     rows, findings = read(tmp_path, "".join(lines) + '{"seen_s": 40, "name": "torn')
     assert [row["status"] for row in rows] == list(range(40))
@@ -88,7 +88,7 @@ def test_lines_may_be_longer_than_blocks(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_file_of_several_blocks_keeps_its_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("perfanalysis.files.json_lines.BLOCK_BYTES", 4096)
+    monkeypatch.setattr("perfanalysis.files.bounded.BLOCK_BYTES", 4096)
     lines = [f'{{"seen_s": {number}, "name": "n{number % 7}", "status": {number}}}\n' for number in range(2000)]
     rows, _ = read(tmp_path, "".join(lines))
     assert [row["status"] for row in rows] == list(range(2000))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from perfanalysis.drawing.blocks import Cell, Field, Note, Section, Table, number
+from perfanalysis.files.bounded import content
 from perfanalysis.files.discovery import Marks, Place, marks_of
 from perfanalysis.files.documents import load_json, mapping
 from perfanalysis.files.tables import specs_of
@@ -82,7 +83,7 @@ def _marks(place: Place) -> Marks:
     path = place.directory / place.marker
     try:
         small = path.suffix == ".json" and path.stat().st_size <= MOST_MARKER_BYTES
-        return marks_of(mapping(load_json(path.read_bytes()))) if small else Marks()
+        return marks_of(mapping(load_json(content(path)))) if small else Marks()
     except (OSError, ValueError):
         return Marks()
 

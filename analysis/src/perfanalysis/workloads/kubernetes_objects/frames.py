@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from perfanalysis.files.bounded import LARGEST_LIST, content
 from perfanalysis.files.documents import parse_time, text_or_none
 from perfanalysis.files.tables import Kind, arrow_table
 from perfanalysis.workloads.kubernetes_objects import jobs, pods
@@ -70,7 +71,7 @@ def _test(source: Source) -> dict[str, Any]:
 
 def _items(source: Source, name: str) -> Iterable[Item]:
     try:
-        read = read_list(source.path(name).read_bytes())
+        read = read_list(content(source.path(name), LARGEST_LIST))
     except OSError as error:
         source.find("error", name, f"the file cannot be read: {error}")
         return ()

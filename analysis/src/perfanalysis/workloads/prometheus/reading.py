@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from perfanalysis.files.bounded import LARGEST_LIST, content
 from perfanalysis.files.discovery import MONITORING, Place
 from perfanalysis.files.documents import listing, load_json, number_or, text_or_none
 from perfanalysis.files.findings import Finding
@@ -131,7 +132,7 @@ def read_answer(path: Path, query: str | None = None) -> pd.DataFrame:
     Values of a series may be pairs of time and value, or a mapping from one to the other. Raises ValueError saying what
     is wrong with the file, OSError when it cannot be read.
     """
-    loaded = load_json(path.read_bytes())
+    loaded = load_json(content(path, LARGEST_LIST))
     return samples_of(loaded, query or path.stem)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from perfanalysis.files.bounded import opened
 from perfanalysis.files.documents import any_number, parse_time
 
 LONGEST = 100_000
@@ -36,7 +37,7 @@ class Line:
 
 def clean_lines(path: Path) -> Iterator[Line]:
     """Every piece of every line of a log. Raises OSError when the file cannot be read."""
-    with path.open("rb") as stream:
+    with opened(path) as stream:
         for number, raw in enumerate(stream, start=1):
             text = raw[: 4 * LONGEST].translate(None, CONTROL).decode("utf-8", errors="replace")[:LONGEST]
             if "\x1b" in text:

@@ -146,6 +146,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path, parse: Any) -> dict[str, Any]:
+    if path.exists() and not path.is_file():
+        # a pipe would be waited for
+        raise PerfError(f"cannot read {path}: it is no file")
     try:
         document = parse(path.read_text(encoding="utf-8"))
     except OSError as error:
