@@ -98,7 +98,7 @@ def test_a_role_has_only_the_agreed_files(role: Path) -> None:
     files = {path for path in found if re.fullmatch(r"files/\w+\.(py|yml|txt)", path)}
     others = {"meta/argument_specs.yml", "defaults/main.yml"} if role in COMMANDS else {"vars/main.yml"}
     assert {"meta/main.yml", "tasks/main.yml"} <= found
-    assert found - templates - tasks - files <= {"meta/main.yml", *others}
+    assert found - templates - tasks - files <= {"meta/main.yml", "meta/rights.yml", *others}
 
 
 @every_command

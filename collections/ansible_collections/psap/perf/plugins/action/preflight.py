@@ -3,13 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster import rights
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.modules.preflight import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+_ROLES = Path(__file__).resolve().parents[2] / "roles"
 
 
 class ActionModule(PerfAction):
@@ -27,6 +33,12 @@ class ActionModule(PerfAction):
         missing = [(version, kind) for version, kind in needed if not cluster.serves(version, kind)]
         if missing:
             raise ClusterError(lacking(cluster.server, missing, is_openshift=cluster.is_openshift()))
+        denied = rights.lacking(cluster, rights.rights(map(_given, context.args["rights"]), _rules_of))
+        if denied:
+            raise ClusterError(
+                f"the user of {cluster.server} lacks rights: {'; '.join(denied)}; have them granted by a Role or a "
+                "ClusterRole, or choose settings that need fewer"
+            )
         lab = cluster.lab() or {}
         facts = {
             "cluster": {"uid": cluster.uid(), "version": cluster.version(), "server": cluster.server},
@@ -35,6 +47,18 @@ class ActionModule(PerfAction):
             "emulated": _names(lab, "emulated"),
         }
         return VerbResult(values={"run_facts": facts, "openshift": cluster.is_openshift()})
+
+
+def _given(rule: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in rule.items() if value is not None}
+
+
+def _rules_of(role: str) -> list[dict[str, Any]]:
+    path = _ROLES / role / "meta" / "rights.yml"
+    if not path.exists():
+        raise UsageError(f"rights: the role {role} states none in meta/rights.yml")
+    rules: list[dict[str, Any]] = read_yaml(path)["rights"]
+    return rules
 
 
 def lacking(server: str, missing: Sequence[tuple[str, str]], *, is_openshift: bool) -> str:

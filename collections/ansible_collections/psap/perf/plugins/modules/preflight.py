@@ -25,6 +25,40 @@ options:
       api_version:
         description: Its API group and version; to be given if it is none of the known kinds.
         type: str
+  rights:
+    description:
+      - What the user must be allowed. All that is lacking is told at once. Kinds that the cluster does not serve need
+        no rights.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      role:
+        description: The rules in C(meta/rights.yml) of this role of the collection, instead of O(rights[].kinds).
+        type: str
+      kinds:
+        description: The kinds.
+        type: list
+        elements: str
+      api_version:
+        description: Their API group and version; to be given if they are none of the known kinds.
+        type: str
+      verbs:
+        description: Verbs of Kubernetes, such as V(create).
+        type: list
+        elements: str
+      namespaces:
+        description: In which namespaces; in all of them if none is given.
+        type: list
+        elements: str
+      absent:
+        description: Whether the right is needed only for those of the namespaces that are not there.
+        type: bool
+        default: false
+      when:
+        description: Whether the rule holds.
+        type: bool
+        default: true
   secrets:
     description: References of secrets that must be there, such as V(file:NAME).
     type: list

@@ -54,15 +54,44 @@ class Cluster:
         return str(asked.git_version)
 
     def uid(self) -> str | None:
-        """The uid of namespace kube-system, which identifies a cluster."""
-        found = self.get(Query("v1", "Namespace", name="kube-system"))
+        """The uid of namespace kube-system, which identifies a cluster; None for a user who may not look."""
+        found = self._readable(Query("v1", "Namespace", name="kube-system"))
         return str(found["metadata"]["uid"]) if found else None
 
     def lab(self) -> dict[str, str] | None:
-        """What the lab says of itself, or None on a real cluster."""
+        """What the lab says of itself, to every user; None on a real cluster."""
         namespace, name = LAB_CONFIG_MAP
-        found = self.get(Query("v1", "ConfigMap", namespace=namespace, name=name))
+        found = self._readable(Query("v1", "ConfigMap", namespace=namespace, name=name))
         return dict(found.get("data") or {}) if found else None
+
+    def is_visible(self, query: Query) -> bool:
+        """Whether the object that *query* names is there, as far as the user may know."""
+        return self._readable(query) is not None
+
+    def _readable(self, query: Query) -> Manifest | None:
+        try:
+            return self.get(query)
+        except _ForbiddenError:
+            return None
+
+    def may(self, verb: str, query: Query) -> bool:
+        """Whether the user may do *verb*, such as ``create``, with what *query* describes."""
+        group, _slash, version = query.api_version.rpartition("/")
+        asked = {
+            "verb": verb,
+            "group": group,
+            "version": version,
+            "resource": self._resource(query.api_version, query.kind).name,
+            "namespace": query.namespace,
+            "name": query.name,
+        }
+        create = kubernetes.client.AuthorizationV1Api(self._api).create_self_subject_access_review
+        body = {"spec": {"resourceAttributes": {name: value for name, value in asked.items() if value}}}
+        # asking changes nothing
+        answer = self._answer(
+            f"asking whether we may {verb} {query}", lambda: create(body, _request_timeout=_REQUEST_TIMEOUT_S)
+        )
+        return bool(answer.status.allowed)
 
     def serves(self, api_version: str, kind: str) -> bool:
         """Whether the cluster knows the kind: its CRD is there."""
@@ -326,13 +355,17 @@ class _DeniedError(ClusterError):
     """The server does not know us, or does not let us."""
 
 
+class _ForbiddenError(_DeniedError):
+    """The server does not let us."""
+
+
 class InvalidError(ClusterError):
     """The server does not take the object as it is, or not in place of the one it has."""
 
 
 _REFUSALS: dict[int, type[ClusterError]] = {
     401: _DeniedError,
-    403: _DeniedError,
+    403: _ForbiddenError,
     404: _NotFoundError,
     422: InvalidError,
 }
