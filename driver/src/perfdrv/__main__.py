@@ -6,11 +6,15 @@ Everything is imported within `main`, where a Ctrl-C is no traceback.
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from collections.abc import Callable
+from types import FrameType
 
 from perfdrv.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, exit_code_of
 
 PROGRAM = "perfdrv"
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -19,11 +23,24 @@ def main(arguments: list[str] | None = None) -> int:
         # folders and settings are UTF-8, whatever a C locale with PYTHONUTF8=0 says of them
         environment = os.environ | {"PYTHONUTF8": "1"}
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)  # noqa: S606  itself, once more
+    # where no run counts them, each of these is a Ctrl-C
+    _meet_signals(signal.default_int_handler)
     try:
         return _run(arguments)
     except KeyboardInterrupt:
         # before click could hear of it, or after
         return _say("interrupted", EXIT_INTERRUPTED)
+    finally:
+        if arguments is None:
+            # how it ends is settled, and the interpreter would tell of a further one with a traceback
+            _meet_signals(signal.SIG_IGN)
+
+
+def _meet_signals(handler: Callable[[int, FrameType | None], object] | signal.Handlers) -> None:
+    for number in _SIGNALS:
+        # nohup(1) had this one ignored
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def _run(arguments: list[str] | None) -> int:

@@ -29,6 +29,8 @@ def test_the_first_ctrl_c_lets_finalizers_run(jobs: str, driver: Driver, gone: G
     ended = driver.end(process)
     assert ended.code == 130, ended.out + ended.err
     assert "stopping: finalizers run; Ctrl-C again to stop at once" in ended.out
+    assert "what  the run was asked to stop" in ended.out
+    assert "runs finalize" not in ended.out
     assert driver.document()["status"] == "interrupted"
     assert driver.document()["attempts"][0]["status"] == "interrupted"
     steps = driver.steps()
@@ -45,6 +47,18 @@ def test_sigterm_is_a_request_to_stop_too(driver: Driver) -> None:
     process.send_signal(signal.SIGTERM)
     assert driver.end(process).code == 130
     assert driver.cleaned() == ["ok"]
+
+
+def test_any_number_of_sigterm_ends_with_130_and_whole_documents(driver: Driver, gone: Gone) -> None:
+    process = driver.start(*LONG, "1")
+    driver.wait_for_sleep()
+    while process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.02)
+    assert driver.end(process).code == 130
+    document = driver.document()
+    assert (document["status"], document["attempts"][0]["status"]) == ("interrupted", "interrupted")
+    gone("")
 
 
 def test_ctrl_c_while_ansible_starts_is_not_lost(driver: Driver) -> None:

@@ -98,4 +98,5 @@ class _Matrix:
 
     def _keep(self, outcome: Outcome) -> None:
         if self._first is None and outcome.status != "ok":
-            self._first = outcome
+            # what a cell came to is what the run came to
+            self._first = replace(outcome, directory=self._request.directory)

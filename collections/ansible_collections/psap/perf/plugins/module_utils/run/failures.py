@@ -42,6 +42,10 @@ class Failure:
 
     def reason(self) -> dict[str, Any]:
         """As ``run.json`` has it."""
+        if self.interrupted:
+            # what happened is that somebody stopped the run; the task is where it was by then
+            stopped = {"what": "the run was asked to stop", "where": f"{self.what}, {self.where}", "why": ""}
+            return {**stopped, "directory": self.directory, "exit_code": self.exit_code, "kind": self.kind}
         keys = ("what", "where", "why", "directory", "exit_code", "kind")
         return {key: value for key, value in asdict(self).items() if key in keys}
 
