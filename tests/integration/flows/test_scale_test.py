@@ -42,6 +42,8 @@ def test_the_smoke_preset_accounts_for_every_workload_and_leaves_nothing(shared_
     played = _play(shared_lab, tmp_path, "-e", "@presets/smoke.yml")
     assert played.returncode == 0, played.stdout + played.stderr
     run = _run(tmp_path)
+    said = f"run     {run}\nreport  make it with: perfanalysis report {run}\n"
+    assert said in played.stdout
     document = _document(run / "run.json")
     assert (document["status"], document["lab"], document["presets"]) == ("ok", shared_lab.name, ["smoke"])
     assert "pods" in document["simulated"]

@@ -20,6 +20,7 @@ requirements:
 
 import atexit
 import os
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -43,6 +44,8 @@ from ansible_collections.psap.perf.plugins.plugin_utils.command_tracker import O
 from ansible_collections.psap.perf.plugins.plugin_utils.run_log import RunLog
 
 _OPENING = "psap.perf.command"
+# the playbook of a single command, of which there is nothing to report
+TOOLBOX_FLOW = "toolbox"
 
 
 class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no types
@@ -59,6 +62,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         self._log: RunLog | None = None
         self._log_file: RunLogFile
         self._main_process = os.getpid()
+        self._flow = ""
         self._failed_items: dict[tuple[str, str], Any] = {}
 
     @property
@@ -80,6 +84,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
     def _begin(self, flow: str) -> None:
         environment = _environment(flow)
         environment.write()
+        self._flow = flow
         self._log = RunLog.begin(environment, _facts(flow, environment))
         self._log_file = log_to(environment.directory / "ansible.log")
         atexit.register(self._ended_early)
@@ -131,12 +136,23 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         self.log.ended(
             any(stats.summarize(host)["failures"] or stats.summarize(host)["unreachable"] for host in stats.processed)
         )
+        self._tell_where(self.log)
         self._log = None
 
     def _ended_early(self) -> None:
         """Ansible leaves without its statistics after an error of the playbook itself, and after a signal."""
         if self._log is not None and os.getpid() == self._main_process:
             self._log.ended_early(self._log_file.last_error)
+            self._tell_where(self._log)
+
+    def _tell_where(self, log: RunLog) -> None:
+        """Where the run is and how to make its report, which a driver says and does itself."""
+        if log.part_of_attempt or log.environment.parent:
+            return
+        place = os.path.relpath(log.directory) if log.directory.is_relative_to(Path.cwd()) else str(log.directory)
+        self._display.display(f"run     {place}")
+        if self._flow != TOOLBOX_FLOW:
+            self._display.display(f"report  make it with: perfanalysis report {shlex.quote(place)}")
 
     def _worker_died(self, host: Any, task: Any, code: int) -> None:
         """The process that carried out a task on a host is gone, so there will be no result, and the playbook ends."""

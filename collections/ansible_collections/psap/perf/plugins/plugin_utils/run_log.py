@@ -39,7 +39,7 @@ class RunLog:
         """Use :meth:`begin`."""
         self.environment = environment
         self.directory = environment.directory
-        self._part_of_attempt = part_of_attempt
+        self.part_of_attempt = part_of_attempt
         self._tracker = CommandTracker(self._command_ended)
         self._play: tuple[str, str] | None = None
         self._task_started: dict[str, str] = {}
@@ -127,7 +127,7 @@ class RunLog:
 
     def _end(self, status: str, reason: Mapping[str, Any] | None, exit_code: int) -> None:
         self._end_play()
-        if self._part_of_attempt:
+        if self.part_of_attempt:
             return
         end_attempt(self.directory, status, exit_code, reason)
         release(self.directory)
