@@ -104,10 +104,13 @@ def test_command_txt_runs_the_command_again(shared_lab: Lab, tmp_path: Path) -> 
     played = shared_lab.run(tmp_path, "ansible-playbook", *words)
     assert played.returncode == 0, played.stdout + played.stderr
     (first,) = tmp_path.iterdir()
+    line = first / "001__nfd__has_gpu_nodes" / "command.txt"
+    assert f'"perf_kubeconfig": "{shared_lab.kubeconfig}", "perf_kube_context": "' in line.read_text()
     again = subprocess.run(
-        ["sh", str(first / "001__nfd__has_gpu_nodes" / "command.txt")],
+        ["sh", str(line)],
         cwd=tmp_path,
-        env=shared_lab.environment(tmp_path),
+        # whatever lab or cluster is the usual one by then
+        env={**shared_lab.environment(tmp_path), "PERF_LAB": "another"},
         capture_output=True,
         text=True,
         check=False,

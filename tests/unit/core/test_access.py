@@ -154,3 +154,28 @@ def test_k8s_auth_host_comes_before_kubeconfig_as_for_modules(monkeypatch: pytes
     monkeypatch.setenv("K8S_AUTH_HOST", "https://one.test")
     monkeypatch.setenv("KUBECONFIG", "other")
     assert Access.from_variables({"perf_kubeconfig": ""}).module_options() == {}
+
+
+def _kubeconfig(path: Path, current: str | None) -> Path:
+    cluster = {"name": "c", "cluster": {"server": "https://10.0.0.1:6443"}}
+    contexts = [{"name": name, "context": {"cluster": "c", "user": "u"}} for name in ("one", "two")]
+    document = {"clusters": [cluster], "contexts": contexts, "users": [{"name": "u", "user": {"token": "hush"}}]}
+    path.write_text(yaml.safe_dump({**document, **({"current-context": current} if current else {})}))
+    return path
+
+
+def test_a_cluster_is_named_for_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("K8S_AUTH_HOST", "KUBERNETES_SERVICE_HOST"):
+        monkeypatch.delenv(name, raising=False)
+    _kubeconfig(tmp_path / "config", "two")
+    monkeypatch.chdir(tmp_path)
+    path = str(tmp_path / "config")
+    assert Access("config").variables() == {"perf_kubeconfig": path, "perf_kube_context": "two"}
+    assert Access("config", "one").variables() == {"perf_kubeconfig": path, "perf_kube_context": "one"}
+    with pytest.raises(ClusterError, match="does not exist"):
+        Access("nowhere").variables()
+    _kubeconfig(tmp_path / "config", None)
+    with pytest.raises(ClusterError, match="cannot be read as one"):
+        Access("config").variables()
+    monkeypatch.setenv("K8S_AUTH_HOST", "https://10.0.0.1:6443")
+    assert Access().variables() == {}

@@ -11,7 +11,8 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_json, write_text, write_yaml
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import Interrupted, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import Interrupted, PerfError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_command
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
@@ -95,10 +96,19 @@ class ActionModule(PerfAction):
 def _rerun(environment: RunEnvironment, context: VerbContext, role: str, arguments: dict[str, Any]) -> str:
     """A shell line that runs the command alone, with these arguments; a lane exists only in its flow."""
     host = context.variables.get(LANE_OF, context.host)
-    values = {"perf_command": role, "perf_command_host": host, **arguments}
+    values = {"perf_command": role, "perf_command_host": host, **_cluster(context), **arguments}
     inventory = [word for source in environment.inventory for word in ("-i", source)]
     words = ["ansible-playbook", "playbooks/toolbox.yml", *inventory, "-e", json.dumps(values)]
     return f"cd {shlex.quote(str(environment.project))} && {shlex.join(words)}\n"
+
+
+def _cluster(context: VerbContext) -> dict[str, str]:
+    """By which kubeconfig and context the command knows its cluster, if it has one."""
+    try:
+        return Access.from_variables(context.variables).variables()
+    except PerfError:
+        # the verb that needs a cluster says what is wrong with it
+        return {}
 
 
 def _short(role: Any) -> str:

@@ -20,6 +20,8 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError, short
 from ansible_collections.psap.perf.plugins.module_utils.cluster.kubeconfigs import kubeconfig_files
 
+_DEFAULT = "~/.kube/config"
+
 
 @dataclass(frozen=True, slots=True)
 class Access:
@@ -53,6 +55,23 @@ class Access:
         """The same as options of kubernetes.core's modules; what they find out as we do is left to them."""
         options = {"kubeconfig": self.kubeconfig, "context": self.context, "proxy": self.proxy}
         return {name: value for name, value in options.items() if value}
+
+    def variables(self) -> dict[str, str]:
+        """The variables that name the same cluster whatever the environment and the current context will be; empty
+        where no kubeconfig says which it is.
+
+        :raises ClusterError: when there is none, or it cannot be read.
+        """
+        if self.kubeconfig is None and (os.environ.get("K8S_AUTH_HOST") or os.environ.get("KUBERNETES_SERVICE_HOST")):
+            return {}
+        kubeconfig = os.pathsep.join(str(path.absolute()) for path in kubeconfig_files(self.kubeconfig or _DEFAULT))
+        if self.context is not None:
+            return {"perf_kubeconfig": kubeconfig, "perf_kube_context": self.context}
+        try:
+            _contexts, current = kubernetes.config.list_kube_config_contexts(kubeconfig)
+            return {"perf_kubeconfig": kubeconfig, "perf_kube_context": str(current["name"])}
+        except (kubernetes.config.ConfigException, yaml.YAMLError, OSError, TypeError, AttributeError) as error:
+            raise ClusterError(f"the kubeconfig {kubeconfig} cannot be read as one: {short(error)}") from error
 
 
 @contextlib.contextmanager
