@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from kubernetes import client, config, dynamic
 from tests.integration.conftest import Lab
 
 USER = "few-rights"
-NAMESPACE = "by-few-rights"
 GROUP = "rbac.authorization.k8s.io"
 POD_GROUPS = "scheduling.k8s.io/v1alpha2"
 
@@ -31,6 +31,7 @@ class Cluster:
         self._rbac = client.RbacAuthorizationV1Api(self._api)
         self.core = client.CoreV1Api(self._api)
         self.kubeconfig = folder / "kubeconfig"
+        self.namespace = f"{USER}-{uuid.uuid4().hex[:8]}"
         self._document = yaml.safe_load(lab.kubeconfig.read_text())
 
     def add_user(self) -> None:
@@ -73,22 +74,22 @@ class Cluster:
             if role.metadata.name.startswith(USER):
                 self._rbac.delete_namespaced_role(role.metadata.name, "default")
                 self._rbac.delete_namespaced_role_binding(role.metadata.name, "default")
-        self.core.delete_namespace(NAMESPACE)
+        self.core.delete_namespace(self.namespace)
 
 
 @pytest.fixture(name="cluster")
 def _cluster(shared_lab: Lab, tmp_path: Path) -> Iterator[Cluster]:
     made = Cluster(shared_lab, tmp_path)
-    made.core.create_namespace({"metadata": {"name": NAMESPACE}})
+    made.core.create_namespace({"metadata": {"name": made.namespace}})
     made.add_user()
     yield made
     made.forget()
 
 
-def run(lab: Lab, cluster: Cluster, runs: Path) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
-    """Run the main flow as the user; what it said, and its run.json."""
-    settings = {"scale_test_namespace": NAMESPACE, "perf_kubeconfig": str(cluster.kubeconfig)}
-    words = ["run", "scale_test", "-i", "lab", "-p", "smoke", "-e", json.dumps(settings)]
+def run(lab: Lab, cluster: Cluster, runs: Path, flow: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+    """Run a flow as the user; what it said, and its run.json."""
+    settings = {f"{flow}_namespace": cluster.namespace, "perf_kubeconfig": str(cluster.kubeconfig)}
+    words = ["run", flow, "-i", "lab", "-p", "lab", "-p", "smoke", "-e", json.dumps(settings)]
     played = lab.run(runs, "perfdrv", *words)
     (path,) = runs.glob("*/run.json")
     document: dict[str, Any] = json.loads(path.read_text())
@@ -103,17 +104,18 @@ def lacking(document: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [(each[1], each[2], each[3] or "") for each in found if each]
 
 
+@pytest.mark.parametrize("flow", ["scale_test", "fine_tuning"])
 def test_who_has_the_rights_that_are_told_at_once_can_run_the_flow(
-    shared_lab: Lab, cluster: Cluster, tmp_path: Path
+    shared_lab: Lab, cluster: Cluster, tmp_path: Path, flow: str
 ) -> None:
-    _played, refused = run(shared_lab, cluster, tmp_path / "none")
+    _played, refused = run(shared_lab, cluster, tmp_path / "none", flow)
     assert (refused["status"], refused["exit_code"]) == ("failed", 3)
     told = lacking(refused)
     assert len(told) > 5
     cluster.allow(told[1:])
-    _played, fewer = run(shared_lab, cluster, tmp_path / "fewer")
+    _played, fewer = run(shared_lab, cluster, tmp_path / "fewer", flow)
     assert lacking(fewer) == told[:1]
     cluster.allow(told[:1])
-    played, document = run(shared_lab, cluster, tmp_path / "all")
+    played, document = run(shared_lab, cluster, tmp_path / "all", flow)
     assert played.returncode == 0, played.stdout + played.stderr
     assert document["lab"] == shared_lab.name
