@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import click
+from click.shell_completion import get_completion_class
+
+PROGRAM = "perfanalysis"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +21,9 @@ class Lazy:
 
 
 class LazyGroup(click.Group):
-    """A group over a table of names, each a command's place or a group of its own."""
+    """A group over a table of names, each a command's place, a command or a group of its own."""
 
-    def __init__(self, name: str, table: Mapping[str, Lazy | LazyGroup], about: str) -> None:
+    def __init__(self, name: str, table: Mapping[str, Lazy | click.Command], about: str) -> None:
         super().__init__(name, help=about, no_args_is_help=True)
         self.table = table
 
@@ -42,7 +45,11 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing any of them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, self.table[name].help or "") for name in self.list_commands(ctx)])
+            formatter.write_dl([(name, _first_line(self.table[name])) for name in self.list_commands(ctx)])
+
+
+def _first_line(entry: Lazy | click.Command) -> str:
+    return (entry.help or "").partition("\n")[0]
 
 
 IMPORT = LazyGroup(
@@ -79,7 +86,26 @@ HISTORY = LazyGroup(
     },
     "Keep the results of many runs: a folder of one JSON document a run, which is only ever added to.",
 )
-COMMANDS: Mapping[str, Lazy | LazyGroup] = {
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+def completion(shell: str) -> None:
+    """Print the completion script of a shell.
+
+    \b
+    bash:  eval "$(perfanalysis completion bash)"
+    zsh:   eval "$(perfanalysis completion zsh)"
+    fish:  perfanalysis completion fish | source
+    """
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise click.UsageError(f"click knows no completion for {shell}")
+    click.echo(kind(cli, {}, PROGRAM, f"_{PROGRAM.upper()}_COMPLETE").source())
+
+
+COMMANDS: Mapping[str, Lazy | click.Command] = {
+    "completion": completion,
     "compare": Lazy("verdicts.comparison.commands:compare_command", "Compare runs, or the cells of one."),
     "history": HISTORY,
     "import": IMPORT,
@@ -99,7 +125,7 @@ COMMANDS: Mapping[str, Lazy | LazyGroup] = {
 }
 
 cli = LazyGroup(
-    "perfanalysis",
+    PROGRAM,
     COMMANDS,
     "Analyse run directories of psap.perf: tables, KPIs, plots and a report that opens from disk.",
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -142,3 +144,64 @@ print([name for name in {HEAVY} if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of three runs, the newest of which was refused."""
+    folder = tmp_path / "runs"
+    small = write_run(tmp_path, [Shape(workloads=5, nodes=2, duration=1.0)])
+    for name, status in (
+        ("tune-20260101T000000Z-aaa111", "ok"),
+        ("scale-20260102T000000Z-bbb222", "failed"),
+        ("scale-20260103T000000Z-ccc333", "refused"),
+    ):
+        shutil.copytree(small, folder / name)
+        document = json.loads((folder / name / "run.json").read_text())
+        (folder / name / "run.json").write_text(json.dumps({**document, "id": name, "status": status}))
+    monkeypatch.setenv("PERF_RUNS_DIR", str(folder))
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("latest", "scale-20260102T000000Z-bbb222"), ("tune", "tune-20260101T000000Z-aaa111")],
+)
+def test_a_run_is_named_as_perfdrv_names_it(runs: Path, name: str, meant: str) -> None:
+    assert run(["kpi", name]) == 0
+    assert (runs / meant / "report" / "kpis.json").is_file()
+
+
+def test_a_name_of_several_runs_is_refused(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["kpi", "scale-2026"]) == 2
+    said = capsys.readouterr().err
+    assert "scale-2026 is the beginning of 2 runs: scale-20260103T000000Z-ccc333, scale-20260102" in said
+    assert run(["kpi", str(runs / "scale")]) == 2
+
+
+def test_runs_are_compared_by_their_ids(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["compare", "tune-20260101T000000Z-aaa111", "latest"]) == 0
+    assert (runs / "scale-20260102T000000Z-bbb222" / "report" / "comparison.json").is_file()
+    assert run(["compare", "tune", "latest"]) == 2
+    assert "tune" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("runs")
+def test_the_shell_completes_commands_and_runs() -> None:
+    def offered(*words: str) -> list[str]:
+        environment = {**os.environ, "_PERFANALYSIS_COMPLETE": "bash_complete", "COMP_CWORD": str(len(words))}
+        environment["COMP_WORDS"] = " ".join(("perfanalysis", *words))
+        command = [sys.executable, "-m", "perfanalysis"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        return done.stdout.split()
+
+    assert offered("rep") == ["plain,report"]
+    assert offered("report", "sc") == ["plain,scale-20260103T000000Z-ccc333", "plain,scale-20260102T000000Z-bbb222"]
+    assert offered("compare", "tune-20260101T000000Z-aaa111", "lat") == ["plain,latest"]
+    assert offered("report", "./x") == ["file,./x"]
+
+
+def test_the_script_for_a_shell_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["completion", "bash"]) == 0
+    assert "_PERFANALYSIS_COMPLETE=bash_complete" in capsys.readouterr().out

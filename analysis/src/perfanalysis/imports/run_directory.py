@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import Any
 from perfanalysis.errors import UsageError
 from perfanalysis.files.documents import Document, iso, write_bytes, write_json, write_text
 from perfanalysis.files.findings import Finding
+from perfanalysis.files.runs_folder import runs_folder
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def write_run_directory(imported: Imported, into: Path | None) -> Path:
         for name, content in contents.items()
     }
     name = run_id(imported.flow, imported.started_s, hashes)
-    run = new_place(into if into is not None else runs_directory() / name)
+    run = new_place(into if into is not None else runs_folder() / name)
     for folder, contents in files.items():
         for file, content in contents.items():
             write_bytes(run / folder / "artifacts" / file, content)
@@ -102,11 +102,6 @@ def write_run_directory(imported: Imported, into: Path | None) -> Path:
         {**run_document(name, imported.flow, imported.started_s, imported.ended_s, origin), **_run_facts(imported)},
     )
     return run
-
-
-def runs_directory() -> Path:
-    """Where runs are made unless another place is given."""
-    return Path(os.environ.get("PERF_RUNS_DIR", "runs"))
 
 
 def run_id(flow: str, started_s: float | None, hashes: Mapping[str, str]) -> str:

@@ -15,14 +15,14 @@ from perfanalysis.results.history.documents import history_document
 from perfanalysis.results.history.folder import add, documents_of, merge
 from perfanalysis.results.scrubbing import read_rules, scrub
 from perfanalysis.workloads.kinds import Kinds
-from perfanalysis.workloads.options import WORKLOADS
+from perfanalysis.workloads.options import RUNS, WORKLOADS
 from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run
 
 FOLDER = click.argument("folder", type=click.Path(path_type=Path))
 
 
 @click.command("add")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@RUNS
 @click.option("--into", "folder", required=True, type=click.Path(path_type=Path), help="The history's folder.")
 @WORKLOADS
 def add_command(runs: tuple[Path, ...], folder: Path, kinds: Kinds) -> None:

@@ -14,7 +14,7 @@ from perfanalysis.verdicts.comparison.sides import sides_of, sides_of_cells
 from perfanalysis.verdicts.comparison.texts import console_for_output, print_comparison
 from perfanalysis.verdicts.comparison.write import write_comparison
 from perfanalysis.workloads.kinds import Kinds
-from perfanalysis.workloads.options import PERCENTILES, PNG, SVG, WORKLOADS, image_formats
+from perfanalysis.workloads.options import PERCENTILES, PNG, RUNS_OR_IDS, SVG, WORKLOADS, image_formats
 from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run, report_directory
 
@@ -35,7 +35,7 @@ def share(text: str) -> float:
 
 
 @click.command("compare")
-@click.argument("runs", nargs=-1, required=True)
+@RUNS_OR_IDS
 @click.option(
     "--history",
     "histories",

@@ -27,7 +27,7 @@ from perfanalysis.verdicts.regression.watched import (
 )
 from perfanalysis.verdicts.regression.write import regress_run
 from perfanalysis.workloads.kinds import Kinds
-from perfanalysis.workloads.options import OUTPUT, PNG, SVG, WORKLOADS, image_formats
+from perfanalysis.workloads.options import OUTPUT, PNG, RUN_OR_ID, SVG, WORKLOADS, image_formats
 
 
 def pair(text: str) -> tuple[str, str]:
@@ -39,7 +39,7 @@ def pair(text: str) -> tuple[str, str]:
 
 
 @click.command("regress")
-@click.argument("run")
+@RUN_OR_ID
 @click.option("--history", "folder", required=True, type=click.Path(path_type=Path), help="The history's folder.")
 @click.option(
     "--method",
