@@ -10,6 +10,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,11 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, configured, connect
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import load_endpoint
+from perflab.control_plane import certificates
 from perflab.control_plane.certificates import Authority, Pair
+
+from tests.http_servers import Quiet
 
 _KINDS = {"resources": [{"kind": "Node", "name": "nodes", "namespaced": False, "verbs": ["get"]}]}
 
@@ -44,13 +49,15 @@ class _Kinds(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def _api_server(authority: Authority) -> Iterator[str]:
-    """A server that wants a client certificate of *authority*."""
+def _api_server(
+    authority: Authority, handler: type[BaseHTTPRequestHandler] = _Kinds, *, wanted: bool = True
+) -> Iterator[str]:
+    """A server with a certificate of *authority*, which refuses to talk to who has none of it where one is *wanted*."""
     pair = authority.issue_server("server", [])
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(authority.pair.certificate))
     context.load_cert_chain(pair.certificate, pair.key)
-    context.verify_mode = ssl.CERT_REQUIRED
-    server = _Server(("127.0.0.1", 0), _Kinds)
+    context.verify_mode = ssl.CERT_REQUIRED if wanted else ssl.CERT_NONE
+    server = _Server(("127.0.0.1", 0), handler)
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
@@ -123,6 +130,42 @@ def test_certificates_that_are_none_are_said_to_be_unusable(tmp_path: Path, scra
     with pytest.raises(ClusterError, match=r"the certificates for https://127.0.0.1:1 cannot be used: .*; renew"):
         Cluster(access)
     assert list(scratch.iterdir()) == []
+
+
+class _Unknown(Quiet, BaseHTTPRequestHandler):
+    """Knows nobody, and does not say why, as an API server does."""
+
+    def do_GET(self) -> None:
+        self.send_response(401)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
+@pytest.mark.parametrize("days", [-1, 1], ids=["expired", "good"])
+def test_an_expired_client_certificate_is_why_a_server_does_not_know_us(
+    days: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = Authority(tmp_path / "authority")
+    until = datetime.now(UTC) + timedelta(days=days)
+    with _api_server(authority, _Unknown, wanted=False) as server:
+        monkeypatch.setattr(certificates, "_TOLERANCE", timedelta(days=2))
+        monkeypatch.setattr(certificates, "_VALID", timedelta(days=days))
+        trust = {"certificate-authority-data": _inline(authority.pair.certificate)}
+        cluster = Cluster(_access(tmp_path, {"server": server, **trust}, authority.issue_client("user", "me")))
+        with pytest.raises(ClusterError, match="401") as caught:
+            cluster.serves("v1", "Node")
+        cluster.close()
+    told = f": the client certificate expired on {until:%Y-%m-%d} at "
+    assert (told in str(caught.value)) == (days < 0)
+
+
+@pytest.mark.parametrize("server", ["https://me:hush@127.0.0.1:1/path", "https://hush@127.0.0.1:1/path"])
+def test_an_address_with_a_password_is_refused_without_showing_it(server: str, tmp_path: Path) -> None:
+    access = _access(tmp_path, {"server": server}, Authority(tmp_path / "authority").issue_client("user", "me"))
+    for read in (lambda: Cluster(access), lambda: load_endpoint(access.kubeconfig)):
+        with pytest.raises(ClusterError, match=r"at https://127.0.0.1:1/path has a user name or a password") as caught:
+            read()
+        assert "hush" not in str(caught.value)
 
 
 def test_without_a_place_for_a_moment_the_place_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

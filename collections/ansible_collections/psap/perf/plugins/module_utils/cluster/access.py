@@ -8,6 +8,7 @@ import ssl
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ import urllib3
 import urllib3.util.ssl_
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError, short
-from ansible_collections.psap.perf.plugins.module_utils.cluster.kubeconfigs import kubeconfig_files
+from ansible_collections.psap.perf.plugins.module_utils.cluster.kubeconfigs import checked_server, kubeconfig_files
+from cryptography.x509 import load_pem_x509_certificate
 
 _DEFAULT = "~/.kube/config"
 
@@ -110,6 +112,18 @@ def connect(access: Access) -> Any:
     return api
 
 
+def expiry_advice(access: Access) -> str:
+    """When the client certificate of *access* expired, and what to do; empty where there is none, or it is good."""
+    with configured(access) as configuration:
+        if not configuration.cert_file:
+            return ""
+        certificate = load_pem_x509_certificate(Path(configuration.cert_file).read_bytes())
+    expired = certificate.not_valid_after_utc
+    if expired > datetime.now(UTC):
+        return ""
+    return f"the client certificate expired on {expired:%Y-%m-%d at %H:%M UTC}; renew the kubeconfig"
+
+
 def _ssl_context(configuration: Any) -> ssl.SSLContext:
     """What urllib3 would make of *configuration* at the first request, when the files are gone."""
     context = urllib3.util.ssl_.create_urllib3_context(
@@ -148,6 +162,7 @@ def _load_configuration(access: Access, folder: str) -> Any:
             f"no usable kubeconfig ({access.kubeconfig or 'the default one'}): {short(error)}; "
             "set KUBECONFIG, or perf_kubeconfig for the host"
         ) from error
+    configuration.host = checked_server(str(configuration.host))
     if access.proxy:
         configuration.proxy = access.proxy
     # A server that does not answer is tried twice: whoever waits for it decides how long. One that says when to come

@@ -13,7 +13,7 @@ import kubernetes.dynamic
 import kubernetes.dynamic.exceptions
 import urllib3.exceptions
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, certificate_advice, short
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, connect
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, connect, expiry_advice
 from ansible_collections.psap.perf.plugins.module_utils.cluster.kinds_by_version import KindsByVersion
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage, UnavailableError
@@ -24,7 +24,7 @@ LAB_CONFIG_MAP = ("kube-system", "perflab")
 _REQUEST_TIMEOUT_S = (10, 60)
 _CHUNK_BYTES = 1 << 16
 # said by a server that starts or is overloaded, by what stands before one that is away, or when etcd is
-_TOO_MANY, _INTERNAL = 429, 500
+_UNKNOWN_USER, _TOO_MANY, _INTERNAL = 401, 429, 500
 _UNAVAILABLE = (_TOO_MANY, 502, 503, 504)
 _NEVER_SENT = (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError, ConnectionRefusedError)
 
@@ -330,9 +330,9 @@ class Cluster:
         try:
             yield
         except kubernetes.client.ApiException as error:
-            raise _refused(self.server, doing, error) from error
+            raise self._refused(doing, error) from error
         except kubernetes.dynamic.exceptions.DynamicApiError as error:
-            raise _refused(self.server, doing, error) from error
+            raise self._refused(doing, error) from error
         except (urllib3.exceptions.HTTPError, OSError) as error:
             cause = getattr(error, "reason", None) or error
             kubeconfig = self.access.kubeconfig or "the default kubeconfig"
@@ -341,6 +341,13 @@ class Cluster:
             if isinstance(cause, urllib3.exceptions.SSLError):
                 raise ClusterError(told) from error
             raise UnavailableError(told, untouched=isinstance(cause, _NEVER_SENT)) from error
+
+    def _refused(self, doing: str, error: Any) -> ClusterError:
+        """The server's refusal, with the reason where only we know it."""
+        refusal = _refused(self.server, doing, error)
+        if error.status == _UNKNOWN_USER and (advice := expiry_advice(self.access)):
+            return _DeniedError(f"{refusal}: {advice}")
+        return refusal
 
 
 class UnknownKindError(ClusterError):
@@ -364,7 +371,7 @@ class InvalidError(ClusterError):
 
 
 _REFUSALS: dict[int, type[ClusterError]] = {
-    401: _DeniedError,
+    _UNKNOWN_USER: _DeniedError,
     403: _ForbiddenError,
     404: _NotFoundError,
     422: InvalidError,

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.kubeconfigs import kubeconfig_files
+from ansible_collections.psap.perf.plugins.module_utils.cluster.kubeconfigs import checked_server, kubeconfig_files
 
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _EXEC_TIMEOUT_S = 60
@@ -132,7 +132,7 @@ def _with_cluster(cluster: Mapping[str, Any], origin: str) -> ApiEndpoint:
     if not cluster.get("server"):
         raise ClusterError(f"the kubeconfig {origin} names no server for its cluster")
     return ApiEndpoint(
-        server=str(cluster["server"]).rstrip("/"),
+        server=checked_server(str(cluster["server"]).rstrip("/")),
         certificate_authority=_content(cluster, "certificate-authority"),
         insecure=bool(cluster.get("insecure-skip-tls-verify", False)),
         server_name=cluster.get("tls-server-name"),
