@@ -15,6 +15,7 @@ COMMANDS = {
     "flows": Lazy("perfdrv.commands.catalogue:flows", "List the flows."),
     "commands": Lazy("perfdrv.commands.catalogue:commands", "List the commands of the toolbox."),
     "runs": Lazy("perfdrv.commands.runs:runs", "List, show, open and finalize runs."),
+    "lock": Lazy("perfdrv.commands.lock:lock", "Show and break the lease of a cluster."),
     "report": Lazy("perfdrv.commands.report:report", "Make the report of a run."),
     "lab": Lazy("perflab.cli:lab", "Create and delete Kubernetes labs with simulated GPU nodes.", in_project=False),
     "completion": Lazy(

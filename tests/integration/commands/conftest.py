@@ -56,7 +56,8 @@ class TemporaryProject:
     def command(self, role: str, tasks: list[dict[str, Any]], options: dict[str, Any] | None = None) -> None:
         """Make a command of *tasks*."""
         spec = {"argument_specs": {"main": {"short_description": role, "options": options or {}}}}
-        meta = {"allow_duplicates": True, "dependencies": [{"role": "psap.perf.command"}]}
+        opening = {"role": "psap.perf.command", "command_changes_cluster": False}
+        meta = {"allow_duplicates": True, "dependencies": [opening]}
         self.role(role, {"meta/main": meta, "meta/argument_specs": spec, "tasks/main": tasks})
 
     def role(self, role: str, documents: Mapping[str, Any]) -> None:

@@ -25,7 +25,12 @@ argument_specs:
       repo_use_text: {type: str, required: true, description: What to say with it.}
       repo_use_more: {type: dict, default: {}, description: Further arguments.}
 """,
-    "meta/main.yml": "allow_duplicates: true\ndependencies:\n  - role: psap.perf.command\n",
+    "meta/main.yml": """\
+allow_duplicates: true
+dependencies:
+  - role: psap.perf.command
+    command_changes_cluster: false
+""",
     "defaults/main.yml": "repo_use_more: {}\n",
     "tasks/main.yml": """\
 - name: Use it

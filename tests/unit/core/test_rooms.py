@@ -13,7 +13,7 @@ import pytest
 _PLUGINS = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/plugins"
 _PREFIX = "ansible_collections.psap.perf.plugins."
 # a program that is started by its path: what it imports can be found only after it has said where
-_STARTED_BY_PATH = "module_utils.scale_test.connection.child_process"
+_STARTED_BY_PATH = "module_utils.base.child_process"
 
 
 def _names(node: ast.AST) -> Iterator[str]:

@@ -22,7 +22,8 @@ OPENING = "command"
 ROLES = sorted(path for path in (COLLECTION / "roles").iterdir() if path.is_dir() and path.name != OPENING)
 MODULES = COLLECTION / "plugins/modules"
 VERBS = {".".join(("psap.perf", *path.relative_to(MODULES).with_suffix("").parts)) for path in MODULES.rglob("*.py")}
-READING = {f"psap.perf.{verb}" for verb in ("wait", "look", "capture", "note", "preflight", "prometheus.wait")}
+LOOKING = "capture look note preflight wait prometheus.dump prometheus.find prometheus.query prometheus.wait"
+READING = {f"psap.perf.{verb}" for verb in (*LOOKING.split(), "scale_test.judge", "scale_test.watch")}
 BUILTIN = {
     "ansible.builtin.assert",
     "ansible.builtin.debug",
@@ -36,7 +37,6 @@ WORDS_OF_A_TASK = {
     "always", "block", "changed_when", "check_mode", "delegate_to", "environment", "failed_when", "loop",
     "loop_control", "module_defaults", "name", "no_log", "register", "rescue", "run_once", "throttle", "vars", "when",
 }  # fmt: skip
-READING_COMMANDS = ("capture", "has", "wait", "watch")
 
 # commands and flows' roles whose objects are there to stay; those of all others go with the command
 STAYING = re.compile(r"\w+_(deploy|set|enable|extend|prepare|undeploy|update|fill)_\w+")
@@ -118,7 +118,7 @@ def test_every_group_has_commands_and_one_line_that_tells_what_they_do() -> None
 def test_a_role_depends_on_the_opening_of_its_directory(role: Path) -> None:
     meta = read(role / "meta/main.yml")
     assert meta["allow_duplicates"] is True
-    assert meta["dependencies"] == [{"role": "psap.perf.command"}]
+    assert [opening["role"] for opening in meta["dependencies"]] == ["psap.perf.command"]
     assert meta["galaxy_info"]["description"]
 
 
@@ -212,12 +212,18 @@ def test_no_failure_is_hidden(role: Path) -> None:
 
 
 @every_command
-def test_commands_that_look_change_nothing(role: Path) -> None:
+def test_what_looks_only_says_so_and_needs_no_lease(role: Path) -> None:
+    (opening,) = read(role / "meta/main.yml")["dependencies"]
+    included = {
+        task["ansible.builtin.include_role"]["name"].removeprefix("psap.perf.")
+        for task in tasks_of(role)
+        if "ansible.builtin.include_role" in task
+    }
+    together = [role, *(each for each in ROLES if each.name in included)]
+    changes = any(modules_of(each) - READING - BUILTIN for each in together)
+    assert opening.get("command_changes_cluster", True) is changes
     _group, command = split_role(role.name)
-    # a cluster that wakes up waits for somebody to let its nodes in: that is said in the command's description
-    if command.startswith(READING_COMMANDS):
-        also = {"psap.perf.scale_test.watch", "psap.perf.openshift.approve_node_certificates"}
-        assert modules_of(role) <= READING | BUILTIN | also
+    assert not (changes and command.startswith(("capture", "has", "watch")))
 
 
 @every_role

@@ -10,7 +10,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Clust
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Follower
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import Handed, handed
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import encoded, handed
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.gathering import shares
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.plan import read_plan, write_plan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.process import LocalProcesses
@@ -65,7 +65,7 @@ def test_an_endpoint_comes_back_as_it_was_handed_over(tmp_path: Path) -> None:
         token_file=tmp_path / "token",
         proxy="http://proxy:3128",
     )
-    assert handed(Handed(endpoint, 7).encoded()) == Handed(endpoint, 7)
+    assert handed(encoded(endpoint)) == endpoint
 
 
 def test_nothing_handed_over_is_the_cluster_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

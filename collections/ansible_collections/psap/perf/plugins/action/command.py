@@ -17,12 +17,17 @@ from ansible_collections.psap.perf.plugins.module_utils.run.command_directory im
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option, read_command
+from ansible_collections.psap.perf.plugins.modules.command import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.leases import take_lease
 from ansible_collections.psap.perf.plugins.plugin_utils.preset_layers import LANE_OF
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):
     """Open the artifact directory of the command whose dependency this is."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Make the directory and say in it what is about to happen."""
@@ -37,6 +42,7 @@ class ActionModule(PerfAction):
         environment = RunEnvironment.read()
         if (context.run_directory / STOP_FILE).exists() and not context.finalizing:
             raise Interrupted(f"{name} does not start: the run was asked to stop")
+        lease = take_lease(context, name) if context.args["changes_cluster"] else {}
         opened = context.opened_directories()
         enclosing = next((outer for outer in reversed(chain[:-1]) if _short(outer) in opened), None)
         directory = open_command(
@@ -57,6 +63,7 @@ class ActionModule(PerfAction):
                 "directory": str(directory),
                 "directories": {**outer, name: str(directory)},
                 "arguments": {option.short_name: value for option, value in given},
+                **lease,
             }
         )
 

@@ -12,6 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Clust
 from ansible_collections.psap.perf.plugins.module_utils.cluster import rights
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.modules.preflight import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.leases import take_lease
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -46,7 +47,8 @@ class ActionModule(PerfAction):
             "simulated": _names(lab, "simulated"),
             "emulated": _names(lab, "emulated"),
         }
-        return VerbResult(values={"run_facts": facts, "openshift": cluster.is_openshift()})
+        lease = take_lease(context, str(context.variables["perf_flow"])) if context.args["lease"] else {}
+        return VerbResult(values={"run_facts": facts, "openshift": cluster.is_openshift(), **lease})
 
 
 def _given(rule: Mapping[str, Any]) -> dict[str, Any]:

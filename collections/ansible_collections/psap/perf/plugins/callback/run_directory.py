@@ -12,6 +12,7 @@ description:
   - Makes the run directory, or takes the one that E(PERF_RUN_DIR) names, and holds it while the playbook runs.
   - Writes C(run.json), C(ansible.log), C(timeline.csv), C(failures.jsonl), and of every command C(status.json) and
     C(FAILURE).
+  - Keeps the Lease of a cluster that a verb took, and gives it back at the end of the run.
   - Without it no verb of the collection works.
 author: The psap.perf developers (@openshift-psap)
 requirements:
@@ -41,11 +42,14 @@ from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import (
     notice_dead_workers,
 )
 from ansible_collections.psap.perf.plugins.plugin_utils.command_tracker import OpenCommand, TaskEnd
+from ansible_collections.psap.perf.plugins.plugin_utils.leases import KeptLeases
 from ansible_collections.psap.perf.plugins.plugin_utils.run_log import RunLog
 
 _OPENING = "psap.perf.command"
 # the playbook of a single command, of which there is nothing to report
 TOOLBOX_FLOW = "toolbox"
+# the tag of the play that ends a run; a driver that runs the phases as processes of their own leaves it out but once
+CONCLUSION = "conclude"
 
 
 class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no types
@@ -64,6 +68,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         self._main_process = os.getpid()
         self._flow = ""
         self._failed_items: dict[tuple[str, str], Any] = {}
+        self._leases = KeptLeases()
+        self._last_of_run = True
 
     @property
     def log(self) -> RunLog:
@@ -85,6 +91,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         environment = _environment(flow)
         environment.write()
         self._flow = flow
+        self._last_of_run = environment.parent is None and CONCLUSION not in (
+            ansible_context.CLIARGS.get("skip_tags") or ()
+        )
         self._log = RunLog.begin(environment, _facts(flow, environment))
         self._log_file = log_to(environment.directory / "ansible.log")
         atexit.register(self._ended_early)
@@ -103,6 +112,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         facts = result.result.get("run_facts")
         if facts:
             self.log.add_facts(facts)
+        lease = result.result.get("run_lease")
+        if lease:
+            self._leases.keep(lease)
 
     def v2_runner_on_skipped(self, result: Any) -> None:
         """A task was skipped."""
@@ -138,12 +150,14 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         )
         self._tell_where(self.log)
         self._log = None
+        self._leases.end(give_back=self._last_of_run)
 
     def _ended_early(self) -> None:
         """Ansible leaves without its statistics after an error of the playbook itself, and after a signal."""
         if self._log is not None and os.getpid() == self._main_process:
             self._log.ended_early(self._log_file.last_error)
             self._tell_where(self._log)
+            self._leases.end(give_back=self._last_of_run)
 
     def _tell_where(self, log: RunLog) -> None:
         """Where the run is and how to make its report, which a driver says and does itself."""

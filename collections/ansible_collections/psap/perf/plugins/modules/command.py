@@ -13,8 +13,14 @@ description:
   - The role P(psap.perf.command#role) calls it; a command depends on that role in its C(meta/main.yml).
   - Writes C(args.yml), C(command.txt) and C(status.json) there.
   - Refuses to open when the run was asked to stop, unless a finalizer is at work.
+  - Takes the cluster's Lease for a command that changes the cluster, unless the run has it; C(cluster_lock) says what
+    happens when another run has it.
 author: The psap.perf developers (@openshift-psap)
-options: {}
+options:
+  changes_cluster:
+    description: Whether the command changes the cluster, rather than looking at it.
+    type: bool
+    default: true
 """
 
 EXAMPLES = r"""
@@ -25,6 +31,10 @@ dependencies:
 """
 
 RETURN = r"""
+run_lease:
+  description: What the callback needs to keep the cluster's Lease.
+  type: dict
+  returned: when the lease was taken
 directory:
   description: The command's directory.
   type: str

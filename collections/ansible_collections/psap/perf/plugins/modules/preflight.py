@@ -59,6 +59,12 @@ options:
         description: Whether the rule holds.
         type: bool
         default: true
+  lease:
+    description:
+      - Take the cluster's Lease, so that no other run changes the cluster meanwhile; for the flow in C(perf_flow).
+      - C(cluster_lock) says what happens when another run has it.
+    type: bool
+    default: false
   secrets:
     description: References of secrets that must be there, such as V(file:NAME).
     type: list
@@ -78,6 +84,10 @@ run_facts:
   description: Goes to C(run.json).
   type: dict
   returned: success
+run_lease:
+  description: What the callback needs to keep the lease.
+  type: dict
+  returned: when the lease was taken
 openshift:
   description: Whether the cluster is an OpenShift.
   type: bool

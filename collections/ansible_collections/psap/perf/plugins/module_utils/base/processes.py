@@ -5,10 +5,18 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
+_CHILD_PROGRAM = Path(__file__).with_name("child_process.py")
+
+
+def child_command(module: str, *arguments: str) -> list[str]:
+    """The command line of a process that calls ``main`` of *module*, named from ``module_utils``, and dies with us."""
+    # -P: the program's own folder is no place to import from
+    return [sys.executable, "-P", str(_CHILD_PROGRAM), module, str(os.getpid()), *arguments]
 
 
 def die_with_parent() -> None:

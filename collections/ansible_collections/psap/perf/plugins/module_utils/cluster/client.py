@@ -170,9 +170,27 @@ class Cluster:
         )
 
     def create(self, manifest: Manifest) -> Manifest:
-        """Create what cannot be applied, such as a ProjectRequest; returns what the server makes of it."""
+        """Create what cannot be applied, such as a ProjectRequest; returns what the server makes of it.
+
+        :raises ConflictError: when an object of that name exists.
+        """
         namespace = manifest["metadata"].get("namespace")
         return self._call(manifest["apiVersion"], manifest["kind"], "create", body=manifest, namespace=namespace)
+
+    def replace(self, manifest: Manifest) -> Manifest:
+        """Put *manifest* in place of the object that has its resourceVersion.
+
+        :raises ConflictError: when the object has changed since, or is gone.
+        """
+        metadata = manifest["metadata"]
+        return self._call(
+            manifest["apiVersion"],
+            manifest["kind"],
+            "replace",
+            body=manifest,
+            name=metadata["name"],
+            namespace=metadata.get("namespace"),
+        )
 
     def approve(self, request: Manifest, condition: Manifest) -> None:
         """Approve a CertificateSigningRequest with this *condition*."""
@@ -183,8 +201,15 @@ class Cluster:
             f"approving {name}", lambda: replace(name, approved, _request_timeout=_REQUEST_TIMEOUT_S), repeatable=False
         )
 
-    def delete(self, query: Query, *, propagation: str = "Background") -> bool:
-        """Delete the object that *query* names; False when there was none."""
+    def delete(self, query: Query, *, propagation: str = "Background", resource_version: str | None = None) -> bool:
+        """Delete the object that *query* names; False when there was none.
+
+        :param resource_version: only as long as it has this one.
+        :raises ConflictError: when it has another one.
+        """
+        options: Manifest = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": propagation}
+        if resource_version is not None:
+            options["preconditions"] = {"resourceVersion": resource_version}
         try:
             self._call(
                 query.api_version,
@@ -192,7 +217,7 @@ class Cluster:
                 "delete",
                 name=query.name,
                 namespace=query.namespace,
-                body={"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": propagation},
+                body=options,
             )
         except _NotFoundError:
             return False
@@ -366,6 +391,10 @@ class _ForbiddenError(_DeniedError):
     """The server does not let us."""
 
 
+class ConflictError(ClusterError):
+    """Somebody else was faster: the object exists, or has changed since it was read."""
+
+
 class InvalidError(ClusterError):
     """The server does not take the object as it is, or not in place of the one it has."""
 
@@ -374,6 +403,7 @@ _REFUSALS: dict[int, type[ClusterError]] = {
     _UNKNOWN_USER: _DeniedError,
     403: _ForbiddenError,
     404: _NotFoundError,
+    409: ConflictError,
     422: InvalidError,
 }
 

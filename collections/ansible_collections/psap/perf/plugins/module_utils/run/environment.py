@@ -62,6 +62,12 @@ class RunEnvironment:
         """The ID of the run; that of the whole run in the process of one cell."""
         return self.parent or self.directory.name
 
+    @property
+    def root(self) -> Path:
+        """The directory of the whole run, which is that of the parent for a cell of its own process."""
+        around = (each for each in self.directory.parents if each.name == self.parent)
+        return next(around, self.directory)
+
     def write(self) -> None:
         """To the environment, for the workers that are forked from here on."""
         values = {

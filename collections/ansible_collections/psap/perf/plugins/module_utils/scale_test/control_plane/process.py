@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from contextlib import suppress
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import child_command
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import Handed, child_command
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import encoded
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsPlan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.scraping import (
     AFTER,
@@ -49,7 +49,7 @@ class ControlPlane:
         }
         try:
             self._process = await asyncio.create_subprocess_exec(
-                *child_command("control_plane.working", json.dumps(arguments)),
+                *child_command("scale_test.control_plane.working", json.dumps(arguments)),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
@@ -57,7 +57,7 @@ class ControlPlane:
         except OSError as error:
             self._error = f"the scraping process cannot be started: {error.strerror}"
             return
-        await self._say(Handed(self._api, os.getpid()).encoded())
+        await self._say(encoded(self._api))
         await self._scraped(BEFORE)
 
     async def during(self) -> None:

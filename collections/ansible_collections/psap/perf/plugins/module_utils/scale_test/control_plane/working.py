@@ -15,17 +15,17 @@ from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Journal
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import read_line
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import handed, read_line
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsPlan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.scraping import BEFORE, Scraper
 
 
-def main(endpoint: ApiEndpoint, arguments: str) -> None:
+def main(arguments: str) -> None:
     """Scrape until told that it was the last time.
 
     :raises PerfError: when the disk ends it.
     """
+    endpoint = handed(read_line())
     given = json.loads(arguments)
     journal = Journal(Path(given["journal"]))
     plan = MetricsPlan(given["interval_s"], given["endpoints"])

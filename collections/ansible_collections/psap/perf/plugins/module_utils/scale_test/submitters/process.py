@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 from contextlib import suppress
@@ -10,8 +9,9 @@ from dataclasses import dataclass
 from typing import IO, cast
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import child_command
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import Handed, child_command
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import encoded
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.folder import Folder, OwnFolder
 
 
@@ -28,7 +28,7 @@ class LocalProcesses:
         """
         own = folder.of(number)
         own.path.mkdir()
-        command = child_command("submitters.working", str(folder.path), str(number))
+        command = child_command("scale_test.submitters.working", str(folder.path), str(number))
         try:
             with own.log.open("wb") as log:
                 process = subprocess.Popen(  # noqa: S603 - this Python, our own program
@@ -38,7 +38,7 @@ class LocalProcesses:
             raise PerfError(f"submitter {number} cannot be started: {error.strerror}") from error
         # one that died at once has a fate, which is told later
         with suppress(BrokenPipeError), cast(IO[bytes], process.stdin) as stream:
-            stream.write(Handed(self.endpoint, os.getpid()).encoded())
+            stream.write(encoded(self.endpoint))
         return SubmitterProcess(process, own)
 
 

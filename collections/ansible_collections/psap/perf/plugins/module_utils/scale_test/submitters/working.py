@@ -12,6 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Journal
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import handed, read_line
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RetryPolicy
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.folder import (
     ALL_SENT,
@@ -34,12 +35,12 @@ _PROGRESS_S = 0.5
 _FIRST_CONTACT = RetryPolicy(give_up_after_s=10.0)
 
 
-def main(endpoint: ApiEndpoint, folder: str, number: str) -> None:
+def main(folder: str, number: str) -> None:
     """Be process *number* of the submission in *folder*.
 
     :raises PerfError: what ended it before its time; it stands in ``done.json`` too, unless the disk is what failed.
     """
-    asyncio.run(_Work(Folder(Path(folder)), int(number), endpoint).run())
+    asyncio.run(_Work(Folder(Path(folder)), int(number), handed(read_line())).run())
 
 
 class _Work:

@@ -1,8 +1,7 @@
-"""The program of a process of ours beside the one that records: ``python -P …/child_process.py MODULE ARGUMENT…``.
+"""The program of a process of ours beside Ansible's: ``python -P …/child_process.py MODULE PARENT ARGUMENT…``.
 
-It calls ``main`` of *MODULE* (below ``scale_test``) with the API server and the arguments. Server and credentials come
-in the first line of the standard input; when nothing comes, they are those of the environment, as in a pod. It needs
-neither Ansible nor the driver: it makes the collection that it lies in importable.
+It calls ``main`` of *MODULE* (below ``module_utils``) with the arguments, and dies with the process *PARENT* that
+started it. It needs neither Ansible nor the driver: it makes the collection that it lies in importable.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 _COLLECTIONS = "ansible_collections"
-_SCALE_TEST = f"{_COLLECTIONS}.psap.perf.plugins.module_utils.scale_test"
+_MODULE_UTILS = f"{_COLLECTIONS}.psap.perf.plugins.module_utils"
 
 
 def activate() -> None:
@@ -26,7 +25,7 @@ def activate() -> None:
     sys.modules[_COLLECTIONS] = package
 
 
-def main(module: str, *arguments: str) -> int:
+def main(module: str, parent: str, *arguments: str) -> int:
     """Do what *module* does; the exit code."""
     activate()
     from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
@@ -36,13 +35,10 @@ def main(module: str, *arguments: str) -> int:
     # a terminal's Ctrl-C reaches every process of its group; how this one ends is for the one that started it to say
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()
-    from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import handed, read_line
-
+    if os.getppid() != int(parent):
+        return 0  # whom this was to serve died while it started
     try:
-        given = handed(read_line())
-        if given.parent is not None and given.parent != os.getppid():
-            return 0  # whom this was to serve died while it started
-        import_module(f"{_SCALE_TEST}.{module}").main(given.endpoint, *arguments)
+        import_module(f"{_MODULE_UTILS}.{module}").main(*arguments)
     except PerfError as error:
         sys.stderr.write(hide(f"Error: {error}\n"))
         return error.exit_code

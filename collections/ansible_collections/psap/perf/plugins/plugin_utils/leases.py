@@ -1,0 +1,66 @@
+"""The leases of the clusters that a run changes: taken by the verbs, kept by Ansible's main process."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import Holder, LeaseLostError, acquire
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_keeping import Kept, LeaseKeeper
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import failures_of
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
+
+# what the main process keeps, for the workers that it forks from then on
+_KEPT = "PERF_RUN_LEASES"
+
+
+def take_lease(context: VerbContext, what: str) -> dict[str, Any]:
+    """Take the lease of the host's cluster, unless this run has it; what the verb returns for the callback to keep it.
+
+    :param what: the flow or the command, for whom the lease keeps out.
+    :raises LeaseHeldError: when another run changes the cluster, and ``cluster_lock`` does not say otherwise.
+    """
+    policy = context.variables.get("cluster_lock", "refuse")
+    if context.check_mode or policy == "ignore":
+        return {}
+    environment = RunEnvironment.read()
+    for failure in failures_of(environment.directory, environment.attempt):
+        if failure.kind == LeaseLostError.__name__:
+            raise LeaseLostError(f"{what} does not start: {failure.why}")
+    access = Access.from_variables(context.variables)
+    if asdict(access) in json.loads(os.environ.get(_KEPT, "[]")):
+        return {}
+    holder = Holder.here(environment.root.name, what, environment.root)
+    wait_s = seconds(context.variables.get("cluster_lock_timeout", 0)) if policy == "wait" else 0.0
+    acquire(context.cluster(), holder, wait_s, context.check_interrupted)
+    kept = Kept(access, holder, str(environment.directory), environment.attempt)
+    return {"run_lease": asdict(kept)}
+
+
+class KeptLeases:
+    """The leases that this process keeps."""
+
+    def __init__(self) -> None:
+        self._keepers: dict[Access, LeaseKeeper] = {}
+
+    def keep(self, document: dict[str, Any]) -> None:
+        """Keep a lease that a verb took."""
+        kept = Kept.from_document(document)
+        if kept.access not in self._keepers:
+            self._keepers[kept.access] = LeaseKeeper(kept)
+            os.environ[_KEPT] = json.dumps([asdict(access) for access in self._keepers])
+
+    def end(self, *, give_back: bool) -> None:
+        """Keep them no longer.
+
+        :param give_back: whether the run is over; else another process of it goes on.
+        """
+        while self._keepers:
+            _access, keeper = self._keepers.popitem()
+            keeper.end(give_back=give_back)
+        os.environ.pop(_KEPT, None)

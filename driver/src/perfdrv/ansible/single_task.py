@@ -1,0 +1,54 @@
+"""One task on the cluster under test, without a playbook and without a run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from perfdrv.ansible.environment import clean_environment
+from perfdrv.ansible.private_directory import private_directory
+from perfdrv.errors import DriverError
+from perfdrv.project import Project
+
+_HOST = "sutest"
+
+
+class TaskError(DriverError):
+    """The task failed."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def run_task(project: Project, inventory: Path | None, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What a verb of the collection answers on host ``sutest`` of the site.
+
+    Raises:
+        TaskError: with the verb's message and exit code.
+    """
+    site = ["-i", str(inventory)] if inventory is not None else []
+    command = ["ansible", _HOST, *site, "-m", f"psap.perf.{verb}", "-a", json.dumps(dict(arguments))]
+    with private_directory() as private:
+        # the verb finds a run's directory, which it leaves empty
+        environment = clean_environment(project.root, private.path) | private.variables()
+        done = subprocess.run(  # noqa: S603 - Ansible's own program
+            command,
+            cwd=project.root,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    head, found, answer = done.stdout.partition(" => ")
+    if not found:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise TaskError(f"Ansible did not get as far as {_HOST}: {said[-1] if said else 'no message'}", 1)
+    result: dict[str, Any] = json.loads(answer)
+    if "SUCCESS" not in head and "CHANGED" not in head:
+        raise TaskError(str(result.get("msg", "no message")), int(result.get("exit_code") or 1))
+    return result

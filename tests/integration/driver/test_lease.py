@@ -1,0 +1,137 @@
+"""One run at a time changes a cluster: what a second one does, and what becomes of the lease of one that was killed."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
+    Holder,
+    LeaseHeldError,
+    acquire,
+    read_lease,
+    release,
+)
+
+from tests.integration.conftest import PATIENCE_S, Lab
+
+FLOW = ("run", "scale_test", "-i", "lab", "-s", "scale_test_count=40", "-s", "scale_test_rate=2")
+
+
+def has_begun(lab: Lab, runs: Path) -> str:
+    """Wait until a run submits; its id."""
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        for path in runs.glob("scale_test-*/*cell__0/*submit/artifacts/progress.json"):
+            return path.parents[3].name
+        time.sleep(0.1)
+    raise AssertionError(f"no run of {lab.name} submits")
+
+
+def holder(lab: Lab, runs: Path) -> str | None:
+    """Which run has the lease, as perfdrv says."""
+    said = lab.run(runs, "perfdrv", "lock", "status", "-i", "lab", "--json")
+    assert said.returncode == 0, said.stderr
+    document = json.loads(said.stdout)
+    return str(document["run"]) if document["held"] else None
+
+
+def jobs(lab: Lab) -> int:
+    """How many Jobs of runs are in the cluster."""
+    command = ["kubectl", "--kubeconfig", str(lab.kubeconfig), "get", "jobs", "-A", "-o", "name"]
+    return len(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_a_second_run_is_refused_and_harms_nothing_and_one_that_waits_follows(shared_lab: Lab, tmp_path: Path) -> None:
+    first = shared_lab.start(tmp_path / "first", "perfdrv", *FLOW)
+    run = has_begun(shared_lab, tmp_path / "first")
+    assert holder(shared_lab, tmp_path) == run
+    second = shared_lab.run(tmp_path / "second", "perfdrv", *FLOW)
+    assert second.returncode == 3, second.stdout + second.stderr
+    assert f"is in use by run {run} (scale_test) of" in second.stdout
+    looking = shared_lab.run(tmp_path, "perfdrv", "toolbox", "nfd", "has-gpu-nodes", "-i", "lab")
+    assert looking.returncode == 0, looking.stdout
+    changing = shared_lab.run(tmp_path, "perfdrv", "toolbox", "scale-test", "cleanup", "-i", "lab")
+    assert (changing.returncode, "is in use by run" in changing.stdout) == (3, True), changing.stdout
+    waited = shared_lab.run(tmp_path / "third", "perfdrv", *FLOW, "-s", "cluster_lock=wait", "-s", "scale_test_count=1")
+    assert waited.returncode == 0, waited.stdout
+    out, _none = first.communicate(timeout=PATIENCE_S)
+    assert first.returncode == 0, out
+    assert "40 completed, 0 failed, 0 lost" in out
+    assert holder(shared_lab, tmp_path) is None
+
+
+def test_what_was_killed_is_no_hindrance_where_that_is_seen(shared_lab: Lab, tmp_path: Path) -> None:
+    first = shared_lab.start(tmp_path, "perfdrv", *FLOW)
+    run = has_begun(shared_lab, tmp_path)
+    first.send_signal(signal.SIGKILL)
+    first.communicate()
+    assert holder(shared_lab, tmp_path) == run
+    finalized = shared_lab.run(tmp_path, "perfdrv", "runs", "finalize", run)
+    assert finalized.returncode == 0, finalized.stdout
+    assert (holder(shared_lab, tmp_path), jobs(shared_lab)) == (None, 0)
+
+
+def test_a_run_from_which_the_cluster_was_taken_stops_and_deletes_nothing(shared_lab: Lab, tmp_path: Path) -> None:
+    first = shared_lab.start(tmp_path, "perfdrv", *FLOW)
+    run = has_begun(shared_lab, tmp_path)
+    broken = shared_lab.run(tmp_path, "perfdrv", "lock", "break", "-i", "lab", "--yes")
+    assert broken.returncode == 0 and f"was taken from run {run}" in broken.stdout, broken.stdout + broken.stderr
+    out, _none = first.communicate(timeout=PATIENCE_S)
+    assert first.returncode == 3, out
+    assert "the lease of the cluster was lost" in out
+    assert jobs(shared_lab) > 0
+    assert shared_lab.run(tmp_path, "perfdrv", "runs", "finalize", run).returncode == 0
+    assert (holder(shared_lab, tmp_path), jobs(shared_lab)) == (None, 0)
+
+
+def test_of_many_that_take_it_at_once_one_has_it(shared_lab: Lab, tmp_path: Path) -> None:
+    holders = [Holder(f"run-{n}", "test", "nobody", "here", f"machine-{n}", str(tmp_path)) for n in range(8)]
+    # one after the other: the kubernetes client cannot read a kubeconfig in several threads
+    clusters = [Cluster(Access(kubeconfig=str(shared_lab.kubeconfig))) for _holder in holders]
+
+    def take(number: int) -> bool:
+        try:
+            acquire(clusters[number], holders[number], 0, lambda: None)
+        except LeaseHeldError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(len(holders)) as pool:
+        taken = list(pool.map(take, range(len(holders))))
+    won = [holder for holder, mine in zip(holders, taken, strict=True) if mine]
+    assert len(won) == 1
+    cluster, *others = clusters
+    for other in others:
+        other.close()
+    found = read_lease(cluster)
+    assert found and found.holder == won[0]
+    release(cluster, next(holder for holder in holders if holder is not won[0]))
+    assert read_lease(cluster)
+    release(cluster, won[0])
+    assert read_lease(cluster) is None
+    cluster.close()
+
+
+def test_a_wait_for_the_lease_ends_when_the_run_is_asked_to_stop(shared_lab: Lab, tmp_path: Path) -> None:
+    one, other = (Holder(name, "test", "nobody", "here", name, str(tmp_path)) for name in ("one", "other"))
+    cluster = Cluster(Access(kubeconfig=str(shared_lab.kubeconfig)))
+    acquire(cluster, one, 0, lambda: None)
+
+    def asked() -> None:
+        raise PerfError("asked to stop")
+
+    try:
+        with pytest.raises(PerfError, match="asked to stop"):
+            acquire(cluster, other, PATIENCE_S, asked)
+    finally:
+        release(cluster, one)
+        cluster.close()
