@@ -112,6 +112,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         facts = result.result.get("run_facts")
         if facts:
             self.log.add_facts(facts)
+        self._leases.check()
         lease = result.result.get("run_lease")
         if lease:
             self._leases.keep(lease)

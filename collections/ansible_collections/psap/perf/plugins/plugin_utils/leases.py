@@ -55,6 +55,11 @@ class KeptLeases:
             self._keepers[kept.access] = LeaseKeeper(kept)
             os.environ[_KEPT] = json.dumps([asdict(access) for access in self._keepers])
 
+    def check(self) -> None:
+        """See to it that each is still kept."""
+        for keeper in self._keepers.values():
+            keeper.replace_if_killed()
+
     def end(self, *, give_back: bool) -> None:
         """Keep them no longer.
 

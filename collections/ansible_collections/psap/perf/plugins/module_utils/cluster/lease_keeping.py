@@ -58,13 +58,17 @@ class LeaseKeeper:
     """The process, as Ansible's main process sees it."""
 
     def __init__(self, kept: Kept) -> None:
-        command = child_command("cluster.lease_keeping", json.dumps(asdict(kept)))
-        self._process = subprocess.Popen(  # noqa: S603 - this Python, our own program
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        self._kept = kept
+        self._process = _start(kept)
+
+    def replace_if_killed(self) -> None:
+        """Start another one, if somebody killed it."""
+        if (self._process.poll() or 0) != 0:
+            self._process = _start(self._kept)
 
     def end(self, *, give_back: bool) -> None:
         """End it; a lease that is not given back is the run's until it expires, or until its next process renews it."""
+        self.replace_if_killed()
         with suppress(BrokenPipeError), cast(IO[bytes], self._process.stdin) as stream:
             stream.write(_GIVE_BACK if give_back else b"")
         try:
@@ -72,6 +76,13 @@ class LeaseKeeper:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+def _start(kept: Kept) -> subprocess.Popen[bytes]:
+    command = child_command("cluster.lease_keeping", json.dumps(asdict(kept)))
+    return subprocess.Popen(  # noqa: S603 - this Python, our own program
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
 
 
 def main(document: str) -> None:

@@ -1,0 +1,89 @@
+"""kill -9 of any process of a run at any moment: complete files, nothing left running, and one command cleans up."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.integration.conftest import PATIENCE_S, Lab
+
+FLOWS = {
+    "scale_test": ("-s", "scale_test_count=30", "-s", "scale_test_rate=5", "-s", "scale_test_submitters=2"),
+    "fine_tuning": ("-p", "lab", "-s", "fine_tuning_gpu=[1, 2]"),
+}
+LATEST_KILL_S = 20.0
+pytestmark = pytest.mark.deep
+
+
+def processes(runs: Path) -> Iterator[int]:
+    """Ids of the living processes of the runs in a folder."""
+    mark = f"PERF_RUNS_DIR={runs}".encode()
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            if mark in (entry / "environ").read_bytes().split(b"\0") and (entry / "cmdline").read_bytes():
+                yield int(entry.name)
+        except OSError:
+            continue
+
+
+def wait_until_all_have_ended(runs: Path) -> None:
+    """Wait for the last process."""
+    deadline = time.monotonic() + PATIENCE_S
+    while (left := list(processes(runs))) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not left
+
+
+def refuse_damage(runs: Path) -> None:
+    """Every document can be read, whenever its writer was killed."""
+    for path in runs.rglob("*"):
+        if path.suffix == ".json":
+            json.loads(path.read_text(encoding="utf-8"))
+        elif path.suffix in (".yml", ".yaml") and "src" not in path.parts:
+            list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+
+
+def objects(lab: Lab) -> set[str]:
+    """What runs create: workloads, what commands make for their duration, the lease, namespaces."""
+    kinds = "jobs,pytorchjobs,daemonsets,pods,configmaps,leases,namespaces,priorityclasses"
+    command = ["kubectl", "--kubeconfig", str(lab.kubeconfig), "get", kinds, "-A", "-o", "json"]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)["items"]
+    names = {(each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"]) for each in found}
+    return {"/".join(name) for name in names if "kube-root-ca.crt" not in name and "kube-node-lease" not in name}
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+@pytest.mark.parametrize("seed", range(25))
+def test_a_kill_leaves_complete_files_and_a_way_on(flow: str, seed: int, shared_lab: Lab, tmp_path: Path) -> None:
+    chance = random.Random(f"{flow} {seed}")  # which process and when, the same each time
+    before = objects(shared_lab)
+    run = shared_lab.start(tmp_path, "perfdrv", "run", flow, "-i", "lab", *FLOWS[flow])
+    time.sleep(chance.uniform(0.5, LATEST_KILL_S))
+    living = sorted(processes(tmp_path))
+    if living:
+        victim = chance.choice(living)
+        os.kill(victim, signal.SIGKILL)
+    out, _none = run.communicate(timeout=PATIENCE_S)
+    wait_until_all_have_ended(tmp_path)
+    refuse_damage(tmp_path)
+    if not any(tmp_path.iterdir()):
+        return  # killed before the run began
+    (entry,) = json.loads(shared_lab.run(tmp_path, "perfdrv", "runs", "list", "--json").stdout)
+    assert entry["status"] in ("ok", "failed", "interrupted"), out
+    if entry["status"] != "ok":
+        finalized = shared_lab.run(tmp_path, "perfdrv", "runs", "finalize", "latest")
+        assert finalized.returncode == 0, finalized.stdout + finalized.stderr
+    # a namespace of trainings stays with its data, and what is inherent in a namespace with it
+    left = {name for name in objects(shared_lab) - before if "fine-tuning" not in name}
+    assert not left, out
