@@ -61,7 +61,9 @@ def test_a_second_run_is_refused_and_harms_nothing_and_one_that_waits_follows(sh
     assert looking.returncode == 0, looking.stdout
     changing = shared_lab.run(tmp_path, "perfdrv", "toolbox", "scale-test", "cleanup", "-i", "lab")
     assert (changing.returncode, "is in use by run" in changing.stdout) == (3, True), changing.stdout
-    waited = shared_lab.run(tmp_path / "third", "perfdrv", *FLOW, "-s", "cluster_lock=wait", "-s", "scale_test_count=1")
+    waited = shared_lab.run(
+        tmp_path / "third", "perfdrv", *FLOW, "-s", "clusters_lock=wait", "-s", "scale_test_count=1"
+    )
     assert waited.returncode == 0, waited.stdout
     out, _none = first.communicate(timeout=PATIENCE_S)
     assert first.returncode == 0, out

@@ -13,7 +13,7 @@ description:
   - The role P(psap.perf.command#role) calls it; a command depends on that role in its C(meta/main.yml).
   - Writes C(args.yml), C(command.txt) and C(status.json) there.
   - Refuses to open when the run was asked to stop, unless a finalizer is at work.
-  - Takes the cluster's Lease for a command that changes the cluster, unless the run has it; C(cluster_lock) says what
+  - Takes the cluster's Lease for a command that changes the cluster, unless the run has it; C(clusters_lock) says what
     happens when another run has it.
 author: The psap.perf developers (@openshift-psap)
 options:

@@ -62,7 +62,7 @@ options:
   lease:
     description:
       - Take the cluster's Lease, so that no other run changes the cluster meanwhile; for the flow in C(perf_flow).
-      - C(cluster_lock) says what happens when another run has it.
+      - C(clusters_lock) says what happens when another run has it.
     type: bool
     default: false
   secrets:

@@ -23,9 +23,9 @@ def take_lease(context: VerbContext, what: str) -> dict[str, Any]:
     """Take the lease of the host's cluster, unless this run has it; what the verb returns for the callback to keep it.
 
     :param what: the flow or the command, for whom the lease keeps out.
-    :raises LeaseHeldError: when another run changes the cluster, and ``cluster_lock`` does not say otherwise.
+    :raises LeaseHeldError: when another run changes the cluster, and ``clusters_lock`` does not say otherwise.
     """
-    policy = context.variables.get("cluster_lock", "refuse")
+    policy = context.variables.get("clusters_lock", "refuse")
     if context.check_mode or policy == "ignore":
         return {}
     environment = RunEnvironment.read()
@@ -35,8 +35,8 @@ def take_lease(context: VerbContext, what: str) -> dict[str, Any]:
     access = Access.from_variables(context.variables)
     if asdict(access) in json.loads(os.environ.get(_KEPT, "[]")):
         return {}
-    holder = Holder.here(environment.root.name, what, environment.root)
-    wait_s = seconds(context.variables.get("cluster_lock_timeout", 0)) if policy == "wait" else 0.0
+    holder = Holder.here(environment.run, what, environment.root)
+    wait_s = seconds(context.variables.get("clusters_lock_timeout", 0)) if policy == "wait" else 0.0
     acquire(context.cluster(), holder, wait_s, context.check_interrupted)
     kept = Kept(access, holder, str(environment.directory), environment.attempt)
     return {"run_lease": asdict(kept)}

@@ -136,7 +136,7 @@ def acquire(cluster: Cluster, holder: Holder, wait_s: float, check_interrupted: 
             return
         if not found.expired(_now()) and time.monotonic() >= until:
             raise LeaseHeldError(
-                f"{cluster.server} is in use by {found}; wait for its end (cluster_lock: wait), see it with "
+                f"{cluster.server} is in use by {found}; wait for its end (clusters_lock: wait), see it with "
                 "perfdrv lock status, or take the cluster from it with perfdrv lock break"
             )
         check_interrupted()
