@@ -9,10 +9,10 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster import rights
+from ansible_collections.psap.perf.plugins.module_utils.cluster import lease, rights
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.modules.preflight import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.leases import take_lease
+from ansible_collections.psap.perf.plugins.plugin_utils.leases import needs_lease, take_lease
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -34,7 +34,9 @@ class ActionModule(PerfAction):
         missing = [(version, kind) for version, kind in needed if not cluster.serves(version, kind)]
         if missing:
             raise ClusterError(lacking(cluster.server, missing, is_openshift=cluster.is_openshift()))
-        denied = rights.lacking(cluster, rights.rights(map(_given, context.args["rights"]), _rules_of))
+        takes_lease = context.args["lease"] and needs_lease(context)
+        rules = [*map(_given, context.args["rights"]), {**lease.RIGHTS, "when": takes_lease}]
+        denied = rights.lacking(cluster, rights.rights(rules, _rules_of))
         if denied:
             raise ClusterError(
                 f"the user of {cluster.server} lacks rights: {'; '.join(denied)}; have them granted by a Role or a "
@@ -47,8 +49,8 @@ class ActionModule(PerfAction):
             "simulated": _names(lab, "simulated"),
             "emulated": _names(lab, "emulated"),
         }
-        lease = take_lease(context, str(context.variables["perf_flow"])) if context.args["lease"] else {}
-        return VerbResult(values={"run_facts": facts, "openshift": cluster.is_openshift(), **lease})
+        taken = take_lease(context, str(context.variables["perf_flow"])) if takes_lease else {}
+        return VerbResult(values={"run_facts": facts, "openshift": cluster.is_openshift(), **taken})
 
 
 def _given(rule: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,14 +19,18 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 _KEPT = "PERF_RUN_LEASES"
 
 
+def needs_lease(context: VerbContext) -> bool:
+    """Whether who changes the cluster needs its lease: not in check mode, and not where ``clusters_lock`` says so."""
+    return not context.check_mode and context.variables.get("clusters_lock", "refuse") != "ignore"
+
+
 def take_lease(context: VerbContext, what: str) -> dict[str, Any]:
     """Take the lease of the host's cluster, unless this run has it; what the verb returns for the callback to keep it.
 
     :param what: the flow or the command, for whom the lease keeps out.
     :raises LeaseHeldError: when another run changes the cluster, and ``clusters_lock`` does not say otherwise.
     """
-    policy = context.variables.get("clusters_lock", "refuse")
-    if context.check_mode or policy == "ignore":
+    if not needs_lease(context):
         return {}
     environment = RunEnvironment.read()
     for failure in failures_of(environment.directory, environment.attempt):
@@ -36,7 +40,8 @@ def take_lease(context: VerbContext, what: str) -> dict[str, Any]:
     if asdict(access) in json.loads(os.environ.get(_KEPT, "[]")):
         return {}
     holder = Holder.here(environment.run, what, environment.root)
-    wait_s = seconds(context.variables.get("clusters_lock_timeout", 0)) if policy == "wait" else 0.0
+    waits = context.variables.get("clusters_lock") == "wait"
+    wait_s = seconds(context.variables.get("clusters_lock_timeout", 0)) if waits else 0.0
     acquire(context.cluster(), holder, wait_s, context.check_interrupted)
     kept = Kept(access, holder, str(environment.directory), environment.attempt)
     return {"run_lease": asdict(kept)}

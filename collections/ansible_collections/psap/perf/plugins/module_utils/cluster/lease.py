@@ -28,6 +28,7 @@ API_VERSION = "coordination.k8s.io/v1"
 KIND, NAMESPACE, NAME = "Lease", "default", "psap-perf"
 DURATION_S = 60
 RENEWED_EVERY_S = 10.0
+RIGHTS = {"kinds": [KIND], "verbs": ["get", "create", "update", "delete"], "namespaces": [NAMESPACE]}
 _QUERY = Query(API_VERSION, KIND, namespace=NAMESPACE, name=NAME)
 _LOOK_EVERY_S = 2.0
 _ANNOTATION = "psap.perf/"
