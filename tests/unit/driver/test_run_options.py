@@ -108,6 +108,52 @@ def test_tags_are_split() -> None:
     assert tag_words(["prepare, test", "cleanup", ","]) == ("prepare", "test", "cleanup")
 
 
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"a: [1\n", "-e @wrong.yml:2: not YAML"),
+        (b"a:\n\tb: 1\n", "-e @wrong.yml:2: not YAML"),
+        (b"a: 1\na: 2\n", "-e @wrong.yml:2: a stands twice, first in line 1"),
+        (b"- a\n", "-e @wrong.yml must be a mapping of names to values, but is a list"),
+        (b"", "-e @wrong.yml must be a mapping of names to values, but is empty"),
+        (b"1: 2\n", "-e @wrong.yml: 1 is no name of a setting"),
+        (b"\xff\xfe\x00", "-e @wrong.yml cannot be read"),
+    ],
+)
+def test_a_file_of_variables_that_is_not_well_formed_is_refused_as_it_was_typed(
+    content: bytes, sentence: str, tmp_path: Path, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "wrong.yml").write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=re.escape(sentence)):
+        extra_vars_of(given("-e", "@wrong.yml"), project)
+
+
+def test_a_file_that_ansible_vault_encrypted_is_for_ansible_to_read(tmp_path: Path, project: Project) -> None:
+    file = tmp_path / "vaulted.yml"
+    file.write_text("$ANSIBLE_VAULT;1.1;AES256\n3132\n", encoding="utf-8")
+    assert extra_vars_of(given("-e", f"@{file}"), project) == (f"@{file}",)
+
+
+@pytest.mark.parametrize(
+    ("word", "sentence"),
+    [
+        ("{a: [1", "-e '{a: [1': not YAML"),
+        ("{a: 1, a: 2}", "-e '{a: 1, a: 2}': a stands twice"),
+        ('{"a": 1, "a": 2}', "a stands twice"),
+        ("[1, 2]", "-e '[1, 2]' must be a mapping of names to values, but is a list"),
+        ("{1: 2}", "1 is no name of a setting"),
+        ("a", "'a' sets nothing"),
+        ("", "'' sets nothing"),
+        ("a='b", "has a quote that does not end"),
+        ("a=\udcff", "is not UTF-8"),
+    ],
+)
+def test_a_text_of_variables_that_is_not_well_formed_is_refused(word: str, sentence: str, project: Project) -> None:
+    with pytest.raises(UsageError, match=re.escape(sentence)):
+        extra_vars_of(given("-e", word), project)
+
+
 def test_the_runs_directory_may_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERF_RUNS_DIR", str(tmp_path))
     assert given().runs_directory == tmp_path

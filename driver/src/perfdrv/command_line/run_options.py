@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
-from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError as SettingsError
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import (
+    COMMAND_LINE,
+    read_yaml_document,
+    read_yaml_text,
+)
 from ansible_collections.psap.perf.plugins.module_utils.settings.presets import names_in
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import resolve_presets
 
@@ -164,6 +168,8 @@ def extra_vars_of(given: Given, project: Project) -> tuple[str, ...]:
             words.append(_extra(text, by_name))
     if given.arguments:
         words.append(json_vars(given.arguments))
+    for word in words:
+        _refuse_bytes(word)
     return tuple(words)
 
 
@@ -189,12 +195,7 @@ def presets_and_pairs(given: Given, project: Project) -> tuple[tuple[str, ...], 
 
 
 def _pairs(text: str) -> list[tuple[str, Any]]:
-    if text.startswith("@"):
-        path = Path(_extra(text, presets_by_name=False)[1:])
-        return list(read_yaml(path).items())
-    if text.lstrip().startswith("{"):
-        return list(_json_object(text).items())
-    return [_split(text)]
+    return list(_mapping(text).items()) if text.lstrip().startswith(("@", "{", "[")) else [_split(text)]
 
 
 def preset_names(given: Given, project: Project) -> tuple[str, ...]:
@@ -224,40 +225,73 @@ def _setting(text: str) -> str:
     return json_vars({name: value})
 
 
+def _refuse_bytes(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{text!r} is not UTF-8, which all settings are.") from error
+
+
 def _split(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise UsageError(f"{text!r} sets nothing: write KEY=VALUE")
+        raise UsageError(f"{text!r} sets nothing: write KEY=VALUE.")
     return name.strip(), value
 
 
 def _extra(text: str, presets_by_name: bool) -> str:
+    """What Ansible gets for one `-e`, when it is well formed."""
     if text.startswith("@"):
-        path = Path(text[1:]).expanduser().absolute()
-        if not path.is_file():
-            raise UsageError(f"The file of extra variables {path} does not exist.")
-        return f"@{path}"
+        _mapping(text)
+        return f"@{_file(text)}"
     if presets_by_name and _PRESETS_VARIABLE in text:
         raise UsageError(f"Give presets either with -p or with {_PRESETS_VARIABLE}, not with both.")
     if text.lstrip().startswith(("{", "[")):
-        _json_object(text)
+        _mapping(text)
+    else:
+        _split(text)
+        _refuse_open_quotes(text)
     return text
 
 
-def _json_object(text: str) -> dict[str, Any]:
-    """The mapping in a text that begins like JSON; YAML's short form is accepted, as Ansible does."""
-    import yaml
-
+def _refuse_open_quotes(text: str) -> None:
+    """Ansible takes several K=V in one text, where quotes hold together what has spaces."""
     try:
-        value = json.loads(text)
-    except ValueError:
-        try:
-            value = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise UsageError(f"-e {text!r} is neither JSON nor YAML: {error}") from error
+        shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"-e {text!r} has a quote that does not end; write it as JSON.") from error
+
+
+def _file(text: str) -> Path:
+    path = Path(text[1:]).expanduser().absolute()
+    if not path.is_file():
+        raise UsageError(f"-e {text}: the file does not exist.")
+    return path
+
+
+def _mapping(text: str) -> dict[str, Any]:
+    """The names and values of `@FILE`, or of a text that begins like JSON; YAML is accepted, as Ansible does.
+
+    Of a file that ansible-vault encrypted there are none to see.
+    """
+    file = text.startswith("@")
+    said = f"-e {text}" if file else f"-e {text!r}"
+    try:
+        value = read_yaml_document(_file(text), Path.cwd()).data["document"] if file else read_yaml_text(text)
+    except SettingsError as error:
+        raise UsageError(f"-e @{error}" if file else f"{said}: {error}") from error
+    if value is None and file and _file(text).stat().st_size:
+        return {}
     if not isinstance(value, dict):
-        raise UsageError(f"-e {text!r} is no mapping of names to values.")
+        raise UsageError(f"{said} must be a mapping of names to values, but is {_shown_type(value)}.")
+    for name in value:
+        if not isinstance(name, str):
+            raise UsageError(f"{said}: {name!r} is no name of a setting; names are text.")
     return value
+
+
+def _shown_type(value: Any) -> str:
+    return "empty" if value is None else f"a {type(value).__name__}"
 
 
 def tag_words(values: Sequence[str]) -> tuple[str, ...]:

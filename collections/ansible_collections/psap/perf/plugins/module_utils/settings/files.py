@@ -91,13 +91,24 @@ def read_yaml_document(path: Path, root: Path) -> YamlFile:
     return YamlFile(path=path, label=label, data={"document": data}, lines=lines)
 
 
+def read_yaml_text(text: str) -> Any:
+    """The value that a text on the command line is as YAML.
+
+    :raises UsageError: not YAML, or a duplicate key.
+    """
+    # libyaml takes no text that Ansible tagged
+    return _parse(str.__str__(text), "", ())[0]
+
+
 def _read(path: Path, label: str, below: tuple[str, ...]) -> tuple[Any, dict[tuple[str | int, ...], int]]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{label} cannot be read: {error}") from error
-    if text.startswith(_ENCRYPTED):
-        return None, {}
+    return (None, {}) if text.startswith(_ENCRYPTED) else _parse(text, label, below)
+
+
+def _parse(text: str, label: str, below: tuple[str, ...]) -> tuple[Any, dict[tuple[str | int, ...], int]]:
     loader = None
     try:
         loader = _Loader(text)
@@ -106,13 +117,17 @@ def _read(path: Path, label: str, below: tuple[str, ...]) -> tuple[Any, dict[tup
         return (None if node is None else builder.build(node, below)), builder.lines
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise UsageError(f"{label}:{line}: not YAML: {error.problem}") from error
+        raise UsageError(f"{_place(label, line)}not YAML: {error.problem}") from error
     except yaml.YAMLError as error:
         # a character that no YAML may hold; which of the two parsers there is decides when it is met
-        raise UsageError(f"{label}: not YAML: {str(error).splitlines()[0]}") from error
+        raise UsageError(f"{label or 'the text'}: not YAML: {str(error).splitlines()[0]}") from error
     finally:
         if loader is not None:
             loader.dispose()
+
+
+def _place(label: str, line: int) -> str:
+    return f"{label}:{line}: " if label else ""
 
 
 class _Builder:
@@ -148,11 +163,11 @@ class _Builder:
         for key_node, _value in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
                 line = key_node.start_mark.line + 1
-                raise UsageError(f"{self.label}:{line}: a key must be a plain word; quote it if it is meant as text")
+                raise UsageError(
+                    f"{_place(self.label, line)}a key must be a plain word; quote it if it is meant as text"
+                )
             line = key_node.start_mark.line + 1
             if key_node.value in first and key_node.value != "<<":
-                raise UsageError(
-                    f"{self.label}:{line}: {key_node.value} stands twice, first in line {first[key_node.value]}; "
-                    "only the last would count: remove one"
-                )
+                twice = f"{key_node.value} stands twice, first in line {first[key_node.value]}"
+                raise UsageError(f"{_place(self.label, line)}{twice}; only the last would count: remove one")
             first[key_node.value] = line

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
-from ansible_collections.psap.perf.plugins.module_utils.settings.files import VAULTED, is_template
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import VAULTED, is_template, read_yaml_text
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
 
 _TRUE = frozenset(("y", "yes", "on", "1", "true", "t"))
@@ -187,9 +188,9 @@ def _convert_scalar(kind: str, text: str) -> Any:
 def _yaml(text: str, kind: type, option: Option) -> Any:
     example = "'[1, 2]'" if kind is list else "'{key: value}'"
     try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(f"is not well-formed YAML: {shown(text)}; write it as {example}") from error
+        value = read_yaml_text(text)
+    except UsageError as error:
+        raise ValueError(f"is not well-formed YAML: {shown(text)}, {error}; write it as {example}") from error
     if not isinstance(value, kind):
         raise ValueError(f"must be {described(option.type)}, but is {shown(text)}; write it as {example}")
     return value
