@@ -156,9 +156,9 @@ def test_a_view_that_works_is_left_alone(scene: Scene) -> None:
     assert lines(stream) == ["one", "running     001__demo__sleep"]
 
 
-def picture(scene: Scene, height: int = 40) -> str:
+def picture(scene: Scene, height: int = 40, width: int = 100) -> str:
     """The live picture as text."""
-    console = Console(file=io.StringIO(), force_terminal=True, width=100, height=height, color_system=None)
+    console = Console(file=io.StringIO(), force_terminal=True, width=width, height=height, color_system=None)
     view = LiveView(console)
     view.refresh(scene)
     console.file = io.StringIO()
@@ -183,9 +183,39 @@ def test_the_picture_says_that_it_is_stopping(scene: Scene) -> None:
 def test_the_picture_fits_the_terminal(scene: Scene) -> None:
     scene.steps = [replace(SLEEP, number=number, status="ok") for number in range(1, 101)]
     text = picture(scene, height=20)
-    assert "earlier" in text
+    assert "more" in text
     assert "100 demo sleep" in text
     assert "001 demo sleep" not in text
+
+
+def test_what_is_running_is_in_the_picture_of_a_small_terminal(scene: Scene) -> None:
+    long = "scale_test_count=500, scale_test_gpus=8, scale_test_nodes=40, scale_test_rate=20.5"
+    done = [Step(RUN / f"{n:03d}__cell__{n}", n, "cell", str(n), status="ok", label=long) for n in range(1, 41)]
+    progress = {"done": 5, "of": 20, "numbers": {"submitted": {"value": 12, "of": 20}}}
+    running = replace(done[9], status="running", children=(replace(WAITING, number=77, progress=progress),))
+    scene.steps = [*done[:9], running, *done[10:]]
+    text = picture(scene, height=24, width=80)
+    assert text.count("\n") < 24
+    assert all(part in text for part in ("● 010 cell 10", "● 077 demo sleep", "✔ 040 cell 40"))
+
+
+@pytest.mark.parametrize(
+    ("states", "mark"),
+    [(("ok", "running"), "●"), (("ok", "failed"), "✘"), (("ok", "interrupted"), "■"), (("ok", "ok"), "✔"), ((), "·")],
+)
+def test_a_group_has_come_to_what_its_steps_have_come_to(states: tuple[str, ...], mark: str, scene: Scene) -> None:
+    steps = tuple(replace(SLEEP, status=state) for state in states)
+    lane = Step(RUN / "001__prepare" / "001__lane__gpus", 1, "lane", "gpus", children=steps)
+    scene.steps = [Step(RUN / "001__prepare", 1, "group", "prepare", children=(lane,))]
+    text = picture(scene)
+    assert f"{mark} 001 prepare" in text
+    assert f"{mark} 001 lane gpus" in text
+
+
+def test_a_task_that_says_what_its_play_says_is_not_told() -> None:
+    assert str(Activity("Test", "Test")) == "Test"
+    assert str(Activity("Prepare, all lanes at once", "Prepare")) == "Prepare, all lanes at once"
+    assert str(Activity("Test", "Sleep")) == "Test - Sleep"
 
 
 def test_the_whole_table_has_every_step() -> None:

@@ -55,7 +55,8 @@ class LiveView:
     def _picture(self, scene: Scene, height: int) -> RenderableType:
         now = utc_now()
         heading = Table.grid(padding=(0, 1))
-        title = Text.assemble((scene.flow, "bold"), f" on {scene.site}" if scene.site else "")
+        title = Text.assemble((scene.flow, "bold"), f" on {scene.site}" if scene.site else "", overflow="ellipsis")
+        title.no_wrap = True
         title.append(f"  {duration_text((now - scene.started).total_seconds())}  ", "dim")
         title.append(scene.directory.name, "dim")
         heading.add_row(self._spinner, title)
@@ -72,24 +73,28 @@ class LiveView:
 
 
 def steps_table(steps: Sequence[Step], now: datetime.datetime, height: int | None) -> Table:
-    """Draw the steps as an indented list; with too little height, the oldest finished ones are left out."""
+    """Draw the steps as an indented list.
+
+    Args:
+        height: lines that there is room for, so that each step gets one; those that are over are left out first.
+    """
     table = Table.grid(padding=(0, 1))
     table.add_column(no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
     rows = [row for step in steps for row in _rows(step, 0)]
     if height is not None and len(rows) > height:
-        hidden = len(rows) - height + 1
-        table.add_row(Text(f"  … {hidden} earlier", "dim"), "", "")
-        rows = rows[hidden:]
+        shown = _most_recent(rows, height - 1)
+        table.add_row(Text(f"  … {len(rows) - len(shown)} more", "dim"), "", "")
+        rows = shown
     for step, depth in rows:
-        mark, style = _MARKS.get(step.status, _MARKS[""])
+        mark, style = _MARKS.get(_state(step), _MARKS[""])
         label = Text("  " * (depth + 1))
         label.append(f"{mark} ", style)
         label.append(f"{step.number:03d} ", "dim")
         label.append(_label(step), "bold" if step.kind != "command" else "")
         took = duration_text(step_seconds(step.status, step.started, step.ended, now))
-        table.add_row(label, Text(took, "dim"), _remark(step, now))
+        table.add_row(label, Text(took, "dim"), _remark(step, now, one_line=height is not None))
     return table
 
 
@@ -97,15 +102,33 @@ def _rows(step: Step, depth: int) -> list[tuple[Step, int]]:
     return [(step, depth), *(row for child in step.children for row in _rows(child, depth + 1))]
 
 
+def _most_recent(rows: Sequence[tuple[Step, int]], count: int) -> list[tuple[Step, int]]:
+    """Rows of what is running, as many as there may be, and of what was over last."""
+    by_worth = sorted(range(len(rows)), key=lambda number: (_state(rows[number][0]) == "running", number))
+    return [rows[number] for number in sorted(by_worth[-count:])]
+
+
+def _state(step: Step) -> str:
+    """The status of a step; that of a group or a lane is what its steps have come to."""
+    if step.status:
+        return step.status
+    states = {_state(child) for child in step.children}
+    return next((state for state in ("running", "failed", "interrupted", "ok") if state in states), "")
+
+
 def _label(step: Step) -> str:
     return f"{step.kind} {step.name}" if step.kind in ("lane", "cell") else step.name
 
 
-def _remark(step: Step, now: datetime.datetime) -> RenderableType:
+def _remark(step: Step, now: datetime.datetime, one_line: bool) -> RenderableType:
     text = Text(remark_text(step, now), _REMARK_STYLES.get(step.status, "dim"))
+    if one_line:
+        text.no_wrap, text.overflow = True, "ellipsis"
     aim = step.progress.get("of") if step.progress else None
     if step.status != "running" or step.progress is None or not aim:
         return text
     both = Table.grid(padding=(0, 1))
+    both.add_column(no_wrap=True, min_width=_BAR_WIDTH)
+    both.add_column()
     both.add_row(ProgressBar(total=aim, completed=step.progress.get("done") or 0, width=_BAR_WIDTH), text)
     return both

@@ -20,7 +20,9 @@ class Activity:
     task: str = ""
 
     def __str__(self) -> str:
-        return " - ".join(filter(None, (self.play, self.task)))
+        # the first task of a play often says what the play says
+        task = "" if self.play.startswith(self.task) else self.task
+        return " - ".join(filter(None, (self.play, task)))
 
 
 @dataclass(slots=True)
