@@ -14,9 +14,9 @@ COMMANDS = {
     "settings": Lazy("perfdrv.commands.settings:settings", "Show, explain and check settings and presets."),
     "flows": Lazy("perfdrv.commands.catalogue:flows", "List the flows."),
     "commands": Lazy("perfdrv.commands.catalogue:commands", "List the commands of the toolbox."),
-    "runs": Lazy("perfdrv.commands.runs:runs", "List, show, open and finalize runs."),
+    "runs": Lazy("perfdrv.commands.runs:runs", "List, show, open and finalize runs.", of_any=True),
     "lock": Lazy("perfdrv.commands.lock:lock", "Show and break the lease of a cluster."),
-    "report": Lazy("perfdrv.commands.report:report", "Make the report of a run."),
+    "report": Lazy("perfdrv.commands.report:report", "Make the report of a run.", of_any=True),
     "lab": Lazy("perflab.cli:lab", "Create and delete Kubernetes labs with simulated GPU nodes.", in_project=False),
     "completion": Lazy(
         "perfdrv.commands.completion:completion", "Print the completion script of a shell.", in_project=False

@@ -34,6 +34,12 @@ def find_root(given: Path | None = None, start: Path | None = None) -> Path:
     raise UsageError(f"No psap.perf project at or above {origin}. Change into one, or name it: perfdrv --project DIR …")
 
 
+def own_root() -> Path | None:
+    """The root of the project that this driver was installed from, where it was installed as that project's own."""
+    root = Path(__file__).resolve().parents[3]
+    return root if is_project(root) else None
+
+
 def is_project(folder: Path) -> bool:
     """Whether a folder is the root of a project."""
     return (folder / "ansible.cfg").is_file() and (folder / COLLECTION).is_dir()

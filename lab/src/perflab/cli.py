@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from perflab.errors import UsageError
 from perflab.files import places
@@ -15,8 +16,16 @@ from perflab.processes import state
 from perflab.processes.state import DEFAULT_NAME, Options
 from perflab.profiles import KUBERNETES, OFFERED, PROFILES
 
-_NAME = click.option("--name", default=DEFAULT_NAME, show_default=True, help="Name of the lab.")
 _DEFAULTS = Options()
+
+
+def _complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in state.names(places.home()) if name.startswith(incomplete)]
+
+
+_NAME = click.option(
+    "--name", default=DEFAULT_NAME, show_default=True, shell_complete=_complete_name, help="Name of the lab."
+)
 
 
 def say(text: str) -> None:
@@ -146,7 +155,7 @@ def down(name: str, every: bool) -> None:
 
 
 @lab.command()
-@click.option("--name", help="Name of the lab. [default: all labs]")
+@click.option("--name", shell_complete=_complete_name, help="Name of the lab. [default: all labs]")
 @click.option("--json", "as_json", is_flag=True, help="Print each lab's lab.json.")
 def status(name: str | None, as_json: bool) -> None:
     """List the labs and the state of their programs."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +36,12 @@ def offered(*words: str) -> list[str]:
         (["toolbox", "demo", "greet", "--tone", ""], ["warm", "cool"]),
         (["settings", "explain", "demo_s"], ["demo_seconds", "demo_sleep_seconds"]),
         (["settings", "diff", "q"], ["quick"]),
+        (["run", "demo", "-s", "demo_"], ["demo_seconds=", "demo_fails=", "demo_note="]),
+        (["run", "demo", "-s", "demo_fails="], ["demo_fails=true", "demo_fails=false"]),
+        (["run", "demo", "-s", "demo_fails=f"], ["demo_fails=false"]),
+        (["toolbox", "demo", "greet", "-s", "demo_greet_to"], ["demo_greet_token=", "demo_greet_tone="]),
+        (["toolbox", "demo", "greet", "-s", "demo_greet_tone="], ["demo_greet_tone=warm", "demo_greet_tone=cool"]),
+        (["settings", "show", "demo", "-s", "demo_n"], ["demo_note="]),
     ],
 )
 def test_names_complete(
@@ -42,6 +51,33 @@ def test_names_complete(
     (runs / "demo-1").mkdir()
     (runs / "demo-1" / "run.json").write_text("{}", encoding="utf-8")
     assert offered(*words) == expected
+
+
+def test_labs_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "other").mkdir()
+    monkeypatch.setenv("PERFLAB_HOME", str(tmp_path))
+    assert offered("lab", "down", "--name", "o") == ["other"]
+
+
+@pytest.mark.slow
+def test_bash_gets_the_names_of_settings(project: Project) -> None:
+    completed = "COMP_WORDS=(perfdrv run demo -s demo_s); COMP_CWORD=4; _perfdrv_completion perfdrv"
+    script = f'eval "$(perfdrv completion bash)"; {completed} 2>/dev/null; echo "${{COMPREPLY[@]}}"'
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    words = ["bash", "-c", script]
+    done = subprocess.run(
+        words, cwd=project.root, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "demo_seconds=\n"
+
+
+def test_runs_complete_outside_a_project_where_their_folder_is_named(
+    tmp_path: Path, runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (runs / "demo-1").mkdir()
+    (runs / "demo-1" / "run.json").write_text("{}", encoding="utf-8")
+    assert offered("runs", "show", "d") == ["demo-1"]
 
 
 @pytest.mark.parametrize("words", [["run", ""], ["toolbox", ""], ["run", "x", "-p", ""]])

@@ -16,8 +16,10 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     release,
     update_run,
 )
-from click.testing import Result
+from click.testing import CliRunner, Result
 from perfdrv import __main__ as program
+from perfdrv.cli import cli
+from perfdrv.command_line.groups import Session
 from perfdrv.errors import UsageError
 from perfdrv.execution.launch import Attempt
 from perfdrv.runs.outcome import Outcome
@@ -48,6 +50,22 @@ def make_run(runs: Path) -> Callable[..., Path]:
 def test_an_empty_folder_has_no_runs(runs: Path, perfdrv: Callable[..., Result]) -> None:
     assert perfdrv("runs", "list").output == f"No runs in {runs}.\n"
     assert perfdrv("runs", "list", "--status", "ok").output == f"No such runs in {runs}.\n"
+
+
+def test_runs_whose_folder_is_named_are_shown_outside_a_project(
+    make_run: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_run("demo-1")
+    monkeypatch.chdir(tmp_path)
+
+    def outside(*words: str) -> Result:
+        return CliRunner().invoke(cli, ["runs", *words], obj=Session())
+
+    assert "demo-1" in outside("list").output
+    assert "demo-1" in outside("show", "latest").output
+    assert "No psap.perf project" in str(outside("finalize", "latest").exception)
+    monkeypatch.delenv("PERF_RUNS_DIR")
+    assert "No psap.perf project" in str(outside("list").exception)
 
 
 def test_the_list_tells_status_and_first_failure(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:

@@ -1,4 +1,4 @@
-"""What the shell offers for values: flows, presets, sites, runs.
+"""What the shell offers for values: flows, presets, sites, settings, runs.
 
 An error here would end up in the middle of the user's command line, so outside a project there is
 simply nothing to offer.
@@ -11,18 +11,17 @@ from collections.abc import Callable, Iterable
 import click
 from click.shell_completion import CompletionItem
 
-from perfdrv.command_line.session import current_project
+from perfdrv.command_line.session import current_project, current_runs_root
 from perfdrv.errors import UsageError
-from perfdrv.project import Project
 from perfdrv.runs.store import LATEST, run_names
 
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
-def _complete(names: Callable[[Project], Iterable[str]]) -> Completer:
+def _complete(names: Callable[[click.Context, str], Iterable[str]]) -> Completer:
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
         try:
-            known = list(names(current_project(ctx)))
+            known = list(names(ctx, incomplete))
         except UsageError:
             return []
         return [CompletionItem(name) for name in known if name.startswith(incomplete)]
@@ -30,14 +29,27 @@ def _complete(names: Callable[[Project], Iterable[str]]) -> Completer:
     return complete
 
 
-def _runs(project: Project) -> list[str]:
-    root = project.runs_root()
-
-    return [*run_names(root), LATEST]
+def _runs(ctx: click.Context, _incomplete: str) -> list[str]:
+    return [*run_names(current_runs_root(ctx, ctx.params.get("runs_dir") or ctx.params.get("runs_directory"))), LATEST]
 
 
-complete_presets = _complete(lambda project: project.content().presets)
-complete_flows = _complete(lambda project: project.content().flows)
-complete_sites = _complete(lambda project: project.content().sites)
+def _settings(ctx: click.Context, incomplete: str) -> Iterable[str]:
+    """Names with what follows them: those of the flow, or all where none is named; then what a value may be."""
+    content = current_project(ctx).content()
+    name, equals, _value = incomplete.partition("=")
+    if equals:
+        option = content.setting(name) or content.argument(name)
+        values = () if option is None else ("true", "false") if option.type == "bool" else option.choices
+        return [f"{name}={value}" for value in values]
+    # the option that still lacks its value keeps click from giving the words before it their names
+    flow = next((word for word in (ctx.params.get("flow"), *ctx.args) if word in content.flows), None)
+    names = content.names if flow is None else [option.name for option in content.settings_of(flow)]
+    return [f"{name}=" for name in names]
+
+
+complete_presets = _complete(lambda ctx, _: current_project(ctx).content().presets)
+complete_flows = _complete(lambda ctx, _: current_project(ctx).content().flows)
+complete_sites = _complete(lambda ctx, _: current_project(ctx).content().sites)
+complete_names = _complete(lambda ctx, _: current_project(ctx).content().names)
 complete_runs = _complete(_runs)
-complete_names = _complete(lambda project: project.content().names)
+complete_settings = _complete(_settings)

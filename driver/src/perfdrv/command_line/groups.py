@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from perfdrv.collection import activate, find_root
+from perfdrv.collection import activate, find_root, own_root
 from perfdrv.errors import UsageError, unknown
 
 
@@ -31,17 +31,30 @@ def project_root(ctx: click.Context) -> Path:
     return find_root(session.project if isinstance(session, Session) else None)
 
 
+def _root_for(entry: Lazy, ctx: click.Context) -> Path:
+    try:
+        return project_root(ctx)
+    except UsageError:
+        session = ctx.find_root().obj
+        root = own_root() if entry.of_any and (session is None or session.project is None) else None
+        if root is None:
+            raise
+        return root
+
+
 @dataclass(frozen=True, slots=True)
 class Lazy:
     """Where a command lives, and the sentence that the help shows without importing it.
 
     Attributes:
         in_project: its code needs the project's collection, which is made importable before it is imported.
+        of_any: it only reads runs, so that outside of projects the collection that came with the driver will do.
     """
 
     target: str
     help: str
     in_project: bool = True
+    of_any: bool = False
 
 
 class SuggestingGroup(click.Group):
@@ -78,7 +91,7 @@ class LazyGroup(SuggestingGroup):
             return None
         try:
             if entry.in_project:
-                activate(project_root(ctx))
+                activate(_root_for(entry, ctx))
         except UsageError:
             # the shell asks for completions: outside a project there are none
             if ctx.resilient_parsing:

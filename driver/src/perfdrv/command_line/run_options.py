@@ -19,7 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.presets import 
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import resolve_presets
 
 from perfdrv.ansible.request import json_vars, preset_vars
-from perfdrv.command_line.completion import complete_presets, complete_sites
+from perfdrv.command_line.completion import complete_presets, complete_settings, complete_sites
 from perfdrv.errors import UsageError
 from perfdrv.project import Project
 
@@ -98,6 +98,7 @@ _LAYERS: list[Callable[[Any], Any]] = [
         "settings",
         multiple=True,
         metavar="KEY=VALUE",
+        shell_complete=complete_settings,
         help="One setting; the text becomes a value of the type that the setting declares.",
     ),
     click.option(

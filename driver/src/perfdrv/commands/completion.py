@@ -24,4 +24,10 @@ def completion(ctx: click.Context, shell: str) -> None:
     if kind is None:
         raise click.UsageError(f"click knows no completion for {shell}")
     program = root.info_name or "perfdrv"
-    click.echo(kind(root.command, {}, program, f"_{program.upper()}_COMPLETE").source())
+    click.echo(_open_ended(kind(root.command, {}, program, f"_{program.upper()}_COMPLETE").source()))
+
+
+def _open_ended(script: str) -> str:
+    """Have bash leave no space after `KEY=`, where a value follows; fish does so by itself."""
+    taken = "COMPREPLY+=($value)"
+    return script.replace(taken, f"{taken}\n            [[ $value == *= ]] && compopt -o nospace")

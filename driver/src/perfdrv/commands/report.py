@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from perfdrv.command_line.completion import complete_runs
-from perfdrv.command_line.session import current_project
+from perfdrv.command_line.session import current_runs_root
 from perfdrv.project import shown_path
 from perfdrv.runs.store import find_run
 
@@ -19,7 +19,7 @@ from perfdrv.runs.store import find_run
 @click.pass_context
 def report(ctx: click.Context, run: str, output: Path | None, runs_dir: Path | None) -> None:
     """Make the report of RUN: an id, the beginning of one, a path, or `latest`."""
-    root = current_project(ctx).runs_root(runs_dir)
+    root = current_runs_root(ctx, runs_dir)
     from perfanalysis.reports.writing import make_report
 
     click.echo(shown_path(make_report(find_run(root, run), output).index))

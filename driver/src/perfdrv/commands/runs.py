@@ -13,7 +13,7 @@ import click
 
 from perfdrv.command_line.completion import complete_runs
 from perfdrv.command_line.groups import SuggestingGroup
-from perfdrv.command_line.session import current_project
+from perfdrv.command_line.session import current_project, current_runs_root
 from perfdrv.command_line.tables import print_table
 from perfdrv.errors import UsageError
 from perfdrv.execution.finalize import finalize
@@ -48,7 +48,7 @@ def list_command(
     ctx: click.Context, runs_dir: Path | None, as_json: bool, status: str | None, flow: str | None, last: int | None
 ) -> None:
     """List the runs, the oldest first."""
-    root = current_project(ctx).runs_root(runs_dir)
+    root = current_runs_root(ctx, runs_dir)
 
     entries = [
         entry
@@ -70,7 +70,7 @@ def list_command(
 @click.pass_context
 def show_command(ctx: click.Context, run: str, runs_dir: Path | None, as_json: bool) -> None:
     """Show a run: how it stands, its commands, the first failure."""
-    root = current_project(ctx).runs_root(runs_dir)
+    root = current_runs_root(ctx, runs_dir)
 
     directory = find_run(root, run)
     entry = read_entry(directory)
@@ -91,7 +91,7 @@ def show_command(ctx: click.Context, run: str, runs_dir: Path | None, as_json: b
 @click.pass_context
 def open_command(ctx: click.Context, run: str, runs_dir: Path | None, only_print: bool) -> None:
     """Open the report of a run, or its folder when it has none."""
-    root = current_project(ctx).runs_root(runs_dir)
+    root = current_runs_root(ctx, runs_dir)
 
     directory = find_run(root, run)
     report = directory / "report" / "index.html"
@@ -113,7 +113,7 @@ def open_command(ctx: click.Context, run: str, runs_dir: Path | None, only_print
 def finalize_command(ctx: click.Context, run: str, runs_dir: Path | None, verbosity: int) -> int:
     """Run the finalizers of an interrupted run: capture what is left, clean up, write how it ended."""
     project = current_project(ctx)
-    root = project.runs_root(runs_dir)
+    root = current_runs_root(ctx, runs_dir)
 
     started = time.monotonic()
     entry = read_entry(find_run(root, run))
