@@ -9,6 +9,7 @@ from perfanalysis.reports.writing import make_report
 
 from tests.browser.chromium import WHOLE, WIDTHS, opened
 from tests.data.fine_tuning_runs import Training, write_tuning_run
+from tests.data.synthetic_runs import Shape, write_run
 
 pytestmark = pytest.mark.browser
 TRAININGS = [Training(gpus=2), Training(gpus=8), Training(gpus=1, outcome="failed"), Training(gpus=1)]
@@ -43,3 +44,14 @@ def test_the_table_of_a_matrix_is_sorted_by_its_headings(width: int, tmp_path: P
         ["cell 1", "cell 0", "cell 3", "cell 2"],
     ]
     assert found["sorts"] == [["ascending"], ["descending"]]
+
+
+def test_the_results_of_a_small_matrix_are_not_cut_on_a_laptop(tmp_path: Path) -> None:
+    shapes = [Shape(workloads=200, nodes=8, duration=2.0), Shape(workloads=20, nodes=2, pods=2, kind="PyTorchJob")]
+    page = make_report(write_run(tmp_path, shapes)).index
+    with opened(page, 1300, tmp_path / "profile") as tab:
+        found = tab.find(
+            'return [...document.querySelectorAll(".scroll")].filter((one) => one.scrollWidth > one.clientWidth + 1)'
+            '.map((one) => one.getAttribute("aria-label"))'
+        )
+    assert found == []

@@ -12,6 +12,8 @@ from perfanalysis.files.findings import Finding
 from perfanalysis.units import COUNTED, TABLE
 
 MOST_WITHOUT_SEARCH = 8
+MOST_PLACES = 3
+"""Places of one finding that are named."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,19 @@ class Remarks:
     findings: tuple[Finding, ...]
     links: frozenset[str]
     name: str = "findings"
+
+    def told(self) -> tuple[tuple[Finding, tuple[str, ...]], ...]:
+        """The findings, those of the same words once, with their places or the first of many; notes come last."""
+        places: dict[tuple[str, str], list[Finding]] = {}
+        for one in self.findings:
+            places.setdefault((one.severity, one.text), []).append(one)
+        found = [(same[0], _first_few([one.where for one in same])) for same in places.values()]
+        return tuple(sorted(found, key=lambda one: one[0].severity == "note"))
+
+
+def _first_few(places: list[str]) -> tuple[str, ...]:
+    more = len(places) - MOST_PLACES
+    return (*places[:MOST_PLACES], *((f"and {more} more",) if more > 0 else ()))
 
 
 @dataclass(frozen=True)

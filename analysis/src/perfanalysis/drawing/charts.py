@@ -137,6 +137,10 @@ class Chart:
         return next((layer.shades.meaning for layer in self.layers if layer.shades is not None), None)
 
 
+NOT_REAL = ("simulated:", "emulated:")
+"""How marks begin that list what was not real."""
+
+
 @dataclass(frozen=True)
 class Figure:
     """Rows of charts that belong together: one PNG file and one card of the report."""
@@ -146,6 +150,16 @@ class Figure:
     caption: str
     rows: tuple[tuple[Chart, ...], ...]
     marks: tuple[str, ...] = field(default=())
+
+    @property
+    def short_marks(self) -> tuple[str, ...]:
+        """The marks as they stand on the figure itself: that not all is real in one word, of which a page's head has
+        the whole."""
+        not_real = [mark for mark in self.marks if mark.startswith(NOT_REAL)]
+        return (
+            *(mark.partition(":")[0] for mark in not_real[:1]),
+            *(mark for mark in self.marks if mark not in not_real),
+        )
 
 
 def moments(times: NDArray[np.float64], label: str, colour: int) -> Layer:

@@ -85,9 +85,9 @@ class _Writer:
             tiles = ((Cell(tile.label, tile.help), tile.value) for tile in block.tiles)
             yield from table_lines((Field("Result"), Field("Value", "number")), tiles, self._cell)
         elif isinstance(block, Remarks):
-            for one in block.findings:
-                where = self._link(Link(one.where, one.where)) if one.where in block.links else plain(one.where)
-                yield f"- **{one.severity}** {where}: {plain(one.text)}"
+            for one, places in block.told():
+                linked = (self._link(Link(where, where)) if where in block.links else plain(where) for where in places)
+                yield f"- **{one.severity}** {', '.join(linked)}: {plain(one.text)}"
         else:
             yield plain(block.text)
 
@@ -98,7 +98,7 @@ class _Writer:
         if files:
             yield f"![{plain(figure.title)}]({href('', files[0])})"
             yield ""
-        marks = f" *{plain(DOT.join(figure.marks))}*" if figure.marks else ""
+        marks = f" *{plain(DOT.join(figure.short_marks))}*" if figure.marks else ""
         yield f"{plain(figure.caption)}{marks}".strip()
 
     def _table(self, table: Table, level: str) -> Iterator[str]:

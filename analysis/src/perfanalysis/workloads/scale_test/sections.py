@@ -30,7 +30,7 @@ from perfanalysis.workloads.scale_test.plots import queues_figure
 from perfanalysis.workloads.scale_test.plots_cluster import control_plane_figure, evictions_figure
 from perfanalysis.workloads.scale_test.plots_over_time import ramp_figure
 from perfanalysis.workloads.scale_test.section_tables import formulas_table
-from perfanalysis.workloads.scale_test.steps import CLOCKS, STEPS, Step
+from perfanalysis.workloads.scale_test.steps import ANOMALIES_TITLE, CLOCKS, STEPS, Step
 from perfanalysis.workloads.shown import data_table, value_cell
 
 NOTHING = Note("Nothing was submitted or seen, so there is nothing to draw.")
@@ -218,7 +218,7 @@ def anomaly_block(measures: Measures) -> Table | Note:
         for row in table.to_dict("records")
     )
     fields = (Field("Step"), Field("Clock"), Field("Problem"), Field("Cause"), Field("Workloads", "number"))
-    return Table("Missing and negative latencies", fields, rows, "Negative values are kept as they are, never clipped.")
+    return Table(ANOMALIES_TITLE, fields, rows, "Negative values are kept as they are, never clipped.")
 
 
 def accounting_table(measures: Measures) -> Table:

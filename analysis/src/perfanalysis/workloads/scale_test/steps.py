@@ -111,6 +111,8 @@ PERCENTILES = TableSpec(
         Column("reason", "text", "why the value or the interval is missing"),
     ),
 )
+ANOMALIES_TITLE = "Missing and negative latencies"
+"""The heading of the table in a report."""
 ANOMALIES = TableSpec(
     "anomalies",
     "Latencies that are missing, or negative beyond their resolution, counted by cause",
