@@ -257,6 +257,9 @@ def test_a_run_without_history_ends_with_its_own_code(tmp_path: Path) -> None:
     words = ["regress", str(RUN), "--history", str(tmp_path / "history"), "--output", str(tmp_path), "--json"]
     done = CliRunner().invoke(cli, words)
     assert isinstance(done.exception, HistoryError)
+    assert str(done.exception).endswith(
+        "has enough history: change-point needs 4 runs like it before it, and has 0; add 4 more runs to the history"
+    )
     assert json.loads(done.output)["exit_code"] == 6
 
 

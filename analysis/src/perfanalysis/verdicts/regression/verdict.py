@@ -167,7 +167,15 @@ class Regression:
             names = ", ".join(f"{each.entry.recording}: {kpi.kpi.series}" for each, kpi in worse)
             return ThresholdError(f"{counted(len(worse), 'KPI')} worse than before: {names}")
         judged = sum(number for word, number in self.counts().items() if word != "too little history")
-        return None if judged else HistoryError(f"no KPI of {self.run} has enough history to be judged by")
+        return None if judged else HistoryError(f"no KPI of {self.run} has enough history{self._still_needed()}")
+
+    def _still_needed(self) -> str:
+        needed, method = FEWEST[self.options.method], self.options.method
+        counts = [kpi.count for kpi in self.kpis()]
+        if not counts:
+            return ""
+        missing = counted(needed - max(counts), "more run")
+        return f": {method} needs {needed} runs like it before it, and has {max(counts)}; add {missing} to the history"
 
 
 def regress(
