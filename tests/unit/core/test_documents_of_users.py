@@ -1,0 +1,34 @@
+"""The commands that README and docs show: one way to write each, and presets that there are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[3]
+PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
+COMMAND = re.compile(r"\b(?:perfdrv|ansible-playbook playbooks)\b[^`\n#]*")
+
+
+def commands(page: Path) -> list[str]:
+    """What stands in a page as a command of the driver or of Ansible, without its comment."""
+    return COMMAND.findall(page.read_text())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_command_is_written_in_one_way(page: Path) -> None:
+    said = [one for one in commands(page) if one.startswith("perfdrv")]
+    assert [one for one in said if " -i " in f"{one} "] == [], "perfdrv has --site"
+    assert [one for one in said if re.match(r"perfdrv toolbox \S*_|perfdrv toolbox \S+ \S*_", one)] == []
+    labs = [one for one in said if one.startswith("perfdrv lab")]
+    assert page.name == "lab.md" or labs == [], "the lab has its own program, perflab"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_preset_that_a_page_uses_is_there_or_in_the_page(page: Path) -> None:
+    known = {path.stem for path in (PROJECT / "presets").glob("*.yml")}
+    own = set(re.findall(r"^preset_(\w+):", page.read_text(), re.MULTILINE))
+    used = {name for one in commands(page) for name in re.findall(r"(?:\s-p |--preset |@presets/)([a-z]\w*)", one)}
+    assert used <= known | own
