@@ -29,7 +29,8 @@ _UNKNOWN_USER = 401
 _FORBIDDEN = 403
 _NOT_FOUND = 404
 _CONFLICT = 409
-_SERVICE_ACCOUNT_TRIES = 100
+# a controller manager needs half a minute to follow an API server that restarted
+_SERVICE_ACCOUNT_TRIES = 600
 _SERVICE_ACCOUNT_PAUSE_S = 0.1
 # a cluster that is not there is said so at once, not after the patience that a running test deserves
 _FIRST_CONTACT = RetryPolicy(give_up_after_s=10.0)
