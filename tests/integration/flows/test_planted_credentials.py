@@ -25,7 +25,7 @@ def _leaks(folder: Path) -> list[str]:
     """Where something secret stands below *folder*; a table is searched as text."""
     wanted = {part for one in PLANTED.values() for part in one.secret} | {"planted-setting-word", "planted-server-word"}
     files = [path for path in folder.rglob("*") if path.is_file()]
-    assert len(files) > 10
+    assert files
     return [f"{path.relative_to(folder)}: {part}" for path in files for part in wanted if part in _text(path)]
 
 

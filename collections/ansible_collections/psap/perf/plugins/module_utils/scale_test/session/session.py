@@ -106,7 +106,7 @@ class Session:
         self._files = files
         self._interrupted = interrupted
         self._clock = RunClock.tied()
-        transitions, events = Journal(files.transitions), Journal(files.events)
+        transitions, events = Journal(files.transitions, ("reason",)), Journal(files.events)
         self._journals = [transitions, events]
         workload_in = submission.workload_in if submission else self._seen_in
         kinds = frozenset(scope.resource.kind for scope in plan.scopes)
@@ -180,7 +180,7 @@ class Session:
             await self._control_plane.during()
 
     def _begun(self, submission: SubmissionToBegin) -> Submitting:
-        journal = Journal(self._files.submissions)
+        journal = Journal(self._files.submissions, ("error",))
         self._journals.append(journal)
 
         def keep(row: Mapping[str, Any]) -> None:

@@ -58,7 +58,7 @@ class _Work:
         plan = read_plan(self._folder.plan)
         clock, shared = plan.local_clock()
         client = ApiClient(self._endpoint)
-        rows, sending = Journal(self._own.submissions), Journal(self._own.sending)
+        rows, sending = Journal(self._own.submissions, ("error",)), Journal(self._own.sending, ())
 
         def announce(index: int, sent_s: float) -> None:
             sending.append({"index": index, "sent_s": sent_s})
