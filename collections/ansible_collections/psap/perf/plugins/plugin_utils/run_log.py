@@ -122,7 +122,7 @@ class RunLog:
             self._end(_status(failures[0]), failures[0].reason(), failures[0].exit_code)
             return
         interrupted = last_error is None or _USER_INTERRUPTED in last_error
-        reason = _early_reason(self.directory, last_error)
+        reason = _early_reason(self.directory, None if interrupted else last_error)
         self._end("interrupted" if interrupted else "failed", reason, 130 if interrupted else 2)
 
     def _end(self, status: str, reason: Mapping[str, Any] | None, exit_code: int) -> None:
@@ -182,7 +182,7 @@ def _early_reason(run: Path, last_error: str | None) -> dict[str, Any]:
     return {
         "what": "ansible-playbook ended before its last play",
         "where": str(run / "ansible.log"),
-        "why": last_error or "it was told to by a signal",
+        "why": last_error or "a signal ended it, as Ctrl-C does",
         "directory": None,
         "exit_code": 2 if last_error else 130,
         "kind": "",
