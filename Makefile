@@ -10,15 +10,17 @@ STAGES ?= 3
 SINCE ?=
 ON_PATH := PATH="$(CURDIR)/$(BIN):$$PATH"
 PYTEST := $(ON_PATH) $(BIN)/python -m pytest --quiet
-# the integration tests that need operators of OpenShift, and those of the lab itself; all others take the other lab
+# the integration tests that need operators of OpenShift, and those of the lab itself; those of commands and the driver;
+# all others take a second lab of the profile kubernetes
 OPENSHIFT_TESTS := $(addprefix tests/integration/,fine_tuning gpu_operator lab prometheus rhoai)
+DRIVER_TESTS := $(addprefix tests/integration/,commands driver settings)
 SCENARIOS := $(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))
 # each scenario says which lab it needs
 ON_OPENSHIFT = $(patsubst molecule/%/molecule.yml,%,$(shell grep -l 'PERF_LAB_PROFILE: openshift' molecule/*/molecule.yml))
 # run scenarios on a lab of their own: its name, its options, the scenarios
 molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/on_lab.sh $(1) $(2) molecule test --report $(addprefix --scenario-name ,$(3)))
 
-.PHONY: help run sanity galaxy test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-kubernetes integration-openshift programs molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
+.PHONY: help run sanity galaxy test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -83,12 +85,16 @@ programs: $(DEV)
 	@$(ON_PATH) perflab build --profile openshift
 
 integration: programs ## settings, commands, driver, lab and flows against real processes
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target integration-kubernetes integration-openshift
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target integration-kubernetes integration-driver integration-openshift
 
 integration-kubernetes: programs
 	@echo "== integration tests on a lab of the profile kubernetes"
 	@sh tests/install_debian.sh "maven default-jdk-headless" mvn javac
-	@$(PYTEST) --durations=10 tests/integration $(OPENSHIFT_TESTS:%=--ignore=%)
+	@$(PYTEST) --durations=10 tests/integration $(DRIVER_TESTS:%=--ignore=%) $(OPENSHIFT_TESTS:%=--ignore=%)
+
+integration-driver: programs
+	@echo "== integration tests of commands, settings and the driver"
+	@$(PYTEST) --durations=10 $(DRIVER_TESTS)
 
 integration-openshift: programs
 	@echo "== integration tests on a lab of the profile openshift"
@@ -118,7 +124,7 @@ test-matrix: ## unit tests, settings, commands, main job: every supported pair o
 	@sh tests/test_matrix.sh $(PAIRS)
 
 # the longest first, so that short ones fill what is left
-test-labs: integration-openshift integration-kubernetes molecule-openshift molecule-kubernetes unit-slow sanity fuzz browser
+test-labs: integration-openshift integration-kubernetes integration-driver molecule-openshift molecule-kubernetes unit-slow sanity fuzz browser
 
 test-deep: galaxy test-deep-tests test-deep-molecule test-deep-fuzz ## what make test leaves out, in parts of up to an hour
 
