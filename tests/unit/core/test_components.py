@@ -31,11 +31,14 @@ def cluster() -> dict[str, Any]:
     return {"spec": {"components": {"kserve": {"managementState": "Managed"}}}}
 
 
-def test_the_components_are_those_of_the_stored_version() -> None:
-    old = {"name": "v1alpha1", "schema": {"openAPIV3Schema": {}}}
-    new = {"name": "v1", "storage": True, "schema": {"openAPIV3Schema": SCHEMA}}
-    assert available(schema_of({"spec": {"versions": [old, new]}})) == ["kserve", "kueue", "ray"]
-    assert available(schema_of(None)) == []
+def test_the_components_are_those_of_the_version_that_is_written() -> None:
+    renamed = {"properties": {"spec": {"properties": {"components": {"properties": {"aipipelines": STATE}}}}}}
+    written = {"name": "v1", "schema": {"openAPIV3Schema": SCHEMA}}
+    stored = {"name": "v2", "storage": True, "schema": {"openAPIV3Schema": renamed}}
+    definition = {"spec": {"versions": [stored, written]}}
+    assert available(schema_of(definition, "v1")) == ["kserve", "kueue", "ray"]
+    assert available(schema_of(definition, "v2")) == ["aipipelines"]
+    assert available(schema_of(None, "v1")) == []
 
 
 def test_what_is_not_enabled_is_removed_or_stays_as_it_is() -> None:

@@ -61,6 +61,7 @@ _value:
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.openshift.components import (
     available,
@@ -80,10 +81,11 @@ class FilterModule:
 
 
 def _compute(args: Mapping[str, Any]) -> dict[str, Any]:
-    schema, present = schema_of(args[INPUT]), args["present"]
+    api_version = api_version_of("DataScienceCluster")
+    schema, present = schema_of(args[INPUT], api_version.rpartition("/")[2]), args["present"]
     components = (present.get("spec") or {}).get("components") or {}
     manifest: Manifest = {
-        "apiVersion": "datasciencecluster.opendatahub.io/v1",
+        "apiVersion": api_version,
         "kind": "DataScienceCluster",
         "metadata": {"name": args["name"] or (present["metadata"]["name"] if present else "default-dsc")},
         "spec": {

@@ -14,11 +14,11 @@ MANAGED, REMOVED = "Managed", "Removed"
 _STATE = "managementState"
 
 
-def schema_of(definition: Manifest | None) -> Mapping[str, Any]:
-    """The schema of the version that a CustomResourceDefinition stores; empty without one."""
+def schema_of(definition: Manifest | None, name: str) -> Mapping[str, Any]:
+    """The schema of the version *name* of a CustomResourceDefinition, the one that is written; empty without one."""
     versions = (definition or {}).get("spec", {}).get("versions") or []
-    stored: Mapping[str, Any] = next((version for version in versions if version.get("storage")), {})
-    schema: Mapping[str, Any] = stored.get("schema", {}).get("openAPIV3Schema") or {}
+    written: Mapping[str, Any] = next((version for version in versions if version["name"] == name), {})
+    schema: Mapping[str, Any] = written.get("schema", {}).get("openAPIV3Schema") or {}
     return schema
 
 
