@@ -9,6 +9,7 @@ import perflab.emulators.operators.rhoai
 import pytest
 import yaml
 from perflab.emulators.framework.resources import DATA_SCIENCE_CLUSTERS, DSC_INITIALIZATIONS
+from perflab.emulators.openshift.olm.packages import SINCE, Package, packages
 from perflab.emulators.operators.rhoai.clusters import ComponentStatus, status_conditions
 from perflab.emulators.operators.rhoai.components import (
     COMPONENTS,
@@ -117,3 +118,34 @@ def test_kinds_that_the_lab_has_otherwise_are_left_alone() -> None:
     names = {kind.name for component in COMPONENTS.values() for kind in component.kinds}
     assert not groups & {"kueue.x-k8s.io", "ray.io"}
     assert {name for name in names if name.endswith(".kubeflow.org")} == {"notebooks.kubeflow.org"}
+
+
+@pytest.mark.parametrize(
+    ("version", "fields"),
+    [
+        ("2.16.2", set()),
+        ("2.18.0", {"nim"}),
+        ("2.19.1", {"nim", "rawDeploymentServiceConfig"}),
+        ("2.20.0", {"nim", "rawDeploymentServiceConfig", "feastoperator", "workbenchNamespace"}),
+    ],
+)
+def test_a_version_has_the_fields_that_it_has(version: str, fields: set[str]) -> None:
+    (package,) = (each for each in packages() if each.name == "rhods-operator")
+    clusters, initializations = package.crds_of(version)
+    spec, monitoring = (
+        crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+        for crd in (clusters, initializations)
+    )
+    components = spec["components"]["properties"]
+    known = {*components, *components["kserve"]["properties"], *components["workbenches"]["properties"]}
+    later = {"nim", "rawDeploymentServiceConfig", "feastoperator", "workbenchNamespace"}
+    assert known & later == fields
+    assert bool(monitoring["monitoring"]["properties"]["namespace"]["x-kubernetes-validations"]) == (version > "2.19")
+    assert SINCE not in str((clusters, initializations))
+
+
+@pytest.mark.parametrize("package", packages(), ids=lambda package: str(package.name))
+def test_every_version_of_every_package_has_its_definitions(package: Package) -> None:
+    for versions in package.channels.values():
+        for version in versions:
+            assert len(package.crds_of(version)) == len(package.crds)

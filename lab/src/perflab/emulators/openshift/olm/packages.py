@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +14,8 @@ from perflab.cluster.api import Document
 from perflab.cluster.installing import read_documents
 
 MARKETPLACE = "openshift-marketplace"
+# on a field of a definition: the version from which on it is there
+SINCE = "x-lab-since"
 _GROUP = "operators.coreos.com"
 _LONGEST_NAME = 63
 
@@ -55,6 +58,10 @@ class Package:
         versions = {version for channel in self.channels.values() for version in channel}
         return next((version for version in versions if self.csv_name(version) == csv), None)
 
+    def crds_of(self, version: str) -> tuple[Document, ...]:
+        """The definitions that come with a version, without what only later ones have."""
+        return tuple(_without_later(crd, _parts(version)) for crd in self.crds)
+
     def is_offered_by(self, catalog: Document) -> bool:
         """Whether a CatalogSource has it."""
         metadata = catalog["metadata"]
@@ -62,6 +69,25 @@ class Package:
             return True
         image = (catalog.get("spec") or {}).get("image") or ""
         return any(fnmatch.fnmatchcase(image, pattern) for pattern in self.image_catalogs)
+
+
+def _parts(version: str) -> tuple[int, ...]:
+    """Its numbers, also those of ``4.18.0-202509100210``."""
+    return tuple(map(int, re.findall(r"\d+", version)))
+
+
+def _without_later(part: Any, version: tuple[int, ...]) -> Any:
+    """*part* of a definition as it is in *version*: what says that it is there since a later one is not."""
+    if isinstance(part, list):
+        return [_without_later(item, version) for item in part if not _is_later(item, version)]
+    if not isinstance(part, dict):
+        return part
+    kept = {key: value for key, value in part.items() if key != SINCE and not _is_later(value, version)}
+    return {key: _without_later(value, version) for key, value in kept.items()}
+
+
+def _is_later(part: Any, version: tuple[int, ...]) -> bool:
+    return isinstance(part, dict) and SINCE in part and _parts(part[SINCE]) > version
 
 
 @cache

@@ -13,6 +13,7 @@ from perflab.emulators.framework.resources import (
     CUSTOM_RESOURCE_DEFINITIONS,
     INSTALL_PLANS,
     OPERATOR_GROUPS,
+    SUBSCRIPTIONS,
 )
 from perflab.emulators.framework.store import Key, key_of
 from perflab.emulators.openshift.olm.groups import Groups
@@ -31,6 +32,7 @@ class Plans:
         self._cluster = cluster
         self._groups = groups
         self._plans = cluster.store(INSTALL_PLANS)
+        self._subscriptions = cluster.store(SUBSCRIPTIONS)
         self._versions = cluster.store(CLUSTER_SERVICE_VERSIONS)
         self._definitions = cluster.store(CUSTOM_RESOURCE_DEFINITIONS)
         self.controller = Controller("InstallPlan", self._reconcile)
@@ -43,13 +45,20 @@ class Plans:
         if plan is None or is_leaving(plan) or phase_of(plan) in _ENDED:
             return None
         if not plan["spec"].get("approved"):
-            await self._plans.patch_status(key, {"phase": "RequiresApproval"})
+            await self._plans.patch_status(key, {"phase": "RequiresApproval", "catalogSources": self._sources(plan)})
             return None
         return await self._install(plan)
 
+    def _sources(self, plan: Document) -> list[str]:
+        """The catalogs of the Subscriptions that the plan is for."""
+        owners = {owner["uid"] for owner in plan["metadata"].get("ownerReferences") or ()}
+        return sorted(
+            {each["spec"]["source"] for each in self._subscriptions.values() if each["metadata"]["uid"] in owners}
+        )
+
     async def _install(self, plan: Document) -> float | None:
         key = key_of(plan)
-        await self._plans.patch_status(key, {"phase": "Installing"})
+        await self._plans.patch_status(key, {"phase": "Installing", "catalogSources": self._sources(plan)})
         groups = len(self._groups.within(key[0]))
         if groups != 1:
             message = "no operator group found" if not groups else "more than one operator group(s) are"
@@ -74,11 +83,13 @@ class Plans:
         package = package_of(name)
         if package is None:
             return
-        label = {component_label(package.name, namespace): ""}
-        await asyncio.gather(*(self._define(crd, label) for crd in package.crds))
         version = package.version_of(name)
+        if version is None:
+            return
+        label = {component_label(package.name, namespace): ""}
+        await asyncio.gather(*(self._define(crd, label) for crd in package.crds_of(version)))
         present = originals(self._versions.values(), namespace)
-        if version is None or name in present:
+        if name in present:
             return
         document = csv(package, version, _replaced(package, present))
         document["metadata"].update(namespace=namespace, labels=label)
@@ -90,7 +101,8 @@ class Plans:
         labelled = {**metadata, "labels": {**(metadata.get("labels") or {}), **label}}
         annotated = {**labelled, "annotations": {**(metadata.get("annotations") or {}), **self._cluster.mark()}}
         if await self._definitions.create({**crd, "metadata": annotated}) is None:
-            await self._definitions.patch(("", metadata["name"]), {"metadata": {"labels": label}})
+            # another version of the operator may have other fields
+            await self._definitions.patch(("", metadata["name"]), {"metadata": {"labels": label}, "spec": crd["spec"]})
 
     async def _patch_status(self, key: Key, phase: str, reason: str, message: str) -> None:
         done = phase == "Complete"

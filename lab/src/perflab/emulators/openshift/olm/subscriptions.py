@@ -111,7 +111,10 @@ class Subscriptions:
             conditions = with_condition(conditions, _FAILED, True, outcome.reason, outcome.message)
         else:
             conditions = _without(conditions, _FAILED)
-        await self._subscriptions.patch_status(key_of(subscription), {"conditions": _in_order(conditions)})
+        ordered = _in_order(conditions)
+        if ordered != status.get("conditions") or "lastUpdated" not in status:
+            change = {"conditions": ordered, "lastUpdated": now_s()}
+            await self._subscriptions.patch_status(key_of(subscription), change)
 
     async def _plan(self, namespace: str, wanted: Mapping[Key, Wanted], subscriptions: list[Document]) -> None:
         """One InstallPlan for all; Manual when one Subscription of the namespace is, as with OLM."""
@@ -166,7 +169,11 @@ class Subscriptions:
             "currentCSV": wanted.csv,
             "state": "UpgradePending",
             "installPlanRef": reference,
-            "installplan": {key: reference[key] for key in ("apiVersion", "kind", "name", "uid")},
+            # the older field calls the uid so
+            "installplan": {
+                **{key: reference[key] for key in ("apiVersion", "kind", "name")},
+                "uuid": reference["uid"],
+            },
             "installPlanGeneration": plan["spec"]["generation"],
             "conditions": _in_order(conditions),
         }

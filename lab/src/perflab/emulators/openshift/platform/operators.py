@@ -69,7 +69,8 @@ class Operators:
         operator = self._operators.get(key)
         if operator is None:
             # also one that somebody deleted: the version operator would make it again
-            await self._operators.create({"metadata": {"name": key[1], "annotations": self._cluster.mark()}})
+            metadata = {"name": key[1], "annotations": self._cluster.mark()}
+            await self._operators.create({"metadata": metadata, "spec": {}})
             return None
         wait_s = self._cluster.steps.wait_s(_STEP, operator)
         failure = self._cluster.steps.failure(_STEP, operator)

@@ -22,6 +22,7 @@ class Kind:
     version: str
     kind: str
     scope: str = "Namespaced"
+    has_status: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +75,14 @@ _ALL = (
             ),
         ),
     ),
+    Component("feastoperator", "FeastOperator", ("feast-operator-controller-manager",)),
     Component(
         "kserve",
         "Kserve",
         ("kserve-controller-manager", "odh-model-controller"),
         kinds=(
             Kind("inferenceservices.serving.kserve.io", "v1beta1", "InferenceService"),
-            Kind("servingruntimes.serving.kserve.io", "v1alpha1", "ServingRuntime"),
+            Kind("servingruntimes.serving.kserve.io", "v1alpha1", "ServingRuntime", has_status=False),
         ),
     ),
     Component("kueue", "Kueue", ("kueue-controller-manager",)),
@@ -98,7 +100,7 @@ _ALL = (
         "trustyai",
         "TrustyAI",
         ("trustyai-service-operator-controller-manager",),
-        kinds=(Kind("trustyaiservices.trustyai.opendatahub.io", "v1", "TrustyAIService"),),
+        kinds=(Kind("trustyaiservices.trustyai.opendatahub.io", "v1alpha1", "TrustyAIService"),),
     ),
     Component(
         "workbenches",
@@ -183,7 +185,7 @@ def definition(component: Component, kind: Kind) -> Document:
                     "name": kind.version,
                     "served": True,
                     "storage": True,
-                    "subresources": {"status": {}},
+                    **({"subresources": {"status": {}}} if kind.has_status else {}),
                     "schema": {"openAPIV3Schema": schema},
                 }
             ],
