@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Follower
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
@@ -102,6 +102,22 @@ def test_a_plan_renders_what_the_coordinator_would_have(tmp_path: Path) -> None:
     assert [list(plan.indices(number)) for number in range(3)] == [[0, 3, 6], [1, 4], [2, 5]]
     assert [plan.workloads.at(index).body(index) for index in range(7)] == expected
     assert [plan.due.due_s(index) for index in range(7)] == [arrivals.due_s(index) for index in range(7)]
+
+
+def test_a_plan_with_a_credential_is_refused_and_not_written(tmp_path: Path) -> None:
+    (tmp_path / "part").write_text(PART)
+    patch = {"metadata": {"annotations": {"registry": "https://me:planted-word@registry.example.com"}}}
+
+    def make(variant: Variant) -> Workloads:
+        plan = WorkloadPlan(WITH_PART, "t", variant.namespace, 1, {"gpus": 1}, {}, patch, tmp_path)
+        return Workloads(plan, SUBMISSION)
+
+    own = OwnSubmission(
+        AssortedWorkloads(Assortment([Tenant("a")]), 2, make), JOBS_BY_KIND, 2, 2, ArrivalSettings().arrivals(2, 1)
+    )
+    with pytest.raises(UsageError, match="keep it in a Secret of the cluster"):
+        write_plan(tmp_path / "plan.json", own, shares(2, 2), RunClock.tied())
+    assert not (tmp_path / "plan.json").exists()
 
 
 def test_connections_are_shared_out() -> None:
