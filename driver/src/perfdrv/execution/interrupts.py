@@ -23,7 +23,7 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         """Begin to count."""
-        self._former = {number: signal.signal(number, self._heard) for number in _SIGNALS}
+        self._former = {number: signal.signal(number, self._heard) for number in _SIGNALS if not _is_for_nohup(number)}
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -33,3 +33,8 @@ class Interrupts:
 
     def _heard(self, _number: int, _frame: FrameType | None) -> None:
         self.count += 1
+
+
+def _is_for_nohup(number: signal.Signals) -> bool:
+    """Whether it is the loss of the terminal, of which nohup said that it shall end nothing."""
+    return number == signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN
