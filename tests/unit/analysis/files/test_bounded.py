@@ -24,13 +24,15 @@ def row(number: int, text: str = "x") -> bytes:
     return json.dumps({"at_s": float(number), "text": text}).encode() + b"\n"
 
 
-@pytest.mark.parametrize("size", [16, 1000, 1 << 20])
+@pytest.mark.parametrize("size", [64, 1000, 1 << 20])
 def test_a_line_that_is_too_long_is_left_out_and_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     monkeypatch.setattr("perfanalysis.files.bounded.BLOCK_BYTES", size)
+    longest = min(LONGEST_LINE, 10 * size)
+    monkeypatch.setattr("perfanalysis.files.bounded.LONGEST_LINE", longest)
     path = tmp_path / "rows.jsonl"
-    long = row(1, "y" * (LONGEST_LINE + 2 * size))
+    long = row(1, "y" * (longest + 2 * size))
     path.write_bytes(row(0) + long + row(2) + long + long + row(3) + long[:-1])
     frame, findings = read_json_lines(path, SPEC, "rows.jsonl")
     assert list(frame["at_s"]) == [0.0, 2.0, 3.0]
