@@ -158,7 +158,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         if self._log is not None and os.getpid() == self._main_process:
             self._log.ended_early(self._log_file.last_error)
             self._tell_where(self._log)
-            self._leases.end(give_back=self._last_of_run)
+            # a driver goes on with the finalizers
+            self._leases.end(give_back=self._last_of_run and not self._log.part_of_attempt)
 
     def _tell_where(self, log: RunLog) -> None:
         """Where the run is and how to make its report, which a driver says and does itself."""
