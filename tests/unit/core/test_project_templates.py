@@ -12,6 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.openshift import project
 from ansible_collections.psap.perf.plugins.module_utils.openshift.projects import (
     OWN_NAME,
     Change,
+    Trial,
     bootstrap,
     change_for,
     try_until,
@@ -71,6 +72,9 @@ def test_a_template_without_a_project_is_refused() -> None:
         with_annotation({"metadata": {"name": "odd"}, "objects": []}, KEY, "1")
 
 
+LABELS = {"psap.perf/temporary": "run"}
+
+
 class FakeCluster:
     """Makes projects whose annotation has one value after the other; `late` looks pass before each is there."""
 
@@ -79,6 +83,7 @@ class FakeCluster:
         self.late = late
         self.made: list[str] = []
         self.deleted: list[str | None] = []
+        self.labelled: dict[str, dict[str, str]] = {}
 
     def create(self, manifest: Manifest) -> Manifest:
         self.made.append(manifest["metadata"]["name"])
@@ -91,6 +96,11 @@ class FakeCluster:
         value = self.values[len(self.made) - 1]
         metadata: dict[str, Any] = {"name": query.name, "annotations": {KEY: value} if value is not None else None}
         return {"metadata": metadata}
+
+    def merge(self, query: Query, patch: Manifest) -> Manifest:
+        assert query.name not in self.deleted
+        self.labelled[str(query.name)] = patch["metadata"]["labels"]
+        return patch
 
     def delete(self, query: Query) -> bool:
         self.deleted.append(query.name)
@@ -105,24 +115,25 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_projects_are_tried_until_one_is_right_and_none_stays() -> None:
     cluster = FakeCluster([None, "old", "new"], late=2)
-    assert try_until(cluster, KEY, "new", 10, lambda: None) == 3
+    assert try_until(cluster, Trial(KEY, "new", 10, LABELS), lambda: None) == 3
     assert len(set(cluster.made)) == 3
     assert cluster.deleted == cluster.made
+    assert cluster.labelled == dict.fromkeys(cluster.made, LABELS)
 
 
 def test_an_annotation_that_is_to_be_gone_is_awaited_too() -> None:
-    assert try_until(FakeCluster(["old", None]), KEY, None, 10, lambda: None) == 2
+    assert try_until(FakeCluster(["old", None]), Trial(KEY, None, 10, LABELS), lambda: None) == 2
 
 
 def test_time_is_up_with_what_was_seen_last() -> None:
     cluster = FakeCluster(["old"])
     with pytest.raises(WaitTimeoutError, match=rf"within 0 s: {KEY} is 'old' instead of 'new'"):
-        try_until(cluster, KEY, "new", 0, lambda: None)
+        try_until(cluster, Trial(KEY, "new", 0, LABELS), lambda: None)
     assert cluster.deleted == cluster.made
 
 
 def test_a_project_that_does_not_appear_within_the_timeout_is_told_and_not_left() -> None:
     cluster = FakeCluster([None], late=10**6)
     with pytest.raises(WaitTimeoutError, match="requested is not there after 0 s: psap-perf-trial-"):
-        try_until(cluster, KEY, "new", 0, lambda: None)
+        try_until(cluster, Trial(KEY, "new", 0, LABELS), lambda: None)
     assert cluster.deleted == cluster.made

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.openshift.projects import try_until
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_text
+from ansible_collections.psap.perf.plugins.module_utils.cluster import temporary
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import file_name
+from ansible_collections.psap.perf.plugins.module_utils.openshift.projects import PREFIX, Trial, try_until
 from ansible_collections.psap.perf.plugins.modules.openshift.try_project import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
@@ -24,7 +27,9 @@ class ActionModule(PerfAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Try until a project is as it should be; what was tried is gone, so nothing changed."""
         args = context.args
-        trials = try_until(
-            context.cluster(), args["key"], args["value"], seconds(args["timeout"]), context.check_interrupted
-        )
+        labels = temporary.labels(context.run)
+        kept = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": PREFIX, "labels": labels}}
+        write_text(context.directory / "src" / file_name(kept), dump_yaml(kept))
+        trial = Trial(args["key"], args["value"], seconds(args["timeout"]), labels)
+        trials = try_until(context.cluster(), trial, context.check_interrupted)
         return VerbResult(values={"trials": trials})

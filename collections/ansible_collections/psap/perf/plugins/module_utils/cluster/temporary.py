@@ -56,5 +56,7 @@ def sweep(
     :raises WaitTimeoutError: when something is still there after *timeout_s*.
     """
     served = [query for query in wanted if cluster.serves(query.api_version, query.kind)]
-    left = [item for query in served for item in cluster.list(query)[0]]
+    found = [item for query in served for item in cluster.list(query)[0]]
+    # what goes already was deleted by its command, which knows whether to wait
+    left = [item for item in found if not item["metadata"].get("deletionTimestamp")]
     return delete_all(cluster, left, check_mode, timeout_s, check)

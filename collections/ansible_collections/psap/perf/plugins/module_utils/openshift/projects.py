@@ -99,7 +99,7 @@ def bootstrap() -> Manifest:
     }
 
 
-_PREFIX = "psap-perf-trial-"
+PREFIX = "psap-perf-trial-"
 _BETWEEN_LOOKS_S = 0.1
 _BETWEEN_TRIALS_S = 2.0
 # OpenShift answers once the project is there; the lab a moment before
@@ -115,45 +115,63 @@ class Source(Protocol):
     def get(self, query: Query) -> Manifest | None:
         """An object, or None."""
 
+    def merge(self, query: Query, patch: Manifest) -> Manifest:
+        """Merge a patch into an object."""
+
     def delete(self, query: Query) -> bool:
         """Delete an object; False when there was none."""
 
 
-def try_until(source: Source, key: str, value: str | None, timeout_s: float, check: Callable[[], None]) -> int:
-    """Make projects until one has the annotation *key* with *value*, or lacks it when that is None; how many it took.
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What is tried: until a project has the annotation *key* with *value*, or lacks it when that is None.
+
+    :param labels: by which a project is found that a kill left.
+    """
+
+    key: str
+    value: str | None
+    timeout_s: float
+    labels: Mapping[str, str]
+
+
+def try_until(source: Source, trial: Trial, check: Callable[[], None]) -> int:
+    """Make projects until one is as it should be; how many it took.
 
     Each has a name of its own and is deleted at once; nobody waits until it is gone.
 
     :param check: raises when the user asked to stop.
     :raises WaitTimeoutError: when time is up.
     """
-    deadline = time.monotonic() + timeout_s
+    deadline = time.monotonic() + trial.timeout_s
     number = 0
     while True:
         check()
         number += 1
-        seen = _trial(source, key, min(_APPEARS_WITHIN_S, timeout_s), check)
-        if seen == value:
+        seen = _tried(source, trial, check)
+        if seen == trial.value:
             return number
         if time.monotonic() >= deadline:
             raise WaitTimeoutError(
-                f"new projects do not follow their template within {timeout_s:g} s: {key} is {seen!r} instead of "
-                f"{value!r}; look at the ClusterOperator openshift-apiserver"
+                f"new projects do not follow their template within {trial.timeout_s:g} s: {trial.key} is {seen!r} "
+                f"instead of {trial.value!r}; look at the ClusterOperator openshift-apiserver"
             )
         time.sleep(_BETWEEN_TRIALS_S)
 
 
-def _trial(source: Source, key: str, within_s: float, check: Callable[[], None]) -> str | None:
-    name = f"{_PREFIX}{secrets.token_hex(4)}"
+def _tried(source: Source, trial: Trial, check: Callable[[], None]) -> str | None:
+    name = f"{PREFIX}{secrets.token_hex(4)}"
     namespace = Query("v1", "Namespace", name=name)
     request = {"apiVersion": "project.openshift.io/v1", "kind": "ProjectRequest", "metadata": {"name": name}}
     source.create(request)
     try:
-        made = _appeared(source, namespace, within_s, check)
+        made = _appeared(source, namespace, min(_APPEARS_WITHIN_S, trial.timeout_s), check)
+        # a request takes no labels
+        source.merge(namespace, {"metadata": {"labels": dict(trial.labels)}})
     finally:
         source.delete(namespace)
     annotations = made["metadata"].get("annotations") or {}
-    found = annotations.get(key)
+    found = annotations.get(trial.key)
     return None if found is None else str(found)
 
 
