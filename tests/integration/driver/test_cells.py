@@ -63,3 +63,16 @@ def test_two_jobs_run_two_cells_at_once(driver: Driver) -> None:
     document = json.loads((next(driver.run().glob("*__cell__1")) / "run.json").read_text(encoding="utf-8"))
     assert (document["parent"], document["status"]) == (driver.run().name, "ok")
     assert [attempt["status"] for attempt in driver.document()["attempts"]] == ["ok"]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_resumption_that_is_refused_leaves_the_run_what_it_was(jobs: str, driver: Driver) -> None:
+    assert driver("run", "demo", "-s", "demo_fails=true").code == 1
+    settings = driver.run() / "settings.yml"
+    settings.write_text(settings.read_text(encoding="utf-8").replace("demo_fails:", "demo_fail:"), encoding="utf-8")
+    refused = driver("run", "--resume", "latest", "--jobs", jobs)
+    assert refused.code == 2, refused.out + refused.err
+    document = driver.document()
+    assert (document["status"], document["exit_code"]) == ("failed", 1)
+    assert document["reason"]["what"] == "demo_fail: The moon is within reach"
+    assert [attempt["status"] for attempt in document["attempts"]] == ["failed", "refused"]

@@ -77,7 +77,7 @@ def finalize(project: Project, entry: RunEntry, verbosity: int) -> Outcome:
         return attempt.join(tags=request.tags)
 
     def keep(outcome: Outcome) -> Mapping[str, Any]:
-        former = {"status": before.status, "exit_code": before.exit_code, "reason": before.reason}
+        former = before.document()
         return {**former, "finalized": utc_now()} if outcome.status == "ok" else former
 
     return launch_attempt(request, clean_up, keep)

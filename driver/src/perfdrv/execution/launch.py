@@ -41,9 +41,12 @@ from perfdrv.views.terminal import open_view
 JOINED = "PERF_RUN_JOINED"
 
 
-def launch(request: RunRequest) -> Outcome:
+Keep = Callable[[Outcome], Mapping[str, Any]]
+
+
+def launch(request: RunRequest, keep: Keep | None = None) -> Outcome:
     """Carry out a request with one Ansible, and with another one for finalizers that it did not come to."""
-    return launch_attempt(request, _play)
+    return launch_attempt(request, _play, keep)
 
 
 def _play(attempt: Attempt) -> Outcome:
@@ -58,7 +61,7 @@ def _play(attempt: Attempt) -> Outcome:
 def launch_attempt(
     request: RunRequest,
     perform: Callable[[Attempt], Outcome],
-    keep: Callable[[Outcome], Mapping[str, Any]] | None = None,
+    keep: Keep | None = None,
 ) -> Outcome:
     """Carry out a request as an attempt that the driver holds, in a directory that says from the start what it is.
 

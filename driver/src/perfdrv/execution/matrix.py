@@ -18,19 +18,21 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.static import v
 
 from perfdrv.ansible.request import CLEANUP, CONCLUDE, TEST, RunRequest, json_vars
 from perfdrv.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK
-from perfdrv.execution.launch import Attempt, launch_attempt
+from perfdrv.execution.launch import Attempt, Keep, launch_attempt
 from perfdrv.execution.settle import settle
 from perfdrv.project import Project
 from perfdrv.runs.outcome import Outcome
 
 
-def launch_side_by_side(request: RunRequest, jobs: int, done: Collection[int] = ()) -> Outcome:
+def launch_side_by_side(
+    request: RunRequest, jobs: int, done: Collection[int] = (), keep: Keep | None = None
+) -> Outcome:
     """Carry out a request with at most *jobs* cells at once.
 
     Args:
         done: indexes of cells that an earlier attempt completed.
     """
-    return launch_attempt(request, lambda attempt: _Matrix(attempt).perform(jobs, done))
+    return launch_attempt(request, lambda attempt: _Matrix(attempt).perform(jobs, done), keep)
 
 
 def matrix_cells(project: Project, flow: str, run_directory: Path) -> tuple[Cell, ...]:

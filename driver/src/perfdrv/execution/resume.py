@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import is_held
 
@@ -11,7 +13,7 @@ from perfdrv.ansible.request import RunRequest, json_vars
 from perfdrv.errors import UsageError
 from perfdrv.execution.launch import launch
 from perfdrv.execution.matrix import launch_side_by_side, matrix_cells
-from perfdrv.runs.outcome import Outcome
+from perfdrv.runs.outcome import Outcome, read_outcome
 from perfdrv.runs.tree import RunTree
 
 
@@ -30,11 +32,16 @@ def resume(request: RunRequest, jobs: int) -> Outcome:
     require_at_rest(directory)
     if not (directory / "settings.yml").is_file():
         raise UsageError(f"{directory.name} ended before its settings were known: start it anew.")
-    done = completed_cells(directory)
+    done, former = completed_cells(directory), read_outcome(directory).document()
+
+    def keep(outcome: Outcome) -> Mapping[str, Any]:
+        # the run has not gone on, so it is what it was
+        return former if outcome.status == "refused" else {}
+
     if jobs > 1:
-        return launch_side_by_side(request, jobs, done)
+        return launch_side_by_side(request, jobs, done, keep)
     todo = [cell.index for cell in matrix_cells(request.project, request.flow, directory) if cell.index not in done]
-    return launch(replace(request, extra_vars=(*request.extra_vars, json_vars({"perf_cells": todo}))))
+    return launch(replace(request, extra_vars=(*request.extra_vars, json_vars({"perf_cells": todo}))), keep)
 
 
 def completed_cells(directory: Path) -> set[int]:

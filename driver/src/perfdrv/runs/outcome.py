@@ -30,6 +30,10 @@ class Outcome:
     reason: Mapping[str, Any] | None = None
     left_early: bool = False
 
+    def document(self) -> dict[str, Any]:
+        """As run.json has it."""
+        return {"status": self.status, "exit_code": self.exit_code, "reason": self.reason}
+
 
 def read_outcome(directory: Path) -> Outcome:
     """How a run ended by its run.json; one that nobody works on any more was interrupted."""

@@ -11,6 +11,7 @@ from ansible.errors import AnsibleError
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint, load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.requests import Place
@@ -29,11 +30,11 @@ def endpoint_of(context: VerbContext) -> ApiEndpoint:
 
 
 def place_of(context: VerbContext) -> Place:
-    """Where the command works."""
-    directory = context.directory
+    """Where the command works; in the process of one cell, too, the run is the whole one, as labels have it."""
+    directory, environment = context.directory, RunEnvironment.read()
     return Place(
-        run=context.run_directory.name,
-        directory=str(directory.relative_to(context.run_directory)),
+        run=environment.run,
+        directory=str(directory.relative_to(environment.root)),
         source=directory / "src",
         artifacts=directory / "artifacts",
     )
