@@ -79,7 +79,7 @@ def test_a_version_is_chosen_beside_the_newest_of_its_channel() -> None:
 def test_components_are_those_of_the_definition_and_a_text_is_a_list() -> None:
     state: dict[str, Any] = {"properties": {"managementState": {}}}
     schema = {"properties": {"spec": {"properties": {"components": {"properties": {"ray": state, "kueue": state}}}}}}
-    definition = {"spec": {"versions": [{"storage": True, "schema": {"openAPIV3Schema": schema}}]}}
+    definition = {"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]}}
     present = {"metadata": {"name": "theirs"}, "spec": {"components": {"kueue": {"managementState": "Managed"}}}}
     chosen = evaluated("choose_components", definition, present, enable="ray", others="unchanged")
     assert chosen["available"] == ["kueue", "ray"]

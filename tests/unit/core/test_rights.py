@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
-from ansible_collections.psap.perf.plugins.module_utils.cluster.rights import Right, lacking, rights
+from ansible_collections.psap.perf.plugins.module_utils.cluster.rights import Right, holding, lacking, rights
 
 ROLES = Path(__file__).resolve().parents[3] / "collections/ansible_collections/psap/perf/roles"
 OF_ROLE = {"some": [{"kinds": ["Node"], "verbs": ["list"]}, {"kinds": ["Pod"], "verbs": ["get", "create"]}]}
@@ -31,8 +31,11 @@ class Source:
     def is_visible(self, query: Query) -> bool:
         return query.name == "there"
 
-    def may(self, verb: str, query: Query) -> bool:
-        return (verb, query.kind, query.namespace) in self.allowed
+    def visible(self, query: Query) -> list[dict[str, Any]]:
+        return [{"spec": {"name": "nfd"}}] if query.kind == "Subscription" and query.label_selector != "other" else []
+
+    def may(self, verb: str, query: Query, resource: str | None) -> bool:
+        return (verb, resource or query.kind, query.namespace) in self.allowed
 
 
 def expanded(*rules: Mapping[str, Any]) -> list[Right]:
@@ -79,4 +82,33 @@ def test_a_namespace_that_is_there_need_not_be_made() -> None:
 
 @pytest.mark.parametrize("path", sorted(ROLES.glob("*/meta/rights.yml")), ids=lambda path: path.parents[1].name)
 def test_the_rules_of_every_role_can_be_read(path: Path) -> None:
-    assert rights(read_yaml(path)["rights"], OF_ROLE.__getitem__)
+    assert rights(read_yaml(path)["rights"], lambda role: read_yaml(ROLES / role / "meta/rights.yml")["rights"])
+
+
+@pytest.mark.parametrize(
+    ("unless", "holds"),
+    [
+        ({"kind": "Subscription"}, False),
+        ({"kind": "Subscription", "packages": ["nfd"]}, False),
+        ({"kind": "Subscription", "packages": ["rhods-operator"]}, True),
+        ({"kind": "Subscription", "label_selector": "other"}, True),
+        ({"kind": "Node"}, True),
+        ({"kind": "PyTorchJob"}, True),
+    ],
+)
+def test_a_rule_holds_unless_something_is_there(unless: Mapping[str, Any], holds: bool) -> None:
+    rule = {"kinds": ["Pod"], "verbs": ["get"]}
+    assert list(holding([{**rule, "unless": [{"kind": "Secret"}, unless]}], Source())) == ([rule] if holds else [])
+
+
+def test_a_rule_of_a_role_may_name_its_own_namespaces() -> None:
+    own = [{"kinds": ["Machine"], "verbs": ["get"], "namespaces": ["openshift-machine-api"]}]
+    found = rights([{"role": "r", "namespaces": ["a"]}], lambda _role: own)
+    assert [right.namespace for right in found] == ["openshift-machine-api"]
+
+
+def test_a_kind_that_is_to_come_is_asked_about_by_its_name_in_urls() -> None:
+    to_come = rights(
+        [{"kinds": ["PyTorchJob"], "resource": "pytorchjobs", "verbs": ["create", "list"]}], OF_ROLE.__getitem__
+    )
+    assert lacking(Source(("list", "pytorchjobs", None)), to_come) == ["create PyTorchJob"]

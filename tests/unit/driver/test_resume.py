@@ -10,6 +10,7 @@ import yaml
 from perfdrv.ansible.request import RunRequest
 from perfdrv.errors import UsageError
 from perfdrv.execution import resume
+from perfdrv.execution.launch import Keep
 from perfdrv.execution.matrix import matrix_cells
 from perfdrv.project import Project
 from perfdrv.runs.outcome import Outcome
@@ -26,6 +27,7 @@ def run(runs: Path) -> Path:
     }
     recorded = {name: {"value": value, "origin": "command line"} for name, value in values.items()}
     directory.mkdir()
+    (directory / "run.json").write_text('{"status": "failed", "exit_code": 1}', encoding="utf-8")
     (directory / "settings.yml").write_text(yaml.safe_dump({"all": recorded}), encoding="utf-8")
     for number, (index, status) in enumerate([(0, "ok"), (1, "failed"), (2, "interrupted"), (1, "ok"), (3, "running")]):
         cell = directory / f"{number + 1:03d}__cell__{index}"
@@ -48,7 +50,7 @@ def test_only_cells_that_no_attempt_completed_are_run(
 ) -> None:
     launched: list[RunRequest] = []
 
-    def launch(given: RunRequest) -> Outcome:
+    def launch(given: RunRequest, _keep: Keep | None) -> Outcome:
         launched.append(given)
         return Outcome(run, "ok", 0)
 

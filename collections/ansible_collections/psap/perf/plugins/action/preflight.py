@@ -36,7 +36,7 @@ class ActionModule(PerfAction):
             raise ClusterError(lacking(cluster.server, missing, is_openshift=cluster.is_openshift()))
         takes_lease = context.args["lease"] and needs_lease(context)
         rules = [*map(_given, context.args["rights"]), {**lease.RIGHTS, "when": takes_lease}]
-        denied = rights.lacking(cluster, rights.rights(rules, _rules_of))
+        denied = rights.lacking(cluster, rights.rights(rights.holding(rules, cluster), _rules_of))
         if denied:
             raise ClusterError(
                 f"the user of {cluster.server} lacks rights: {'; '.join(denied)}; have them granted by a Role or a "

@@ -43,6 +43,10 @@ options:
       api_version:
         description: Their API group and version; to be given if they are none of the known kinds.
         type: str
+      resource:
+        description:
+          - Name of the one kind in URLs, such as V(clusterpolicies). It holds also where the kind is not served yet.
+        type: str
       verbs:
         description: Verbs of Kubernetes, such as V(create).
         type: list
@@ -55,6 +59,22 @@ options:
         description: Whether the right is needed only for those of the namespaces that are not there.
         type: bool
         default: false
+      unless:
+        description: The rule holds only where no such objects are, as far as the user may list them.
+        type: list
+        elements: dict
+        suboptions:
+          kind:
+            description: Their kind.
+            type: str
+            required: true
+          label_selector:
+            description: Only those with these labels.
+            type: str
+          packages:
+            description: Only those whose C(spec.name) is one of these, as that of Subscriptions is.
+            type: list
+            elements: str
       when:
         description: Whether the rule holds.
         type: bool

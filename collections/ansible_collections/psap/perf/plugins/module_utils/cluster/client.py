@@ -68,20 +68,30 @@ class Cluster:
         """Whether the object that *query* names is there, as far as the user may know."""
         return self._readable(query) is not None
 
+    def visible(self, query: Query) -> list[Manifest]:
+        """The objects that *query* chooses, as far as the user may know."""
+        try:
+            return self.list(query)[0]
+        except _ForbiddenError:
+            return []
+
     def _readable(self, query: Query) -> Manifest | None:
         try:
             return self.get(query)
         except _ForbiddenError:
             return None
 
-    def may(self, verb: str, query: Query) -> bool:
-        """Whether the user may do *verb*, such as ``create``, with what *query* describes."""
+    def may(self, verb: str, query: Query, resource: str | None = None) -> bool:
+        """Whether the user may do *verb*, such as ``create``, with what *query* describes.
+
+        :param resource: name of the kind in URLs; the server knows that of a kind that it serves.
+        """
         group, _slash, version = query.api_version.rpartition("/")
         asked = {
             "verb": verb,
             "group": group,
             "version": version,
-            "resource": self._resource(query.api_version, query.kind).name,
+            "resource": resource or self._resource(query.api_version, query.kind).name,
             "namespace": query.namespace,
             "name": query.name,
         }

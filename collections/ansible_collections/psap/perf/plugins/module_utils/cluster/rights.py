@@ -8,9 +8,10 @@ from typing import Any, Protocol
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, query_from
 
-_FIELDS = {"role", "kinds", "api_version", "verbs", "namespaces", "when", "absent"}
+_FIELDS = {"role", "kinds", "resource", "api_version", "verbs", "namespaces", "when", "absent"}
 _NAMESPACE = ("v1", "Namespace")
 
 
@@ -19,6 +20,7 @@ class Right:
     """To do *verb* with objects of a kind, in *namespace* or everywhere.
 
     :param absent: whether it is needed only where the namespace is not there.
+    :param resource: name of the kind in URLs, where the kind may be still to come.
     """
 
     verb: str
@@ -26,6 +28,7 @@ class Right:
     kind: str
     namespace: str | None = None
     absent: bool = False
+    resource: str | None = None
 
 
 class Source(Protocol):
@@ -40,15 +43,37 @@ class Source(Protocol):
     def is_visible(self, query: Query) -> bool:
         """Whether the object is there, as far as the user may know."""
 
-    def may(self, verb: str, query: Query) -> bool:
-        """Whether the user may do it."""
+    def visible(self, query: Query) -> list[Manifest]:
+        """The objects that are there, as far as the user may know."""
+
+    def may(self, verb: str, query: Query, resource: str | None) -> bool:
+        """Whether the user may do it; *resource* names a kind that is not served."""
+
+
+def holding(rules: Iterable[Mapping[str, Any]], source: Source) -> Iterator[Mapping[str, Any]]:
+    """Those of *rules* that hold in the cluster: nothing is there of what stands below their ``unless``."""
+    for rule in rules:
+        if not any(_is_there(source, wanted) for wanted in rule.get("unless") or ()):
+            yield {name: value for name, value in rule.items() if name != "unless"}
+
+
+def _is_there(source: Source, wanted: Mapping[str, Any]) -> bool:
+    query = query_from(wanted)
+    if not source.serves(query.api_version, query.kind):
+        return False
+    among = wanted.get("packages")
+    return any(among is None or item["spec"]["name"] in among for item in source.visible(query))
 
 
 def rights(rules: Iterable[Mapping[str, Any]], of_role: Callable[[str], Sequence[Mapping[str, Any]]]) -> list[Right]:
     """The rights that *rules* state.
 
-    A rule has ``kinds`` and ``verbs``, or the ``role`` whose own rules hold; and may have ``namespaces``, ``when``, and
-    ``absent``, which holds for those of the namespaces that are not there.
+    A rule has ``kinds`` and ``verbs``, or the ``role`` whose own rules hold; and may have
+
+    * ``namespaces``: in which it holds, as rules of the role do that name none.
+    * ``when``: whether it holds.
+    * ``absent``: whether it holds only for those of the namespaces that are not there.
+    * ``resource``: the name of its one kind in URLs; it holds where the kind is not served yet, too.
 
     :param of_role: the rules that a role states.
     :raises UsageError: when a rule has other fields, or an unknown kind.
@@ -64,29 +89,33 @@ def _expanded(rule: Mapping[str, Any], of_role: Callable[[str], Sequence[Mapping
         return
     if "role" in rule:
         for inner in of_role(rule["role"]):
-            yield from _expanded({**inner, "namespaces": rule.get("namespaces")}, of_role)
+            yield from _expanded({"namespaces": rule.get("namespaces"), **inner}, of_role)
         return
     for namespace in rule.get("namespaces") or [None]:
         for kind in rule["kinds"]:
             version = api_version_of(kind, rule.get("api_version"))
             for verb in rule["verbs"]:
-                yield Right(verb, version, kind, namespace, bool(rule.get("absent")))
+                yield Right(verb, version, kind, namespace, bool(rule.get("absent")), rule.get("resource"))
 
 
 def lacking(source: Source, wanted: Iterable[Right]) -> list[str]:
-    """What of *wanted* the user may not, a phrase for each kind and namespace; kinds that are not served need none."""
+    """What of *wanted* the user may not, a phrase for each kind and namespace.
+
+    Kinds that are not served need no rights, but for those that are to come.
+    """
     found: dict[tuple[str, str], list[str]] = {}
     for right in wanted:
-        if not source.serves(right.api_version, right.kind):
+        served = source.serves(right.api_version, right.kind)
+        if not served and right.resource is None:
             continue
         if right.absent and source.is_visible(Query(*_NAMESPACE, namespace=right.namespace, name=right.namespace)):
             continue
-        namespace = right.namespace if source.is_namespaced(right.api_version, right.kind) else None
+        namespace = right.namespace if not served or source.is_namespaced(right.api_version, right.kind) else None
         query = Query(right.api_version, right.kind, namespace)
         # a namespace is an object, too: a role in it may allow to read it
         if (right.api_version, right.kind) == _NAMESPACE and right.verb in ("get", "delete"):
             query = Query(*_NAMESPACE, namespace=right.namespace, name=right.namespace)
-        if not source.may(right.verb, query):
+        if not source.may(right.verb, query, None if served else right.resource):
             found.setdefault((right.kind, query.namespace or ""), []).append(right.verb)
     return [
         f"{', '.join(verbs)} {kind}{f' in namespace {namespace}' if namespace else ''}"

@@ -1,0 +1,30 @@
+"""The rights that installing operators takes, on a lab of its own: what they install stays."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import found, perflab
+from tests.integration.rights import run_with_what_is_told
+
+EVERYTHING = {
+    "nfs_provisioner_enabled": True,
+    "gpu_operator_time_sharing_replicas": 2,
+    "gpu_operator_well_known_metrics": True,
+    "clusters_sutest_compute_machineset_type": "p4d.24xlarge",
+    "clusters_sutest_compute_machineset_count": 1,
+}
+
+
+@pytest.mark.deep
+def test_who_has_the_rights_that_are_told_can_install_what_a_training_stands_on(tmp_path: Path) -> None:
+    name = f"rights-{os.getpid()}"
+    perflab("up", "--name", name, "--profile", "openshift", "--nodes", "4")
+    try:
+        told = run_with_what_is_told(found(name), tmp_path, "fine_tuning", **EVERYTHING)
+    finally:
+        perflab("down", "--name", name)
+    assert ("get, list, watch, create, patch", "Subscription", "nvidia-gpu-operator") in told

@@ -1,0 +1,133 @@
+"""A user of a lab who may do what is granted, and what a flow tells that is lacking."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import API_VERSIONS
+from kubernetes import client, config, dynamic
+
+from tests.integration.conftest import Lab
+
+USER = "few-rights"
+GROUP = "rbac.authorization.k8s.io"
+# not served before their operators are there
+TO_COME = {
+    "ClusterPolicy": "clusterpolicies",
+    "DSCInitialization": "dscinitializations",
+    "DataScienceCluster": "datascienceclusters",
+    "NodeFeatureDiscovery": "nodefeaturediscoveries",
+}
+POD_GROUPS = "scheduling.k8s.io/v1alpha2"
+
+
+class Cluster:
+    """The lab, for its administrator."""
+
+    def __init__(self, lab: Lab, folder: Path) -> None:
+        self._api = config.new_client_from_config(str(lab.kubeconfig))
+        self._dynamic = dynamic.DynamicClient(self._api)
+        self._rbac = client.RbacAuthorizationV1Api(self._api)
+        self.core = client.CoreV1Api(self._api)
+        self.kubeconfig = folder / "kubeconfig"
+        self.namespace = f"{USER}-{uuid.uuid4().hex[:8]}"
+        self._document = yaml.safe_load(lab.kubeconfig.read_text())
+
+    def add_user(self) -> None:
+        """A service account, and a kubeconfig with its token."""
+        self.core.create_namespaced_service_account("default", {"metadata": {"name": USER}})
+        token = self.core.create_namespaced_service_account_token(USER, "default", {"spec": {}}).status.token
+        self._document["users"][0]["user"] = {"token": token}
+        self.kubeconfig.write_text(yaml.safe_dump(self._document))
+
+    def allow(self, told: list[tuple[str, str, str]]) -> None:
+        """Grant each right, (verbs, kind, namespace), by a role: everywhere, until there is the namespace."""
+        there = {each.metadata.name for each in self.core.list_namespace().items}
+        for verbs, kind, namespace in told:
+            version = API_VERSIONS.get(kind, POD_GROUPS)
+            name = TO_COME.get(kind) or self._dynamic.resources.get(api_version=version, kind=kind).name
+            rule = {"apiGroups": [version.rpartition("/")[0]], "resources": [name], "verbs": verbs.split(", ")}
+            metadata: dict[str, Any] = {"name": f"{USER}-{kind.lower()}-{len(verbs)}-{namespace}"}
+            subjects = [{"kind": "ServiceAccount", "name": USER, "namespace": "default"}]
+            prefix = "" if namespace in there else "Cluster"
+            role = {"metadata": metadata, "rules": [rule]}
+            binding = {
+                "metadata": metadata,
+                "roleRef": {"apiGroup": GROUP, "kind": f"{prefix}Role", "name": metadata["name"]},
+                "subjects": subjects,
+            }
+            if namespace in there:
+                self._rbac.create_namespaced_role(namespace, role)
+                self._rbac.create_namespaced_role_binding(namespace, binding)
+            else:
+                self._rbac.create_cluster_role(role)
+                self._rbac.create_cluster_role_binding(binding)
+
+    def forget(self) -> None:
+        """Take all of it away."""
+        self.core.delete_namespaced_service_account(USER, "default")
+        for role in self._rbac.list_cluster_role().items:
+            if role.metadata.name.startswith(USER):
+                self._rbac.delete_cluster_role(role.metadata.name)
+                self._rbac.delete_cluster_role_binding(role.metadata.name)
+        for role in self._rbac.list_namespaced_role("default").items:
+            if role.metadata.name.startswith(USER):
+                self._rbac.delete_namespaced_role(role.metadata.name, "default")
+                self._rbac.delete_namespaced_role_binding(role.metadata.name, "default")
+        self.core.delete_namespace(self.namespace)
+
+
+@contextmanager
+def user(lab: Lab, folder: Path) -> Iterator[Cluster]:
+    """The user, and a namespace for the test."""
+    made = Cluster(lab, folder)
+    made.core.create_namespace({"metadata": {"name": made.namespace}})
+    made.add_user()
+    try:
+        yield made
+    finally:
+        made.forget()
+
+
+def run(
+    lab: Lab, cluster: Cluster, runs: Path, flow: str, **more: Any
+) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+    """Run a flow as the user; what it said, and its run.json."""
+    settings = {f"{flow}_namespace": cluster.namespace, "perf_kubeconfig": str(cluster.kubeconfig), **more}
+    words = ["run", flow, "-i", "lab", "-p", "lab", "-p", "smoke", "-e", json.dumps(settings)]
+    played = lab.run(runs, "perfdrv", *words)
+    (path,) = runs.glob("*/run.json")
+    document: dict[str, Any] = json.loads(path.read_text())
+    return played, document
+
+
+def lacking(document: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """The rights that a refused run names."""
+    phrases = re.search(r"lacks rights: (.*); have them granted", document["reason"]["why"])
+    assert phrases, document["reason"]
+    found = [re.fullmatch(r"([a-z, ]+) (\w+)(?: in namespace (\S+))?", each) for each in phrases[1].split("; ")]
+    return [(each[1], each[2], each[3] or "") for each in found if each]
+
+
+def run_with_what_is_told(lab: Lab, folder: Path, flow: str, **settings: Any) -> list[tuple[str, str, str]]:
+    """Run *flow* as a user without rights, with all told but one, and with all; what was told."""
+    with user(lab, folder) as cluster:
+        _played, refused = run(lab, cluster, folder / "none", flow, **settings)
+        assert (refused["status"], refused["exit_code"]) == ("failed", 3)
+        told = lacking(refused)
+        cluster.allow(told[1:])
+        _played, fewer = run(lab, cluster, folder / "fewer", flow, **settings)
+        assert lacking(fewer) == told[:1]
+        cluster.allow(told[:1])
+        played, document = run(lab, cluster, folder / "all", flow, **settings)
+        assert played.returncode == 0, played.stdout + played.stderr
+        assert document["lab"] == lab.name
+    return told
