@@ -71,6 +71,25 @@ def test_settings_that_ansible_refuses_are_exit_code_2_and_no_run(
     assert list(driver.runs.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("inventory", "sentence"),
+    [
+        ("all: [", "Completely failed to parse inventory source"),
+        ("all: {hosts: {other: }}", "has none of the hosts that the playbook is for; a site has the host sutest"),
+    ],
+)
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_site_without_its_host_is_refused_and_not_ok(
+    inventory: str, sentence: str, jobs: str, driver: Driver, tmp_path: Path
+) -> None:
+    site = tmp_path / "site.yml"
+    site.write_text(inventory, encoding="utf-8")
+    ended = driver("run", "demo", "-i", str(site), "--jobs", jobs)
+    assert ended.code == 2, ended.out + ended.err
+    assert sentence in ended.out + ended.err
+    assert list(driver.runs.iterdir()) == []
+
+
 def project_of(tmp_path: Path, playbook: str) -> Driver:
     """The driver on a project of its own, whose flow is *playbook*."""
     project = tmp_path / "project"

@@ -48,6 +48,7 @@ def test_every_node_has_its_line(tmp_path: Path) -> None:
     [
         ("a: 1\nb: {c: 1, c: 2}\n", "a.yml:2: c stands twice, first in line 2"),
         ("a: 1\n b: 2\n", "a.yml:2: not YAML"),
+        ("a: &a\n  - [*a]\n", "a.yml:1: nested 100 levels deep, or a part of itself"),
         ("- a\n", "a.yml:1: must be a mapping of names to values, but is a list"),
         ("? [a]\n: b\n", "a.yml:1: a key must be a plain word"),
     ],

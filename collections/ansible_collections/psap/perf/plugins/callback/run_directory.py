@@ -31,7 +31,7 @@ from ansible import constants
 from ansible import context as ansible_context
 from ansible.plugins.callback import CallbackBase
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.provenance import command_line, git_state, versions
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import new_run_directory, runs_root
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
@@ -146,12 +146,19 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
         """The playbook is over."""
+        if not stats.processed:
+            failure = _no_host(self.log.environment)
+            self._display.error(failure.why)
+            self.log.failed(failure)
         self.log.ended(
             any(stats.summarize(host)["failures"] or stats.summarize(host)["unreachable"] for host in stats.processed)
         )
         self._tell_where(self.log)
         self._log = None
         self._leases.end(give_back=self._last_of_run)
+        if not stats.processed:
+            # to Ansible a playbook without hosts is no failure
+            raise SystemExit(UsageError.exit_code)
 
     def _ended_early(self) -> None:
         """Ansible leaves without its statistics after an error of the playbook itself, and after a signal."""
@@ -219,6 +226,23 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
             kind=str(document.get("error_kind") or ""),
             directory=str(command.directory) if command else None,
         )
+
+
+def _no_host(environment: RunEnvironment) -> Failure:
+    """The failure of a playbook whose hosts the inventory does not have."""
+    sources = ", ".join(environment.inventory) or "that of ansible.cfg"
+    return Failure(
+        at=utc_now(),
+        attempt=environment.attempt,
+        host="",
+        role=None,
+        what="no play had a host",
+        where=sources,
+        why=f"the inventory ({sources}) has none of the hosts that the playbook is for; a site has the host sutest",
+        exit_code=UsageError.exit_code,
+        kind=UsageError.__name__,
+        directory=None,
+    )
 
 
 def _identity(result: Any) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.bindings import
     arguments_over_settings,
     presets_over_bindings,
 )
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE
 from ansible_collections.psap.perf.plugins.module_utils.settings.findings import (
     Finding,
     hidden_value,
@@ -115,6 +116,9 @@ class SettingsGate:
         yield from presets_over_bindings(self._project, host.layers)
         if self._flow is not None:
             yield from arguments_over_settings(self._project, host.layers)
+        else:
+            absent = (option for option in self._wanted.values() if option.required and option.name not in host.raw)
+            yield from (missing_value(option, str(COMMAND_LINE)) for option in absent)
         wrong = False
         for option in self._checked(host, settled):
             origin = _origin(host.raw[option.name], settled.get(option.name), self._project)

@@ -130,6 +130,10 @@ def _place(label: str, line: int) -> str:
     return f"{label}:{line}: " if label else ""
 
 
+# an alias may have a node in itself
+_DEEPEST = 100
+
+
 class _Builder:
     """Makes plain values of YAML nodes and notes their lines."""
 
@@ -139,7 +143,9 @@ class _Builder:
         self.lines: dict[tuple[str | int, ...], int] = {}
 
     def build(self, node: Any, path: tuple[str | int, ...]) -> Any:
-        self.lines.setdefault(path, node.start_mark.line + 1)
+        line = self.lines.setdefault(path, node.start_mark.line + 1)
+        if len(path) > _DEEPEST:
+            raise UsageError(f"{_place(self.label, line)}nested {_DEEPEST} levels deep, or a part of itself")
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
