@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import API_VERSIONS
 from kubernetes import client, config, dynamic
 
-from tests.integration.conftest import Lab
+from tests.integration.conftest import PATIENCE_S, Lab
 
 USER = "few-rights"
 GROUP = "rbac.authorization.k8s.io"
@@ -83,6 +84,12 @@ class Cluster:
                 self._rbac.delete_namespaced_role(role.metadata.name, "default")
                 self._rbac.delete_namespaced_role_binding(role.metadata.name, "default")
         self.core.delete_namespace(self.namespace)
+        deadline = time.monotonic() + PATIENCE_S
+        while self._is_there() and time.monotonic() < deadline:
+            time.sleep(0.2)
+
+    def _is_there(self) -> bool:
+        return self.namespace in {each.metadata.name for each in self.core.list_namespace().items}
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
     read_lease,
     release,
 )
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_keeping import Kept, LeaseKeeper
 
 from tests.integration.conftest import PATIENCE_S, Lab
 
@@ -50,32 +52,58 @@ def jobs(lab: Lab) -> int:
     return len(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
 
 
-def test_a_second_run_is_refused_and_harms_nothing_and_one_that_waits_follows(shared_lab: Lab, tmp_path: Path) -> None:
-    first = shared_lab.start(tmp_path / "first", "perfdrv", *FLOW)
-    run = has_begun(shared_lab, tmp_path / "first")
-    assert holder(shared_lab, tmp_path) == run
-    second = shared_lab.run(tmp_path / "second", "perfdrv", *FLOW)
+def test_a_second_run_is_refused_and_harms_nothing(shared_lab: Lab, tmp_path: Path) -> None:
+    with shared_lab.start(tmp_path / "first", "perfdrv", *FLOW) as first:
+        run = has_begun(shared_lab, tmp_path / "first")
+        second = shared_lab.run(tmp_path / "second", "perfdrv", *FLOW)
+        out, _none = first.communicate(timeout=PATIENCE_S)
     assert second.returncode == 3, second.stdout + second.stderr
     assert f"is in use by run {run} (scale_test) of" in second.stdout
-    looking = shared_lab.run(tmp_path, "perfdrv", "toolbox", "nfd", "has-gpu-nodes", "-i", "lab")
-    assert looking.returncode == 0, looking.stdout
-    changing = shared_lab.run(tmp_path, "perfdrv", "toolbox", "scale-test", "cleanup", "-i", "lab")
-    assert (changing.returncode, "is in use by run" in changing.stdout) == (3, True), changing.stdout
-    waited = shared_lab.run(
-        tmp_path / "third", "perfdrv", *FLOW, "-s", "clusters_lock=wait", "-s", "scale_test_count=1"
-    )
-    assert waited.returncode == 0, waited.stdout
-    out, _none = first.communicate(timeout=PATIENCE_S)
     assert first.returncode == 0, out
     assert "40 completed, 0 failed, 0 lost" in out
     assert holder(shared_lab, tmp_path) is None
 
 
+@pytest.fixture(name="give_back")
+def _give_back(shared_lab: Lab, tmp_path: Path) -> Iterator[Callable[[], None]]:
+    """A run of another machine has the lease, and gives it back when this is called, or at the end."""
+    one = Holder("scale_test-of-another", "scale_test", "ada", "bastion", "another", "/nowhere")
+    access = Access(kubeconfig=str(shared_lab.kubeconfig))
+    cluster = Cluster(access)
+    acquire(cluster, one, 0, lambda: None)
+    cluster.close()
+    keepers = [LeaseKeeper(Kept(access, one, str(tmp_path), 1))]
+
+    def give_back() -> None:
+        while keepers:
+            keepers.pop().end(give_back=True)
+
+    yield give_back
+    give_back()
+
+
+def test_what_changes_the_cluster_is_refused_what_looks_is_not_and_what_waits_follows(
+    shared_lab: Lab, give_back: Callable[[], None], tmp_path: Path
+) -> None:
+    changing = ("perfdrv", "toolbox", "scale-test", "cleanup", "-i", "lab")
+    refused = shared_lab.run(tmp_path, *changing)
+    assert refused.returncode == 3, refused.stdout
+    assert "is in use by run scale_test-of-another (scale_test) of ada on bastion" in refused.stdout
+    assert shared_lab.run(tmp_path, "perfdrv", "toolbox", "nfd", "has-gpu-nodes", "-i", "lab").returncode == 0
+    assert shared_lab.run(tmp_path, *changing, "-e", "clusters_lock=ignore").returncode == 0
+    with shared_lab.start(tmp_path / "waits", *changing, "-e", "clusters_lock=wait") as waits:
+        deadline = time.monotonic() + PATIENCE_S
+        while not list(tmp_path.glob("waits/*/run.json")) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        give_back()
+        out, _none = waits.communicate(timeout=PATIENCE_S)
+    assert waits.returncode == 0, out
+
+
 def test_what_was_killed_is_no_hindrance_where_that_is_seen(shared_lab: Lab, tmp_path: Path) -> None:
-    first = shared_lab.start(tmp_path, "perfdrv", *FLOW)
-    run = has_begun(shared_lab, tmp_path)
-    first.send_signal(signal.SIGKILL)
-    first.communicate()
+    with shared_lab.start(tmp_path, "perfdrv", *FLOW) as first:
+        run = has_begun(shared_lab, tmp_path)
+        first.send_signal(signal.SIGKILL)
     assert holder(shared_lab, tmp_path) == run
     finalized = shared_lab.run(tmp_path, "perfdrv", "runs", "finalize", run)
     assert finalized.returncode == 0, finalized.stdout
@@ -83,11 +111,11 @@ def test_what_was_killed_is_no_hindrance_where_that_is_seen(shared_lab: Lab, tmp
 
 
 def test_a_run_from_which_the_cluster_was_taken_stops_and_deletes_nothing(shared_lab: Lab, tmp_path: Path) -> None:
-    first = shared_lab.start(tmp_path, "perfdrv", *FLOW)
-    run = has_begun(shared_lab, tmp_path)
-    broken = shared_lab.run(tmp_path, "perfdrv", "lock", "break", "-i", "lab", "--yes")
+    with shared_lab.start(tmp_path, "perfdrv", *FLOW) as first:
+        run = has_begun(shared_lab, tmp_path)
+        broken = shared_lab.run(tmp_path, "perfdrv", "lock", "break", "-i", "lab", "--yes")
+        out, _none = first.communicate(timeout=PATIENCE_S)
     assert broken.returncode == 0 and f"was taken from run {run}" in broken.stdout, broken.stdout + broken.stderr
-    out, _none = first.communicate(timeout=PATIENCE_S)
     assert first.returncode == 3, out
     assert "the lease of the cluster was lost" in out
     assert jobs(shared_lab) > 0
