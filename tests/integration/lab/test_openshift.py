@@ -77,6 +77,8 @@ def test_every_operator_is_well_when_the_lab_is_up(cluster: Cluster) -> None:
     listed = cluster.custom.list_cluster_custom_object("config.openshift.io", "v1", "clusteroperators")["items"]
     assert len(listed) == 33
     assert all(operator(cluster, each["metadata"]["name"])["Available"] == "True" for each in listed)
+    version = cluster.custom.get_cluster_custom_object("config.openshift.io", "v1", "clusterversions", "version")
+    assert {each["type"] for each in version["status"]["conditions"]} >= {"Available", "Progressing"}
 
 
 def test_a_step_can_last_fail_and_be_well_again(cluster: Cluster, stepping: Any) -> None:
