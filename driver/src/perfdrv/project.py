@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import runs_root
+from ansible_collections.psap.perf.plugins.module_utils.run.phases import TOOLBOX_FLOW
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project as Content
 
 from perfdrv.errors import UsageError, unknown
-
-TOOLBOX_FLOW = "toolbox"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ def disk(driver: Driver) -> Iterator[Path]:
     driver.runs.mkdir()
     words = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(driver.runs)]
     if subprocess.run(words, capture_output=True, check=False).returncode != 0:
+        # without a disk of its own the test would fill the one that all others use
         pytest.skip("only root may mount a disk")
     yield driver.runs
     subprocess.run(["umount", "--lazy", str(driver.runs)], check=True)

@@ -11,9 +11,6 @@ from typing import Any
 from perfdrv.ansible.environment import clean_environment, secrets_referred_to
 from perfdrv.project import Project
 
-# the tags of a flow's plays that the driver calls by themselves
-TEST, CLEANUP, CONCLUDE = "test", "cleanup", "conclude"
-
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:

@@ -64,16 +64,18 @@ def break_command(ctx: click.Context, site: str | None, yes: bool) -> int:
         return EXIT_OK
     if not yes:
         click.confirm(f"The cluster is in use by {lease}. Take it?", abort=True)
-    project = current_project(ctx)
-    run_task(project, project.inventory(site) if site else None, "delete", _DELETED)
+    _answer(ctx, site, "delete", _DELETED)
     click.echo(f"The cluster was taken from {lease}.")
     return EXIT_OK
 
 
 def _lease(ctx: click.Context, site: str | None) -> Lease | None:
+    return next(map(lease_of, _answer(ctx, site, "look", _LEASE)["objects"]), None)
+
+
+def _answer(ctx: click.Context, site: str | None, verb: str, arguments: dict[str, Any]) -> dict[str, Any]:
     project = current_project(ctx)
-    found = run_task(project, project.inventory(site) if site else None, "look", _LEASE)
-    return next(map(lease_of, found["objects"]), None)
+    return run_task(project, project.inventory(site) if site else None, verb, arguments)
 
 
 def _expired(lease: Lease) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import groups, split_role
+from ansible_collections.psap.perf.plugins.module_utils.run.phases import TOOLBOX_FLOW
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
 
@@ -26,7 +27,7 @@ from perfdrv.command_line.session import current_project
 from perfdrv.command_line.tables import print_table, value_text
 from perfdrv.errors import EXIT_OK
 from perfdrv.execution.launch import launch
-from perfdrv.project import TOOLBOX_FLOW, Project
+from perfdrv.project import Project
 from perfdrv.views.ending import conclude
 
 

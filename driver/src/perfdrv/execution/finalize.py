@@ -18,9 +18,10 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     make_room,
     update_run,
 )
+from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP, CONCLUDE
 
 from perfdrv.ansible.private_directory import private_directory
-from perfdrv.ansible.request import CLEANUP, CONCLUDE, RunRequest, json_vars
+from perfdrv.ansible.request import RunRequest, json_vars
 from perfdrv.errors import EXIT_INTERRUPTED, EXIT_OK, UsageError
 from perfdrv.execution.launch import Attempt, launch_attempt
 from perfdrv.execution.resume import require_at_rest

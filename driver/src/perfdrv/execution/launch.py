@@ -22,11 +22,12 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     release,
     update_run,
 )
-from ansible_collections.psap.perf.plugins.module_utils.run.environment import ATTEMPT
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import ATTEMPT, JOINED
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, failures_of
+from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP, CONCLUDE
 
 from perfdrv.ansible.private_directory import remove_leftovers
-from perfdrv.ansible.request import CLEANUP, CONCLUDE, RunRequest
+from perfdrv.ansible.request import RunRequest
 from perfdrv.ansible.supervised import adopt_orphans
 from perfdrv.ansible.workers import Finished, carry_out
 from perfdrv.errors import EXIT_FAILED
@@ -37,9 +38,6 @@ from perfdrv.runs.outcome import Outcome
 from perfdrv.runs.tree import RunTree
 from perfdrv.views.scene import Scene
 from perfdrv.views.terminal import open_view
-
-JOINED = "PERF_RUN_JOINED"
-
 
 Keep = Callable[[Outcome], Mapping[str, Any]]
 

@@ -13,10 +13,11 @@ from pathlib import Path
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_group
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import ATTEMPT, CELL, PARENT
+from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP, CONCLUDE, TEST
 from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import Cell, cells
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import values_of_run
 
-from perfdrv.ansible.request import CLEANUP, CONCLUDE, TEST, RunRequest, json_vars
+from perfdrv.ansible.request import RunRequest, json_vars
 from perfdrv.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK
 from perfdrv.execution.launch import Attempt, Keep, launch_attempt
 from perfdrv.execution.settle import settle

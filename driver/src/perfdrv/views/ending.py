@@ -10,9 +10,10 @@ from typing import Any
 
 import click
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
+from ansible_collections.psap.perf.plugins.module_utils.run.phases import TOOLBOX_FLOW
 
 from perfdrv.errors import EXIT_OK
-from perfdrv.project import TOOLBOX_FLOW, shown_path
+from perfdrv.project import shown_path
 from perfdrv.runs.durations import duration_text
 from perfdrv.runs.outcome import Outcome
 from perfdrv.runs.tree import RunTree, read_document

@@ -11,6 +11,7 @@ from typing import Any
 from ansible.plugins.loader import vars_loader
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP, CONCLUDE
 from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import cells
 from ansible_collections.psap.perf.plugins.module_utils.settings.record import settings_document
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
@@ -79,7 +80,7 @@ def _cells(context: VerbContext, options: Sequence[Option], values: Mapping[str,
 
 def _only_cleans(context: VerbContext) -> bool:
     """Whether nothing is begun that would need whole values."""
-    return {"cleanup", "conclude"}.issuperset(context.variables["ansible_run_tags"])
+    return {CLEANUP, CONCLUDE}.issuperset(context.variables["ansible_run_tags"])
 
 
 def _goes_on(context: VerbContext) -> bool:

@@ -36,6 +36,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.provenance import c
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import new_run_directory, runs_root
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure
+from ansible_collections.psap.perf.plugins.module_utils.run.phases import CONCLUDE, TOOLBOX_FLOW
 from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import (
     RunLogFile,
     log_to,
@@ -46,10 +47,6 @@ from ansible_collections.psap.perf.plugins.plugin_utils.leases import KeptLeases
 from ansible_collections.psap.perf.plugins.plugin_utils.run_log import RunLog
 
 _OPENING = "psap.perf.command"
-# the playbook of a single command, of which there is nothing to report
-TOOLBOX_FLOW = "toolbox"
-# the tag of the play that ends a run; a driver that runs the phases as processes of their own leaves it out but once
-CONCLUSION = "conclude"
 
 
 class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no types
@@ -91,7 +88,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         environment = _environment(flow)
         environment.write()
         self._flow = flow
-        self._last_of_run = environment.parent is None and CONCLUSION not in (
+        # a driver that runs the phases as processes of their own leaves the conclusion out but once
+        self._last_of_run = environment.parent is None and CONCLUDE not in (
             ansible_context.CLIARGS.get("skip_tags") or ()
         )
         self._log = RunLog.begin(environment, _facts(flow, environment))
@@ -174,6 +172,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
             return
         place = os.path.relpath(log.directory) if log.directory.is_relative_to(Path.cwd()) else str(log.directory)
         self._display.display(f"run     {place}")
+        # of a single command there is nothing to report
         if self._flow != TOOLBOX_FLOW:
             self._display.display(f"report  make it with: perfanalysis report {shlex.quote(place)}")
 

@@ -22,7 +22,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     release,
     update_run,
 )
-from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import JOINED, RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, append_failure, failures_of
 from ansible_collections.psap.perf.plugins.plugin_utils.command_tracker import CommandTracker, OpenCommand, TaskEnd
 
@@ -57,7 +57,7 @@ class RunLog:
 
         :raises UsageError: when another process works on the run.
         """
-        joined = bool(os.environ.get("PERF_RUN_JOINED"))
+        joined = bool(os.environ.get(JOINED))
         if not joined:
             hold(environment.directory)
             for name in (STOP_FILE, REACHED_FILE):

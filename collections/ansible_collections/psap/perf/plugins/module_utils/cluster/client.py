@@ -153,18 +153,8 @@ class Cluster:
 
     def apply(self, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
         """Server-side apply of *manifest* as field manager ``psap.perf``; returns the object as it then is."""
-        metadata = manifest["metadata"]
-        return self._call(
-            manifest["apiVersion"],
-            manifest["kind"],
-            "server_side_apply",
-            body=manifest,
-            name=metadata["name"],
-            namespace=metadata.get("namespace"),
-            field_manager=FIELD_MANAGER,
-            force_conflicts=True,
-            **({"dry_run": "All"} if dry_run else {}),
-        )
+        dry = {"dry_run": "All"} if dry_run else {}
+        return self._put(manifest, "server_side_apply", field_manager=FIELD_MANAGER, force_conflicts=True, **dry)
 
     def merge(self, query: Query, patch: Manifest, *, dry_run: bool = False) -> Manifest:
         """Merge *patch* into the object that *query* names; null takes a key away. Returns the object as it then is."""
@@ -192,15 +182,7 @@ class Cluster:
 
         :raises ConflictError: when the object has changed since, or is gone.
         """
-        metadata = manifest["metadata"]
-        return self._call(
-            manifest["apiVersion"],
-            manifest["kind"],
-            "replace",
-            body=manifest,
-            name=metadata["name"],
-            namespace=metadata.get("namespace"),
-        )
+        return self._put(manifest, "replace")
 
     def approve(self, request: Manifest, condition: Manifest) -> None:
         """Approve a CertificateSigningRequest with this *condition*."""
@@ -322,6 +304,12 @@ class Cluster:
                 f"{self.server} serves no {kind} of {api_version}; install what defines it, or check the version"
             )
         return found
+
+    def _put(self, manifest: Manifest, verb: str, **arguments: Any) -> Manifest:
+        """Send *manifest* to where the object of its name is."""
+        version, kind, metadata = manifest["apiVersion"], manifest["kind"], manifest["metadata"]
+        name, namespace = metadata["name"], metadata.get("namespace")
+        return self._call(version, kind, verb, body=manifest, name=name, namespace=namespace, **arguments)
 
     def _call(self, api_version: str, kind: str, verb: str, **arguments: Any) -> Manifest:
         resource = self._resource(api_version, kind)

@@ -2,6 +2,8 @@
 
 A Lease of ``coordination.k8s.io`` as leader election uses it: the holder renews it, whoever finds it unrenewed for its
 duration takes it over. Every write is of the resourceVersion that was read, so of two that take it at once one fails.
+The leader election of the kubernetes client does not do: it writes a ConfigMap, waits for ever instead of refusing, and
+gives nothing back.
 """
 
 from __future__ import annotations

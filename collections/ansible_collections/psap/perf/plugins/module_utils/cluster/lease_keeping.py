@@ -10,7 +10,7 @@ import json
 import select
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, cast
@@ -92,27 +92,20 @@ def main(document: str) -> None:
         readable, _writable, _failed = select.select([sys.stdin.fileno()], [], [], RENEWED_EVERY_S)
         if readable:
             if sys.stdin.buffer.readline() == _GIVE_BACK:
-                _with_cluster(kept, release)
+                # what cannot be reached is left to expire
+                with suppress(ClusterError), closing(Cluster(kept.access)) as cluster:
+                    release(cluster, kept.holder)
             return
         try:
-            _with_cluster(kept, renew)
+            # connected anew each time: a run may last longer than the token that it began with
+            with closing(Cluster(kept.access)) as cluster:
+                renew(cluster, kept.holder)
         except LeaseLostError as error:
             _stop(kept, error)
             return
-
-
-def _with_cluster(kept: Kept, do: Any) -> None:
-    """What cannot be reached now is tried again in a moment; nobody else can reach it either."""
-    try:
-        cluster = Cluster(kept.access)
-        try:
-            do(cluster, kept.holder)
-        finally:
-            cluster.close()
-    except LeaseLostError:
-        raise
-    except ClusterError:
-        return
+        except ClusterError:
+            # tried again in a moment; nobody else can reach it either
+            continue
 
 
 def _stop(kept: Kept, error: LeaseLostError) -> None:

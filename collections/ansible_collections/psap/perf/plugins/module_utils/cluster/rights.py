@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -104,11 +105,12 @@ def lacking(source: Source, wanted: Iterable[Right]) -> list[str]:
     Kinds that are not served need no rights, but for those that are to come.
     """
     found: dict[tuple[str, str], list[str]] = {}
+    exists = functools.cache(lambda name: source.is_visible(Query(*_NAMESPACE, namespace=name, name=name)))
     for right in wanted:
         served = source.serves(right.api_version, right.kind)
         if not served and right.resource is None:
             continue
-        if right.absent and source.is_visible(Query(*_NAMESPACE, namespace=right.namespace, name=right.namespace)):
+        if right.absent and exists(right.namespace):
             continue
         namespace = right.namespace if not served or source.is_namespaced(right.api_version, right.kind) else None
         query = Query(right.api_version, right.kind, namespace)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import label_value
 from ansible_collections.psap.perf.plugins.module_utils.cluster.applying import Outcome, delete_all
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
@@ -42,10 +43,9 @@ def _query(manifest: dict[str, Any]) -> Iterator[Query]:
 def _read(path: Path) -> dict[str, Any]:
     """A manifest; what a kill or somebody else made something else of is none."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeError, yaml.YAMLError):
+        return read_yaml(path)
+    except PerfError:
         return {}
-    return content if isinstance(content, dict) else {}
 
 
 def sweep(
