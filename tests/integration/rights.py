@@ -25,7 +25,13 @@ TO_COME = {
     "ClusterPolicy": "clusterpolicies",
     "DSCInitialization": "dscinitializations",
     "DataScienceCluster": "datascienceclusters",
+    "NVIDIADriver": "nvidiadrivers",
+    "NodeFeature": "nodefeatures",
     "NodeFeatureDiscovery": "nodefeaturediscoveries",
+    "NodeFeatureRule": "nodefeaturerules",
+    "ServiceMeshControlPlane": "servicemeshcontrolplanes",
+    "ServiceMeshMember": "servicemeshmembers",
+    "ServiceMeshMemberRoll": "servicemeshmemberrolls",
 }
 POD_GROUPS = "scheduling.k8s.io/v1alpha2"
 
@@ -120,7 +126,7 @@ def lacking(document: dict[str, Any]) -> list[tuple[str, str, str]]:
     """The rights that a refused run names."""
     phrases = re.search(r"lacks rights: (.*); have them granted", document["reason"]["why"])
     assert phrases, document["reason"]
-    found = [re.fullmatch(r"([a-z, ]+) (\w+)(?: in namespace (\S+))?", each) for each in phrases[1].split("; ")]
+    found = [re.fullmatch(r"([a-z, ]+) ([\w/]+)(?: in namespace (\S+))?", each) for each in phrases[1].split("; ")]
     return [(each[1], each[2], each[3] or "") for each in found if each]
 
 

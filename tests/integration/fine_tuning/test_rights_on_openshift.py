@@ -1,4 +1,4 @@
-"""The rights that installing operators takes, on a lab of its own: what they install stays."""
+"""The rights that installing and removing operators takes, on a lab of its own."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ from tests.integration.rights import run_with_what_is_told
 
 EVERYTHING = {
     "nfs_provisioner_enabled": True,
+    "rhoai_service_mesh": True,
+    "rhoai_stop_operator": True,
+    "gpu_operator_remove": True,
+    "rhoai_remove": True,
+    "fine_tuning_clean_after": True,
+    "prometheus_reset": True,
     "gpu_operator_time_sharing_replicas": 2,
     "gpu_operator_well_known_metrics": True,
     "clusters_sutest_compute_machineset_type": "p4d.24xlarge",
@@ -20,11 +26,13 @@ EVERYTHING = {
 
 
 @pytest.mark.deep
-def test_who_has_the_rights_that_are_told_can_install_what_a_training_stands_on(tmp_path: Path) -> None:
+def test_who_has_the_rights_that_are_told_can_install_and_remove_what_a_training_stands_on(tmp_path: Path) -> None:
     name = f"rights-{os.getpid()}"
     perflab("up", "--name", name, "--profile", "openshift", "--nodes", "4")
     try:
         told = run_with_what_is_told(found(name), tmp_path, "fine_tuning", **EVERYTHING)
     finally:
         perflab("down", "--name", name)
-    assert ("get, list, watch, create, patch", "Subscription", "nvidia-gpu-operator") in told
+    verbs = {(kind, namespace): verbs.split(", ") for verbs, kind, namespace in told}
+    assert {"create", "delete"} <= set(verbs["Subscription", "nvidia-gpu-operator"])
+    assert "delete" in verbs["NodeFeatureRule", ""]

@@ -92,6 +92,8 @@ def test_the_rules_of_every_role_can_be_read(path: Path) -> None:
         ({"kind": "Subscription", "packages": ["nfd"]}, False),
         ({"kind": "Subscription", "packages": ["rhods-operator"]}, True),
         ({"kind": "Subscription", "label_selector": "other"}, True),
+        ({"kind": "ConfigMap", "namespace": "a", "name": "there"}, False),
+        ({"kind": "ConfigMap", "namespace": "a", "name": "absent"}, True),
         ({"kind": "Node"}, True),
         ({"kind": "PyTorchJob"}, True),
     ],
@@ -99,6 +101,17 @@ def test_the_rules_of_every_role_can_be_read(path: Path) -> None:
 def test_a_rule_holds_unless_something_is_there(unless: Mapping[str, Any], holds: bool) -> None:
     rule = {"kinds": ["Pod"], "verbs": ["get"]}
     assert list(holding([{**rule, "unless": [{"kind": "Secret"}, unless]}], Source())) == ([rule] if holds else [])
+
+
+def test_a_rule_may_hold_only_where_a_kind_is_served() -> None:
+    rule = {"kinds": ["Pod"], "verbs": ["get"]}
+    rules = [{**rule, "served": ["Subscription"]}, {**rule, "served": ["Subscription", "PyTorchJob"]}]
+    assert list(holding(rules, Source())) == [rule]
+
+
+def test_a_subresource_is_asked_about_and_told_by_its_name() -> None:
+    rule = {"kinds": ["Pod"], "resource": "pods/exec", "verbs": ["get", "create"], "namespaces": ["a"]}
+    assert lacking(Source(("get", "pods/exec", "a")), expanded(rule)) == ["create pods/exec in namespace a"]
 
 
 def test_a_rule_of_a_role_may_name_its_own_namespaces() -> None:

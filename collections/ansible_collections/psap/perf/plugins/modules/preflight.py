@@ -46,6 +46,7 @@ options:
       resource:
         description:
           - Name of the one kind in URLs, such as V(clusterpolicies). It holds also where the kind is not served yet.
+          - Or that of a subresource, such as V(pods/exec).
         type: str
       verbs:
         description: Verbs of Kubernetes, such as V(create).
@@ -59,8 +60,12 @@ options:
         description: Whether the right is needed only for those of the namespaces that are not there.
         type: bool
         default: false
+      served:
+        description: The rule holds only where the cluster serves these kinds.
+        type: list
+        elements: str
       unless:
-        description: The rule holds only where no such objects are, as far as the user may list them.
+        description: The rule holds only where there are no such objects, as far as the user may list them.
         type: list
         elements: dict
         suboptions:
@@ -68,6 +73,12 @@ options:
             description: Their kind.
             type: str
             required: true
+          namespace:
+            description: Where they are.
+            type: str
+          name:
+            description: Only the one of this name.
+            type: str
           label_selector:
             description: Only those with these labels.
             type: str

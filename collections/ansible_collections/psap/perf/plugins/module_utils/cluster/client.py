@@ -84,14 +84,17 @@ class Cluster:
     def may(self, verb: str, query: Query, resource: str | None = None) -> bool:
         """Whether the user may do *verb*, such as ``create``, with what *query* describes.
 
-        :param resource: name of the kind in URLs; the server knows that of a kind that it serves.
+        :param resource: name of the kind in URLs; the server knows that of a kind that it serves. Or with a
+            subresource: ``pods/exec``.
         """
         group, _slash, version = query.api_version.rpartition("/")
+        name, _slash, subresource = (resource or self._resource(query.api_version, query.kind).name).partition("/")
         asked = {
             "verb": verb,
             "group": group,
             "version": version,
-            "resource": resource or self._resource(query.api_version, query.kind).name,
+            "resource": name,
+            "subresource": subresource,
             "namespace": query.namespace,
             "name": query.name,
         }

@@ -53,7 +53,9 @@ _KINDS = MappingProxyType(
         "maistra.io/v2": "ServiceMeshControlPlane",
         "monitoring.coreos.com/v1": "PodMonitor PrometheusRule ServiceMonitor",
         "nfd.openshift.io/v1": "NodeFeatureDiscovery",
+        "nfd.openshift.io/v1alpha1": "NodeFeature NodeFeatureRule",
         "nvidia.com/v1": "ClusterPolicy",
+        "nvidia.com/v1alpha1": "NVIDIADriver",
         # workloads and their queues
         "kubeflow.org/v1": "PyTorchJob",
         "kueue.x-k8s.io/v1beta1": "ClusterQueue LocalQueue ResourceFlavor Workload WorkloadPriorityClass",

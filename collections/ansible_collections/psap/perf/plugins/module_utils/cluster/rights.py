@@ -13,6 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, query_from
 
 _FIELDS = {"role", "kinds", "resource", "api_version", "verbs", "namespaces", "when", "absent"}
+_CONDITIONS = {"served", "unless"}
 _NAMESPACE = ("v1", "Namespace")
 
 
@@ -21,7 +22,7 @@ class Right:
     """To do *verb* with objects of a kind, in *namespace* or everywhere.
 
     :param absent: whether it is needed only where the namespace is not there.
-    :param resource: name of the kind in URLs, where the kind may be still to come.
+    :param resource: name of the kind in URLs, where it may be still to come; or with a subresource: ``pods/exec``.
     """
 
     verb: str
@@ -48,20 +49,26 @@ class Source(Protocol):
         """The objects that are there, as far as the user may know."""
 
     def may(self, verb: str, query: Query, resource: str | None) -> bool:
-        """Whether the user may do it; *resource* names a kind that is not served."""
+        """Whether the user may do it; *resource* names a kind that is not served, or a subresource."""
 
 
 def holding(rules: Iterable[Mapping[str, Any]], source: Source) -> Iterator[Mapping[str, Any]]:
-    """Those of *rules* that hold in the cluster: nothing is there of what stands below their ``unless``."""
+    """Those of *rules* that hold in the cluster.
+
+    It serves the kinds below their ``served``, and has none of the objects below their ``unless``.
+    """
     for rule in rules:
-        if not any(_is_there(source, wanted) for wanted in rule.get("unless") or ()):
-            yield {name: value for name, value in rule.items() if name != "unless"}
+        served = (source.serves(api_version_of(kind), kind) for kind in rule.get("served") or ())
+        if all(served) and not any(_is_there(source, wanted) for wanted in rule.get("unless") or ()):
+            yield {name: value for name, value in rule.items() if name not in _CONDITIONS}
 
 
 def _is_there(source: Source, wanted: Mapping[str, Any]) -> bool:
     query = query_from(wanted)
     if not source.serves(query.api_version, query.kind):
         return False
+    if query.name:
+        return source.is_visible(query)
     among = wanted.get("packages")
     return any(among is None or item["spec"]["name"] in among for item in source.visible(query))
 
@@ -74,7 +81,8 @@ def rights(rules: Iterable[Mapping[str, Any]], of_role: Callable[[str], Sequence
     * ``namespaces``: in which it holds, as rules of the role do that name none.
     * ``when``: whether it holds.
     * ``absent``: whether it holds only for those of the namespaces that are not there.
-    * ``resource``: the name of its one kind in URLs; it holds where the kind is not served yet, too.
+    * ``resource``: the name of its one kind in URLs; it holds where the kind is not served yet, too. Or that of a
+      subresource, such as ``pods/exec``.
 
     :param of_role: the rules that a role states.
     :raises UsageError: when a rule has other fields, or an unknown kind.
@@ -117,8 +125,9 @@ def lacking(source: Source, wanted: Iterable[Right]) -> list[str]:
         # a namespace is an object, too: a role in it may allow to read it
         if (right.api_version, right.kind) == _NAMESPACE and right.verb in ("get", "delete"):
             query = Query(*_NAMESPACE, namespace=right.namespace, name=right.namespace)
-        if not source.may(right.verb, query, None if served else right.resource):
-            found.setdefault((right.kind, query.namespace or ""), []).append(right.verb)
+        subresource = right.resource if "/" in (right.resource or "") else None
+        if not source.may(right.verb, query, subresource if served else right.resource):
+            found.setdefault((subresource or right.kind, query.namespace or ""), []).append(right.verb)
     return [
         f"{', '.join(verbs)} {kind}{f' in namespace {namespace}' if namespace else ''}"
         for (kind, namespace), verbs in found.items()
