@@ -5,9 +5,9 @@
 
 The Jobs are suspended: nothing but the API server and etcd works on them. The ways take turns, in changing order, and
 the median of the rounds is printed with the CPU that a workload cost in us and in the API server. ``recorded`` is what
-the command scale_test_submit does: the same submitter with its recorder watching in the same process. ``raw x2`` and
-``2 submitters`` are two processes that share the connections and begin together: their start is not in the rate, but it
-is in the CPU.
+the command scale_test_submit does: the same submitter with its recorder watching in the same process. 0 connections
+are as many as the API server takes, beside the raw loop over 8, 32 and 128. ``raw x2`` and ``2 submitters`` are two
+processes that share the connections and begin together: their start is not in the rate, but it is in the CPU.
 """
 
 # ruff: noqa: E402 - the collection can be imported after activate() only
@@ -25,7 +25,7 @@ import tempfile
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.ga
     shares,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.process import LocalProcesses
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import concurrency_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
     SubmissionTools,
     Submitter,
@@ -59,7 +60,9 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.tem
 from perflab.files import places
 from perflab.processes import state
 
-CONNECTIONS = (1, 8, 32)
+CONNECTIONS = (0, 1, 8, 32)
+# beside which 0, as many as the API server takes, is measured
+RAW_CONNECTIONS = (8, 32, 128)
 NAMESPACE = "default"
 JOB = ResourceKind("batch/v1", "Job", "jobs")
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -152,7 +155,7 @@ async def _submitted(asked: Round, client: ApiClient) -> float:
         tools = SubmissionTools(client, RunClock.tied(), journal.append)
         own = Submitter(tools, AssortedWorkloads.alike(asked.workloads), {(JOB.api_version, JOB.kind): JOB})
         started = time.monotonic()
-        await own.submit(range(asked.count), connections=asked.connections, arrivals=arrivals_at(0))
+        await own.submit(range(asked.count), concurrency=concurrency_of(asked.connections), arrivals=arrivals_at(0))
         taken = time.monotonic() - started
         journal.close()
     if own.counts.refused:
@@ -232,6 +235,24 @@ def measure(way: Way, asked: Round, pid: int) -> Sample:
     return Sample(asked.count / taken, own / asked.count * 1000, server / asked.count * 1000)
 
 
+def raw_over(connections: int) -> Way:
+    """The raw loop over so many connections, whatever is asked."""
+
+    async def way(asked: Round) -> float:
+        return await raw(replace(asked, connections=connections))
+
+    return way
+
+
+def ways(connections: int, submitters: int) -> tuple[dict[str, Way], dict[str, Way]]:
+    """Those of one process and of several; the limits first."""
+    ours: dict[str, Way] = {"submitter": submitter, "recorded": recorded}
+    if connections == 0:
+        return {f"raw over {number}": raw_over(number) for number in RAW_CONNECTIONS} | ours, {}
+    several_ways: dict[str, Way] = {f"raw x{submitters}": several_raw, f"{submitters} submitters": several}
+    return {"raw": raw} | ours, several_ways if connections >= submitters else {}
+
+
 def row(connections: int, name: str, samples: list[Sample], limit: float) -> str:
     rates = [sample.rate for sample in samples]
     rate = statistics.median(rates)
@@ -251,23 +272,26 @@ def main() -> None:
     options = parser.parse_args()
     lab = state.get_running(places.home(), os.environ.get("PERF_LAB", "bench"))
     endpoint, pid = load_endpoint(str(lab.kubeconfig)), lab.pids["kube-apiserver"].pid
-    alone: dict[str, Way] = {"raw": raw, "submitter": submitter, "recorded": recorded}
-    together: dict[str, Way] = {f"raw x{options.submitters}": several_raw, f"{options.submitters} submitters": several}
     print(f"{options.count} suspended Jobs, {options.rounds} rounds, median; load {os.getloadavg()[0]:.1f}")
     print(f"connections  {'way':<12} {'Jobs/s':>7}  {'least-most':>11}  {'of raw':>6}  own ms  server ms")
     for connections in CONNECTIONS:
-        ways = {**alone, **(together if connections >= options.submitters else {})}
-        samples: dict[str, list[Sample]] = {name: [] for name in ways}
+        alone, together = ways(connections, options.submitters)
+        every = {**alone, **together}
+        samples: dict[str, list[Sample]] = {name: [] for name in every}
         for number in range(options.rounds):
-            order = list(ways) if number % 2 else list(reversed(ways))
+            order = list(every) if number % 2 else list(reversed(every))
             for name in order:
                 submission = Submission.of(f"bench-{time.time_ns()}", name)
                 workloads = Workloads(WorkloadPlan(TEMPLATE, "bench", NAMESPACE, 1, {}, {}), submission)
                 asked = Round(endpoint, workloads, options.count, connections, options.submitters)
-                samples[name].append(measure(ways[name], asked, pid))
-        for name in ways:
-            beside = samples[next(iter(together if name in together else alone))]
-            limit = statistics.median(sample.rate for sample in beside)
+                samples[name].append(measure(every[name], asked, pid))
+        for name in every:
+            beside = together if name in together else alone
+            limit = max(
+                statistics.median(sample.rate for sample in samples[other])
+                for other in beside
+                if other.startswith("raw")
+            )
             print(row(connections, name, samples[name], limit), flush=True)
 
 

@@ -24,6 +24,8 @@ WRONG = {
     "scale_test_timeout": "0s",
     "scale_test_template": "/no/such.yml",
 }
+# what a delay between batches needs
+BATCHES = {"scale_test_connections": 8}
 
 
 def environment(runs: Path) -> dict[str, str]:
@@ -59,15 +61,20 @@ DRIVER = ["perfdrv", "run", "scale_test", "--site", "lab"]
 
 @pytest.mark.parametrize("command", [NATIVE, [*NATIVE, "--check"]], ids=["native", "check"])
 def test_everything_wrong_is_told_at_once(tmp_path: Path, command: list[str]) -> None:
-    lines = refusal(tmp_path, command, WRONG)
+    lines = refusal(tmp_path, command, WRONG | BATCHES)
     assert {line.partition(":")[0] for line in lines} == set(WRONG)
     assert len(lines) == len(WRONG)
 
 
 def test_what_the_driver_refuses_does_not_begin(tmp_path: Path) -> None:
-    said = refuse(tmp_path, DRIVER, WRONG)
+    said = refuse(tmp_path, DRIVER, WRONG | BATCHES)
     assert [name for name in WRONG if f"{name}: " not in said] == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_batches_need_a_number_of_connections(tmp_path: Path) -> None:
+    said = refuse(tmp_path, DRIVER, {"scale_test_batch_delay": "1s"})
+    assert "scale_test_batch_delay needs scale_test_connections" in said
 
 
 @pytest.mark.parametrize(

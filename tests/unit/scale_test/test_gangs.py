@@ -14,6 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ap
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.plan import read_plan, write_plan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import FixedConcurrency
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
     SubmissionTools,
     Submitter,
@@ -143,7 +144,7 @@ class Submitted:
         async with ApiClient(ApiEndpoint(api.server), policy=QUICK, request_timeout_s=2.0) as client:
             tools = SubmissionTools(client, RunClock.tied(), self.rows.append)
             submitter = Submitter(tools, AssortedWorkloads.alike(Workloads(plan, SUBMISSION)), BY_KIND)
-            await submitter.submit(range(count), connections=1, arrivals=arrivals_at(0))
+            await submitter.submit(range(count), concurrency=FixedConcurrency(1), arrivals=arrivals_at(0))
             assert submitter.counts.sent == count
         self.jobs, self.groups = set(api.objects.get(JOBS, {})), set(api.objects.get(GROUPS, {}))
 

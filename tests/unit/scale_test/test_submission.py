@@ -13,6 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ap
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import discover
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RetryPolicy
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import FixedConcurrency
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
     SubmissionTools,
     Submitter,
@@ -41,7 +42,7 @@ class Submitted:
         async with ApiClient(ApiEndpoint(api.server), policy=QUICK, request_timeout_s=2.0) as client:
             tools = SubmissionTools(client, RunClock.tied(), self.rows.append)
             submitter = Submitter(tools, job_workloads(), JOBS_BY_KIND)
-            await submitter.submit(range(self._count), connections=2, arrivals=arrivals_at(0))
+            await submitter.submit(range(self._count), concurrency=FixedConcurrency(2), arrivals=arrivals_at(0))
             self.retries = dict(client.counts.retries)
         self.names = set(api.objects.get(JOBS, {}))
 

@@ -41,6 +41,8 @@ SUBMITTERS = TableSpec(
         Column("first_s", "number", "its first request, since the first of all", "s"),
         Column("last_s", "number", "its last request, since the first of all", "s"),
         Column("rate", "number", "sent per second, between the 10th and the 90th percent of them", "workloads/s"),
+        Column("under_way", "integer", "median of the requests under way when one was sent, itself included"),
+        Column("most_under_way", "integer", "the most of them"),
         *LATENCIES,
     ),
 )
@@ -90,12 +92,22 @@ def submitters_table(submissions: pd.DataFrame, method: Method) -> pd.DataFrame:
             "first_s": float(np.nanmin(sent[places])) - began,
             "last_s": float(np.nanmax(sent[places])) - began,
             "rate": sustained_rate(sent[places])[0],
+            **_under_way(sent[places], sent[places] + took[places]),
             **_latencies(took[places], method),
         }
         for number, places in numbers.groupby(numbers).indices.items()
         if np.isfinite(sent[places]).any()
     ]
     return SUBMITTERS.conform(pd.DataFrame(rows, columns=[column.name for column in SUBMITTERS.columns]))
+
+
+def _under_way(sent: NDArray[np.float64], answered: NDArray[np.float64]) -> dict[str, int]:
+    """Requests sent and not answered; what never had an answer is under way to the end."""
+    known = np.isfinite(sent)
+    moments = np.sort(sent[known])
+    ended = np.searchsorted(np.sort(answered[known & np.isfinite(answered)]), moments, side="right")
+    open_then = np.arange(1, len(moments) + 1) - ended
+    return {"under_way": int(np.median(open_then)), "most_under_way": int(open_then.max())}
 
 
 def requests_table(recording: Document) -> pd.DataFrame:

@@ -78,10 +78,9 @@ def _shown(measures: Measures, title: str, spec: TableSpec, chosen: pd.DataFrame
 
 
 def _throughput_tables(measures: Measures) -> tuple[Table, ...]:
-    submitters = measures.submitters if len(measures.submitters) > 1 else measures.submitters.head(0)
     return (
         *_shown(measures, "Ramp, steady part and drain", activity.PHASES),
-        *_shown(measures, "Submitting processes", api_latency.SUBMITTERS, submitters),
+        *_shown(measures, "Submitting processes", api_latency.SUBMITTERS),
     )
 
 

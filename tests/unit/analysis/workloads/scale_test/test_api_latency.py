@@ -52,6 +52,15 @@ def test_submissions_of_one_unnamed_process() -> None:
     assert len(submitters_table(frame(SUBMISSIONS, []), "linear")) == 0
 
 
+def test_requests_under_way_are_counted_when_one_is_sent() -> None:
+    # b is under way when c is sent, and answered just when d is; d is under way when e is sent
+    table = submitters_table(frame(SUBMISSIONS, SENT), "linear")
+    assert rows(table, "under_way", "most_under_way") == [[1, 2]]
+    unanswered = [submission("a", 1.0, answered_s=None), submission("b", 99.0), submission("c", 100.0)]
+    table = submitters_table(frame(SUBMISSIONS, unanswered), "linear")
+    assert rows(table, "under_way", "most_under_way") == [[2, 2]]
+
+
 def test_all_requests_as_the_recorder_counted_them() -> None:
     counted = {"answers": {"201": 40, "429": 2}, "retries": {"429": 2, "connection reset": 1}}
     table = requests_table({"client": {"requests": counted}})

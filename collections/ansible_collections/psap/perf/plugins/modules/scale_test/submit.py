@@ -99,9 +99,11 @@ options:
     type: str
     default: 1s
   connections:
-    description: How many workloads may be on their way to the API server at one time.
+    description:
+      - How many workloads may be on their way to the API server at one time; V(0) for as many as it takes, from 1 to
+        128 for each submitter.
     type: int
-    default: 8
+    default: 0
   submitters:
     description:
       - How many processes submit, each its share of the workloads over its share of the I(connections). They begin
@@ -130,7 +132,7 @@ options:
         type: int
         default: 0
       batch_delay:
-        description: From the beginning of one batch of I(connections) workloads to that of the next.
+        description: From the beginning of one batch of I(connections) workloads, 1 or more, to that of the next.
         type: str
         default: 0s
       phases:

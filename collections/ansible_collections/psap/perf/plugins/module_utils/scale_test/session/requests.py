@@ -96,10 +96,12 @@ class SubmitRequest:
 
     def __post_init__(self) -> None:
         """:raises UsageError: when a number is out of its range."""
-        for name, least in (("count", 1), ("pods", 1), ("connections", 1), ("submitters", 1), ("duration_s", 0)):
+        for name, least in (("count", 1), ("pods", 1), ("connections", 0), ("submitters", 1), ("duration_s", 0)):
             if getattr(self, name) < least:
                 raise UsageError(f"{name} is {getattr(self, name)}; it must be at least {least}")
-        if self.submitters > self.connections:
+        if self.connections == 0 and self.arrivals.batch_delay_s:
+            raise UsageError("batch_delay needs connections: a batch is as many workloads as there are connections")
+        if 0 < self.connections < self.submitters:
             raise UsageError(
                 f"{self.submitters} submitters share {self.connections} connections; each needs at least one"
             )

@@ -78,7 +78,7 @@ class GatheredSubmission:
 
 
 def shares(connections: int, submitters: int) -> list[int]:
-    """How many connections each submitter has: as equal as they can be."""
+    """How many connections each submitter has: as equal as they can be; 0 each of 0, which is as many as are taken."""
     each, more = divmod(connections, submitters)
     return [each + (number < more) for number in range(submitters)]
 

@@ -47,7 +47,8 @@ class PlannedWorkloads:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionPlan:
-    """One submission by several processes; *connections* has the number of each, *boot* names the machine's run."""
+    """One submission by several processes; *connections* has the number of each (0: as many as
+    the API server takes), *boot* names the machine's run."""
 
     connections: Sequence[int]
     count: int

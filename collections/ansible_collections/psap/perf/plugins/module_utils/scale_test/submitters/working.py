@@ -24,6 +24,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.fo
     ready_document,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.plan import SubmissionPlan, read_plan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import concurrency_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
     SubmissionTools,
     Submitter,
@@ -104,7 +105,7 @@ class _Work:
         submitting = asyncio.create_task(
             submitter.submit(
                 plan.indices(self._number),
-                connections=plan.connections[self._number],
+                concurrency=concurrency_of(plan.connections[self._number]),
                 arrivals=plan.due,
                 began_s=began_s,
             )

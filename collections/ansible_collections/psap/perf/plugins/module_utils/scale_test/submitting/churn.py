@@ -14,6 +14,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RequestCounts
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import concurrency_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.deletions import Deleter
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
     SubmissionTools,
@@ -126,7 +127,7 @@ class _Churning:
         leaving = dict(zip(indices, self._oldest(), strict=False))
         turn = _Round(number, leaving, self._deleter)
         self._round = Submitter(self._tools, own.workloads, own.resources, turn=turn)
-        await self._round.submit(indices, connections=own.connections, arrivals=AtOnce())
+        await self._round.submit(indices, concurrency=concurrency_of(own.connections), arrivals=AtOnce())
 
     def _oldest(self) -> Iterator[Submitted]:
         """Those that are there, the lowest index first."""

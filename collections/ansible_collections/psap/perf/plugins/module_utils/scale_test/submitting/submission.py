@@ -1,4 +1,4 @@
-"""The submitter: one asyncio client, a number of connections, an arrival shape; a row for every workload."""
+"""The submitter: one asyncio client, as many requests at once as it may, an arrival shape; a row for every workload."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ap
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.unsettled import UnsettledRights
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.ledger import Ledger
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import Concurrency
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import Arrivals
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import Workloads
 
@@ -155,16 +156,20 @@ class Submitter:
         self._stopping = asyncio.Event()
 
     async def submit(
-        self, indices: range, *, connections: int, arrivals: Arrivals, began_s: float | None = None
+        self, indices: range, *, concurrency: Concurrency, arrivals: Arrivals, began_s: float | None = None
     ) -> None:
-        """Send all of *indices* in order, at most *connections* at a time, each as long after *began_s* (by the clock;
-        None: now) as *arrivals* have it.
+        """Send all of *indices* in order, as many at once as *concurrency* says, each as long after *began_s* (by the
+        clock; None: now) as *arrivals* have it.
 
         Returns when all are answered or refused, or soon after :meth:`stop`.
         """
         queue = iter(indices)
         started = self._clock.now() if began_s is None else began_s
-        tasks = [asyncio.create_task(self._connection(queue, arrivals, started)) for _number in range(connections)]
+        slots = _Slots(concurrency)
+        tasks = [
+            asyncio.create_task(self._connection(queue, arrivals, started, slots))
+            for _number in range(concurrency.most)
+        ]
         stopping = asyncio.create_task(self._stopping.wait())
         try:
             await _until_done_or(tasks, stopping)
@@ -209,17 +214,23 @@ class Submitter:
             )
         )
 
-    async def _connection(self, queue: Iterator[int], arrivals: Arrivals, started: float) -> None:
-        for index in queue:
-            if not await reached(self._clock, started + arrivals.due_s(index), self._stopping):
-                return
-            if self._turn is not None:
-                await self._turn.make_room(index)
-                if self._stopping.is_set():
+    async def _connection(self, queue: Iterator[int], arrivals: Arrivals, started: float, slots: _Slots) -> None:
+        while True:
+            async with slots:
+                index = next(queue, None)
+                if index is None:
                     return
-            await self._one(index)
+                due = started + arrivals.due_s(index)
+                late = self._clock.now() > due
+                if not await reached(self._clock, due, self._stopping):
+                    return
+                if self._turn is not None:
+                    await self._turn.make_room(index)
+                    if self._stopping.is_set():
+                        return
+                slots.heard(await self._one(index), late=late)
 
-    async def _one(self, index: int) -> None:
+    async def _one(self, index: int) -> Submitted:
         workloads = self._workloads.at(index)
         name = workloads.name(index)
         sent = self._clock.now()
@@ -234,6 +245,7 @@ class Submitter:
             submitted = Submitted(index, name, sent, now, None, REFUSED, tries, None, str(error), absence)
         finally:
             self._tell(submitted)
+        return submitted
 
     async def _sent(self, workloads: Workloads, index: int, name: str) -> Submitted:
         """Send a workload, after its pod group where it has one, and say what became of it."""
@@ -313,6 +325,29 @@ class Submitter:
                 "replaces": self._turn.replaces(submitted.index) if self._turn else None,
             }
         )
+
+
+class _Slots:
+    """Lets in as many at once as the concurrency says at each moment, in the order in which they come."""
+
+    def __init__(self, concurrency: Concurrency) -> None:
+        self._concurrency = concurrency
+        self._slots = concurrency.limit
+        self._free = asyncio.Semaphore(self._slots)
+
+    async def __aenter__(self) -> None:
+        await self._free.acquire()
+
+    async def __aexit__(self, *_error: object) -> None:
+        # its slot is given back as often as there may be slots: none when there are too many, several when too few
+        self._slots -= 1
+        while self._slots < self._concurrency.limit:
+            self._slots += 1
+            self._free.release()
+
+    def heard(self, submitted: Submitted, *, late: bool) -> None:
+        """Let the concurrency follow from what became of one."""
+        self._concurrency.heard(submitted.sent_s, submitted.answered_s, tries=submitted.attempts, late=late)
 
 
 def _uid(answer: Answer) -> str | None:

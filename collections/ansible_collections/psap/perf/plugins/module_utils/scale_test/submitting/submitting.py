@@ -11,6 +11,7 @@ from typing import Protocol
 
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RequestCounts
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import concurrency_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
     SubmissionTools,
     Submitter,
@@ -52,7 +53,8 @@ class SubmissionToBegin(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OwnSubmission:
-    """Submitted by this process: *resources* are the kinds by API version and name."""
+    """Submitted by this process: *resources* are the kinds by API version and name; *connections* 0 is as many as the
+    API server takes."""
 
     workloads: AssortedWorkloads
     resources: Mapping[tuple[str, str], ResourceKind]
@@ -84,7 +86,9 @@ class _InThisProcess:
 
     async def run(self) -> None:
         own = self.own
-        await self.submitter.submit(range(own.count), connections=own.connections, arrivals=own.arrivals)
+        await self.submitter.submit(
+            range(own.count), concurrency=concurrency_of(own.connections), arrivals=own.arrivals
+        )
 
     def stop(self) -> None:
         self.submitter.stop()

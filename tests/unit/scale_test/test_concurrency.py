@@ -1,0 +1,118 @@
+"""How many requests are under way at once, against servers whose rate and latency follow from that number."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import (
+    AdaptiveConcurrency,
+    FixedConcurrency,
+    concurrency_of,
+)
+
+
+@dataclass(frozen=True)
+class Server:
+    """Answers in *latency_s* (seconds) to *parallel* requests at once; to more in proportion later."""
+
+    parallel: int
+    latency_s: float = 0.01
+
+    def took_s(self, under_way: int) -> float:
+        return self.latency_s * max(1.0, under_way / self.parallel)
+
+
+def limits(
+    concurrency: AdaptiveConcurrency,
+    requests: int,
+    server: Callable[[int], Server],
+    *,
+    late: bool = True,
+    tries: Callable[[int], int] = lambda _number: 1,
+) -> list[int]:
+    """The limit after each answer of *server*, which may be another for each request."""
+    found: list[int] = []
+    under_way: list[tuple[float, int, float, int]] = []
+    numbers = itertools.count()
+    now = 0.0
+    while len(found) < requests:
+        while len(under_way) < concurrency.limit:
+            number = next(numbers)
+            took_s = server(number).took_s(len(under_way) + 1)
+            heapq.heappush(under_way, (now + took_s, number, now, tries(number)))
+        now, _number, sent_s, tried = heapq.heappop(under_way)
+        concurrency.heard(sent_s, now, tries=tried, late=late)
+        found.append(concurrency.limit)
+    return found
+
+
+def test_it_doubles_up_to_what_the_server_works_on_in_parallel_and_stays_about_there() -> None:
+    found = limits(AdaptiveConcurrency(), 20_000, lambda _number: Server(parallel=48))
+    assert found[0] == 8
+    later = found[5_000:]
+    # 64, where doubling ended, and a quarter more: but for the moments in which it tries whether doubling carries more
+    assert min(later) >= 64
+    assert sum(limit <= 81 for limit in later) > 0.7 * len(later)
+
+
+def test_it_goes_no_further_than_its_most() -> None:
+    found = limits(AdaptiveConcurrency(), 10_000, lambda _number: Server(parallel=1000))
+    assert max(found) == 128
+    assert found[-1] == 128
+
+
+def test_a_server_that_works_on_one_at_a_time_keeps_it_where_it_began_but_for_tries() -> None:
+    found = limits(AdaptiveConcurrency(), 5_000, lambda _number: Server(parallel=1))
+    assert sum(limit <= 11 for limit in found) > 0.7 * len(found)
+
+
+def test_what_is_sent_when_it_is_due_changes_nothing() -> None:
+    assert set(limits(AdaptiveConcurrency(), 2_000, lambda _number: Server(parallel=100), late=False)) == {8}
+
+
+def test_refusals_of_requests_that_were_under_way_together_halve_it_once() -> None:
+    concurrency = AdaptiveConcurrency()
+    for _number in range(8):
+        concurrency.heard(1.0, 2.0, tries=2, late=True)
+    assert concurrency.limit == 4
+    concurrency.heard(2.5, 3.0, tries=3, late=True)
+    assert concurrency.limit == 2
+
+
+def test_it_is_one_at_least_and_grows_again_when_refusals_end() -> None:
+    found = limits(
+        AdaptiveConcurrency(),
+        10_000,
+        lambda _number: Server(parallel=32),
+        tries=lambda number: 2 if number < 300 else 1,
+    )
+    assert min(found) == 1
+    assert found[-1] >= 16
+
+
+def test_answers_that_take_twice_as_long_take_away_from_it_but_not_below_where_it_began() -> None:
+    slow_from = 6_000
+
+    def server(number: int) -> Server:
+        # however few it is asked for at once
+        return Server(parallel=64) if number < slow_from else Server(parallel=1, latency_s=0.05)
+
+    found = limits(AdaptiveConcurrency(), 12_000, server)
+    assert found[slow_from - 200] >= 32
+    assert 8 <= found[-1] <= 16
+
+
+@pytest.mark.parametrize("connections", [1, 32])
+def test_a_number_that_was_given_stays(connections: int) -> None:
+    given = concurrency_of(connections)
+    given.heard(0.0, 100.0, tries=5, late=True)
+    assert given == FixedConcurrency(connections)
+    assert (given.limit, given.most) == (connections, connections)
+
+
+def test_none_given_adapts() -> None:
+    assert isinstance(concurrency_of(0), AdaptiveConcurrency)
