@@ -82,7 +82,7 @@ fuzz: $(DEV) ## damaged inputs of every kind, 1,000 of them
 	@$(PYTEST) tests/fuzz
 
 programs: $(DEV)
-	@$(ON_PATH) perflab build --profile openshift
+	@$(ON_PATH) perflab build --profile openshift --with kueue --with ray
 
 integration: programs ## settings, commands, driver, lab and flows against real processes
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target integration-kubernetes integration-driver integration-openshift
@@ -105,7 +105,7 @@ molecule: programs ## every command twice, and where it must fail, on a lab of e
 
 molecule-kubernetes: programs
 	@echo "== molecule on a lab of the profile kubernetes"
-	$(call molecule_on_lab,molecule,"--nodes 4 --emulate kueue --emulate ray",$(filter-out $(ON_OPENSHIFT),$(SCENARIOS)))
+	$(call molecule_on_lab,molecule,"--nodes 4 --with kueue --with ray",$(filter-out $(ON_OPENSHIFT),$(SCENARIOS)))
 
 molecule-openshift: programs
 	@echo "== molecule on a lab of the profile openshift"

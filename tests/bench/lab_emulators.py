@@ -1,4 +1,4 @@
-"""Figures of the lab's emulators: how fast workloads pass, and what each program uses meanwhile. Nothing is asserted.
+"""Figures of the lab's emulators and products: how fast workloads pass, what each program uses. Nothing is asserted.
 
     python tests/bench/lab_emulators.py [--workloads 300] [--nodes 100] [--quota GPUS] [--kind KIND]
     python tests/bench/lab_emulators.py --start [--nodes 4]
@@ -25,7 +25,7 @@ from perflab.control_plane.programs import EMULATORS
 from perflab.files import places
 from perflab.processes import state
 from perflab.processes.state import Lab
-from perflab.profiles import OFFERED, PROFILES
+from perflab.profiles import KUEUE, OFFERED, PROFILES
 
 NAME = "bench-emulators"
 REST_S = 20.0
@@ -34,7 +34,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 RUNAI = f"/apis/run.ai/v2alpha1/namespaces/{NAMESPACE}"
 JOBS = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
-KUEUE = "/apis/kueue.x-k8s.io/v1beta1"
+QUEUES = "/apis/kueue.x-k8s.io/v1beta1"
 GPU_LIMITS = {"cpu": "100m", "nvidia.com/gpu": "1"}
 
 Document = dict[str, Any]
@@ -114,7 +114,7 @@ KINDS: dict[str, tuple[str, Callable[[str], Document], Callable[[Document], bool
 async def prepare(api: Api, gpus: int) -> None:
     await api.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
     flavor = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ResourceFlavor", "metadata": {"name": "bench"}}
-    await api.create(f"{KUEUE}/resourceflavors", flavor)
+    await api.create(f"{QUEUES}/resourceflavors", flavor)
     quotas = [{"name": "cpu", "nominalQuota": "1000"}, {"name": "nvidia.com/gpu", "nominalQuota": gpus}]
     group = {
         "coveredResources": ["cpu", "nvidia.com/gpu"],
@@ -126,14 +126,14 @@ async def prepare(api: Api, gpus: int) -> None:
         "metadata": {"name": "bench"},
         "spec": {"namespaceSelector": {}, "resourceGroups": [group]},
     }
-    await api.create(f"{KUEUE}/clusterqueues", queue)
+    await api.create(f"{QUEUES}/clusterqueues", queue)
     local = {
         "apiVersion": "kueue.x-k8s.io/v1beta1",
         "kind": "LocalQueue",
         "metadata": {"name": "bench"},
         "spec": {"clusterQueue": "bench"},
     }
-    await api.create(f"{KUEUE}/namespaces/{NAMESPACE}/localqueues", local)
+    await api.create(f"{QUEUES}/namespaces/{NAMESPACE}/localqueues", local)
 
 
 async def measure(api: Api, lab: Lab, what: str, count: int) -> None:
@@ -150,13 +150,14 @@ async def measure(api: Api, lab: Lab, what: str, count: int) -> None:
     for name, seconds in sorted(used.items(), key=lambda item: -item[1]):
         print(f"  {name:<26} {1000 * seconds / count:6.1f} ms CPU each, {seconds / ended_s:5.0%} of a core")
     print(f"  {'together':<26} {1000 * sum(used.values()) / count:6.1f} ms CPU each", flush=True)
-    print(f"  {EMULATORS:<26} {resident_mb(lab)[EMULATORS]:6.0f} MB resident", flush=True)
+    for name in (EMULATORS, KUEUE):
+        print(f"  {name:<26} {resident_mb(lab)[name]:6.0f} MB resident", flush=True)
 
 
 async def run(lab: Lab, count: int, gpus: int, kinds: list[str]) -> None:
     async with connect(lab.folder, lab.server) as api:
         await prepare(api, gpus)
-        # the emulators must have heard of the queue before the first Job
+        # Kueue must have heard of the queue before the first Job
         await asyncio.sleep(1)
         for what in kinds:
             await measure(api, lab, what, count)
@@ -203,10 +204,10 @@ def main() -> None:
     if options.start:
         measure_starts(options.nodes)
         return
-    emulate = [word for name in OFFERED for word in ("--emulate", name)]
+    emulate = [word for name in OFFERED for word in ("--emulate", name)] + ["--with", KUEUE]
     started = time.monotonic()
     perflab("up", "--name", NAME, "--nodes", str(options.nodes), *emulate)
-    print(f"up with {', '.join(OFFERED)} and {options.nodes} nodes: {time.monotonic() - started:.1f} s")
+    print(f"up with {', '.join(OFFERED)}, {KUEUE} and {options.nodes} nodes: {time.monotonic() - started:.1f} s")
     try:
         lab = state.get_running(places.home(), NAME)
         asyncio.run(run(lab, options.workloads, options.quota or 8 * options.nodes, options.kind or list(KINDS)))

@@ -16,7 +16,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sys.executable).parent
 # how long a test waits for anything: what hangs is told, and a busy machine is no reason to fail
 PATIENCE_S = 300.0
-EMULATED = ("kueue", "ray", "runai")
+PRODUCTS = ("--with", "kueue", "--with", "ray")
 
 
 @dataclass(frozen=True)
@@ -64,17 +64,16 @@ def perflab(*words: str) -> str:
 
 @pytest.fixture(scope="session", name="shared_lab")
 def _shared_lab() -> Iterator[Lab]:
-    """A lab of the profile kubernetes with all that it can emulate, 20 nodes; a test leaves it as it found it."""
-    emulated = [word for name in EMULATED for word in ("--emulate", name)]
-    with _lab("PERF_TEST_LAB", f"tests-{os.getpid()}", "--nodes", "20", *emulated) as lab:
+    """A lab of the profile kubernetes with every product, 20 nodes; a test leaves it as it found it."""
+    with _lab("PERF_TEST_LAB", f"tests-{os.getpid()}", "--nodes", "20", *PRODUCTS, "--emulate", "runai") as lab:
         yield lab
 
 
 @pytest.fixture(scope="session")
 def openshift_lab() -> Iterator[Lab]:
-    """A lab of the profile openshift, 4 nodes; a test leaves it as it found it."""
+    """A lab of the profile openshift with Kueue and Ray, 4 nodes; a test leaves it as it found it."""
     name = f"tests-openshift-{os.getpid()}"
-    with _lab("PERF_TEST_OPENSHIFT_LAB", name, "--profile", "openshift", "--nodes", "4") as lab:
+    with _lab("PERF_TEST_OPENSHIFT_LAB", name, "--profile", "openshift", *PRODUCTS, "--nodes", "4") as lab:
         yield lab
 
 

@@ -14,7 +14,7 @@ from perflab.errors import UsageError
 from perflab.files import places
 from perflab.processes import state
 from perflab.processes.state import DEFAULT_NAME, Options
-from perflab.profiles import KUBERNETES, OFFERED, PROFILES
+from perflab.profiles import KUBERNETES, OFFERED, PRODUCTS, PROFILES
 
 _DEFAULTS = Options()
 
@@ -25,6 +25,15 @@ def _complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str
 
 _NAME = click.option(
     "--name", default=DEFAULT_NAME, show_default=True, shell_complete=_complete_name, help="Name of the lab."
+)
+
+
+_WITH = click.option(
+    "--with",
+    "products",
+    type=click.Choice(list(PRODUCTS)),
+    multiple=True,
+    help="Run the controllers of this product themselves; repeatable.",
 )
 
 
@@ -42,14 +51,15 @@ def lab() -> None:
 @click.option(
     "--profile", type=click.Choice(list(PROFILES)), default=KUBERNETES, show_default=True, help="Profile of the labs."
 )
-def build(profile: str) -> None:
+@_WITH
+def build(profile: str, products: tuple[str, ...]) -> None:
     """Build the lab's programs into the cache.
 
     This takes minutes the first time.
     """
     from perflab.building.build import ensure_profile
 
-    binaries = ensure_profile(places.cache_root(), say, profile)
+    binaries = ensure_profile(places.cache_root(), say, profile, products)
     folders = " and ".join(str(folder / "bin") for folder in (binaries.folder, *binaries.beside))
     click.echo(f"The lab's programs are in {folders}.")
 
@@ -80,6 +90,7 @@ def build(profile: str) -> None:
     multiple=True,
     help="Emulate the API and the controllers of this product; repeatable.",
 )
+@_WITH
 def up(
     name: str,
     profile: str | None,
@@ -90,6 +101,7 @@ def up(
     fsync: bool | None,
     audit: bool | None,
     emulate: tuple[str, ...],
+    products: tuple[str, ...],
 ) -> None:
     """Create a lab and wait until it is ready.
 
@@ -110,6 +122,7 @@ def up(
         "audit": audit,
         # in one order, whichever was given
         "emulate": tuple(name for name in OFFERED if name in emulate) or None,
+        "products": tuple(name for name in PRODUCTS if name in products) or None,
     }
     given = {key: value for key, value in asked.items() if value is not None}
     if node_template:
@@ -121,7 +134,7 @@ def up(
             click.echo(f"The lab {name!r} is already running.")
             return
         options = Options(**given)
-        binaries = ensure_profile(places.cache_root(), say, options.profile)
+        binaries = ensure_profile(places.cache_root(), say, options.profile, options.products)
         started = lifecycle.up(home, name, options, binaries, say)
     click.echo(f"Use it with: export KUBECONFIG={started.kubeconfig}")
 
@@ -192,7 +205,8 @@ def _sentence(each: state.Lab) -> str:
     died = f", {', '.join(report['dead'])} died" if report["dead"] else ""
     emulates = f", emulates {', '.join(each.options.emulate)}" if each.options.emulate else ""
     profile = f", profile {each.options.profile}" if each.options.profile != KUBERNETES else ""
-    return f"{each.name}: {report['state']}{died}, {size}{profile}{emulates}, since {each.started}, {each.server}"
+    runs = f", with {', '.join(each.options.products)}" if each.options.products else ""
+    return f"{each.name}: {report['state']}{died}, {size}{profile}{runs}{emulates}, since {each.started}, {each.server}"
 
 
 @lab.command()

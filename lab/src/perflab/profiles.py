@@ -1,4 +1,4 @@
-"""The profiles of labs, and which emulators a lab of each has."""
+"""The profiles of labs, which emulators a lab of each has, and which products can be had real."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ _PACKAGES: Mapping[str, str] = {
     "nfd": "operators.nfd",
     "gpu_operator": "operators.gpu_operator",
     "rhoai": "operators.rhoai",
-    "ray": "operators.ray",
-    "kueue": "queues.kueue",
     "runai": "queues.runai",
 }
 # in the order in which `--emulate` lists them
-OFFERED = ("runai", "kueue", "ray")
+OFFERED = ("runai",)
+# products whose own controllers a lab can run, in the order in which `--with` lists them, and the ports of each
+KUEUE, RAY = "kueue", "ray"
+PRODUCTS: Mapping[str, tuple[str, ...]] = {KUEUE: (KUEUE, f"{KUEUE}-webhook"), RAY: (RAY,)}
 # what every lab has
 STANDARD = ("volumes", "trainers")
 # what a lab of each profile has besides
 PROFILES: Mapping[str, tuple[str, ...]] = {
     KUBERNETES: (),
-    OPENSHIFT: ("openshift", "olm", "machines", "monitoring", "nfd", "gpu_operator", "rhoai", "ray", "kueue"),
+    OPENSHIFT: ("openshift", "olm", "machines", "monitoring", "nfd", "gpu_operator", "rhoai"),
 }
 
 
@@ -40,7 +41,7 @@ def chosen(profile: str, emulate: Iterable[str]) -> tuple[str, ...]:
 
 
 def package(name: str) -> str:
-    """The Python package of an emulator, `perflab.emulators.queues.kueue`."""
+    """The Python package of an emulator, `perflab.emulators.queues.runai`."""
     return f"{_ROOM}.{_PACKAGES[name]}"
 
 

@@ -47,7 +47,7 @@ def cluster(lab: Lab) -> Cluster:
 @pytest.fixture(scope="package")
 def queues_lab(labs: Labs) -> Lab:
     """A lab of 2 nodes of 8 GPUs with all that queues workloads, that tests share and leave running and empty."""
-    return labs.up("queues", "--nodes", "2", "--emulate", "kueue", "--emulate", "runai")
+    return labs.up("queues", "--nodes", "2", "--with", "kueue", "--with", "ray", "--emulate", "runai")
 
 
 @pytest.fixture(scope="package")

@@ -1,4 +1,4 @@
-"""Jobs wait in queues of Kueue, are admitted in order, and make room for others."""
+"""Kueue itself, in a lab: Jobs wait in its queues, are admitted in order, and make room for others."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from functools import partial
 from typing import Any
 
 import pytest
+from kubernetes.client import ApiException
 from perflab.processes.state import Lab
 
+from . import test_ray
 from .labs import Cluster, Labs, wait_for
 from .workloads import job, pytorch_job
 
@@ -34,7 +36,7 @@ def create(cluster: Cluster, plural: str, kind: str, name: str, spec: dict[str, 
     cluster.custom.create_cluster_custom_object(GROUP, VERSION, plural, body)
 
 
-def make_queue(cluster: Cluster, name: str, flavor: str = "plain") -> None:
+def make_queue(cluster: Cluster, name: str, flavor: str = "plain", **more: Any) -> None:
     """A ClusterQueue and a LocalQueue of this name."""
     resources = [{"name": "nvidia.com/gpu", "nominalQuota": GPUS}]
     group = {"coveredResources": ["nvidia.com/gpu"], "flavors": [{"name": flavor, "resources": resources}]}
@@ -42,6 +44,7 @@ def make_queue(cluster: Cluster, name: str, flavor: str = "plain") -> None:
         "namespaceSelector": {},
         "resourceGroups": [group],
         "preemption": {"withinClusterQueue": "LowerPriority"},
+        **more,
     }
     create(cluster, "clusterqueues", "ClusterQueue", name, spec)
     local = {
@@ -100,8 +103,6 @@ def test_a_job_of_a_queue_is_admitted_and_ends(kueue: Cluster) -> None:
         "Finished": ("True", "Succeeded"),
     }
     workload = workload_of(kueue, "one")
-    assert workload["metadata"]["labels"]["psap.perf/run"] == "r"
-    assert workload["metadata"]["annotations"]["lab.psap.perf/emulated"] == "kueue"
     assert (workload["spec"]["queueName"], workload["spec"]["priority"]) == ("local", 1)
     [assignment] = workload["status"]["admission"]["podSetAssignments"]
     assert assignment["flavors"] == {"nvidia.com/gpu": "plain"}
@@ -153,6 +154,33 @@ def test_the_lower_priority_is_preempted_and_comes_back(kueue: Cluster) -> None:
     delete(kueue, "victim", "winner")
 
 
+def test_queues_of_a_cohort_lend_what_they_do_not_use_and_take_it_back(kueue: Cluster) -> None:
+    for name in ("lends", "borrows"):
+        make_queue(kueue, name, cohort="both", preemption={"reclaimWithinCohort": "Any"})
+    submit(kueue, "large", 2 * GPUS, "1h", queue="borrows")
+    wait_for("it is admitted beyond its own quota", lambda: is_true(kueue, "large", "Admitted"))
+    submit(kueue, "small", 1, "1s", queue="lends")
+    wait_for("what was lent is taken back", lambda: is_true(kueue, "large", "Preempted"))
+    assert conditions(kueue, "large")["Preempted"] == ("True", "InCohortReclamation")
+    wait_for("the owner's is finished", lambda: is_true(kueue, "small", "Finished"))
+    wait_for(
+        "the borrower is admitted again",
+        lambda: is_true(kueue, "large", "Admitted") and not is_true(kueue, "large", "Evicted"),
+    )
+    delete(kueue, "large", "small")
+
+
+def test_what_kueue_does_not_allow_is_refused_by_its_webhook(kueue: Cluster) -> None:
+    with pytest.raises(ApiException) as refused:
+        make_queue(
+            kueue,
+            "negative",
+            preemption={"reclaimWithinCohort": "Never", "borrowWithinCohort": {"policy": "LowerPriority"}},
+        )
+    assert refused.value.status == 422
+    assert "reclaimWithinCohort" in refused.value.body
+
+
 def test_a_pytorch_job_takes_part(kueue: Cluster) -> None:
     submit(kueue, "before", 4, "1h")
     wait_for("the Job is admitted", lambda: is_true(kueue, "before", "Admitted"))
@@ -169,6 +197,19 @@ def test_a_pytorch_job_takes_part(kueue: Cluster) -> None:
         "master": 1,
         "worker": 1,
     }
+
+
+def test_a_rayjob_takes_part_with_its_cluster(kueue: Cluster) -> None:
+    submit(kueue, "holder", GPUS, "1h")
+    wait_for("the Job is admitted", lambda: is_true(kueue, "holder", "Admitted"))
+    # a head and a worker of 2 GPUs each; Kueue wants the cluster to go with the job
+    test_ray.submit(kueue, "rays", gpus=2, labels=labels("local", None), shutdownAfterJobFinishes=True)
+    wait_for("it waits", lambda: conditions(kueue, "rays").get("QuotaReserved") == ("False", "Pending"))
+    assert test_ray.clusters(kueue, "rays") == []
+    delete(kueue, "holder")
+    wait_for("it is finished", lambda: is_true(kueue, "rays", "Finished"))
+    assert test_ray.status(kueue, "rays")["jobStatus"] == "SUCCEEDED"
+    test_ray.remove(kueue, "rays")
 
 
 def test_a_failed_job_frees_its_quota(kueue: Cluster) -> None:
@@ -206,15 +247,14 @@ def test_a_job_without_a_queue_is_left_alone(kueue: Cluster) -> None:
     assert workload_of(kueue, "free") == {}
 
 
-def test_queues_go_on_after_the_api_server_and_the_emulator_were_killed(
-    labs: Labs, queues_lab: Lab, kueue: Cluster
-) -> None:
+def test_queues_go_on_after_the_api_server_and_kueue_were_killed(labs: Labs, queues_lab: Lab, kueue: Cluster) -> None:
     submit(kueue, "holds", 3, "1h")
     submit(kueue, "queues", 3, "1s")
     wait_for("one waits", lambda: conditions(kueue, "queues").get("QuotaReserved") == ("False", "Pending"))
     assert labs.run("restart", "--name", queues_lab.name, "kube-apiserver").returncode == 0
-    assert labs.run("restart", "--name", queues_lab.name, "emulators").returncode == 0
-    assert conditions(kueue, "queues")["QuotaReserved"] == ("False", "Pending")
+    assert labs.run("restart", "--name", queues_lab.name, "kueue").returncode == 0
+    # the reason is another until it knows its queues again
+    assert conditions(kueue, "queues")["QuotaReserved"][0] == "False"
     delete(kueue, "holds")
     wait_for("the other is finished", lambda: is_true(kueue, "queues", "Finished"))
     assert labs.get(queues_lab.name).dead_components() == []

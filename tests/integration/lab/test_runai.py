@@ -232,12 +232,12 @@ def test_work_goes_on_after_the_api_server_and_the_emulator_were_killed(
 
 def test_the_lab_says_what_is_emulated(labs: Labs, queues_lab: Lab, runai: Cluster) -> None:
     name = queues_lab.name
-    assert labs.get(name).document()["emulated"] == ["volumes", "trainers", "runai", "kueue"]
+    assert labs.get(name).document()["emulated"] == ["volumes", "trainers", "runai"]
     config_map = runai.core.read_namespaced_config_map("perflab", "kube-system")
-    assert config_map.data["emulated"] == "volumes,trainers,runai,kueue"
-    assert f"{name}: running, 2 nodes of 8 GPUs, emulates runai, kueue, since" in labs.run("status").stdout
+    assert config_map.data["emulated"] == "volumes,trainers,runai"
+    assert f"{name}: running, 2 nodes of 8 GPUs, with kueue, ray, emulates runai, since" in labs.run("status").stdout
     assert labs.run("up", "--name", name).returncode == 0
-    assert labs.run("up", "--name", name, "--emulate", "kueue", "--emulate", "runai").returncode == 0
-    refused = labs.run("up", "--name", name, "--emulate", "kueue")
+    assert labs.run("up", "--name", name, "--with", "ray", "--with", "kueue", "--emulate", "runai").returncode == 0
+    refused = labs.run("up", "--name", name, "--with", "ray")
     assert refused.returncode == 2
-    assert "is running with emulate = runai, kueue, not kueue" in refused.stderr
+    assert "is running with products = kueue, ray, not ray" in refused.stderr

@@ -28,7 +28,7 @@ BINARIES = Binaries(Path("/cache/abc"))
 
 def make_lab(folder: Path, options: Options) -> tuple[Lab, Credentials]:
     folder.mkdir()
-    lab = Lab(folder, options, ports=free_ports(programs.port_names(options.profile)))
+    lab = Lab(folder, options, ports=free_ports(programs.port_names(options)))
     return lab, make_credentials(Authority(folder / "pki"), lab)
 
 
@@ -129,8 +129,8 @@ def test_prometheus_scrapes_the_control_plane_and_what_emulators_tell(tmp_path: 
 
 
 def test_a_lab_has_what_its_profile_has_and_what_was_asked_for_each_once() -> None:
-    assert chosen(KUBERNETES, ("kueue",)) == (*STANDARD, "kueue")
-    assert chosen(OPENSHIFT, ("kueue", "runai")) == (*STANDARD, *PROFILES[OPENSHIFT], "runai")
+    assert chosen(KUBERNETES, ("runai",)) == (*STANDARD, "runai")
+    assert chosen(OPENSHIFT, ("olm", "runai")) == (*STANDARD, *PROFILES[OPENSHIFT], "runai")
 
 
 @pytest.mark.parametrize("name", [name for name in EVERY if crds(name).exists()])

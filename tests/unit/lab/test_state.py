@@ -49,7 +49,7 @@ def test_the_document_follows_the_contract(tmp_path: Path) -> None:
 
 def test_lab_json_is_as_its_schema_says_from_the_start(tmp_path: Path) -> None:
     running = a_lab(tmp_path)
-    for lab in (Lab(running.folder, Options(emulate=("kueue",))), running):
+    for lab in (Lab(running.folder, Options(emulate=("runai",), products=("kueue",))), running):
         lab.write()
         assert check_file(lab.folder / "lab.json") == "psap.perf/lab/1"
 

@@ -61,6 +61,13 @@ def test_a_queue_with_a_quota_is_there_within_and_gone_after() -> None:
     assert group["flavors"][0]["resources"][2] == {"name": "nvidia.com/gpu", "nominalQuota": 16}
 
 
+def test_a_cohort_is_the_submissions_own() -> None:
+    during, _after = within([Tenant("a", "gold", 1, 32, "teams"), Tenant("b", "silver", 1, 16)], {})
+    spec = during[f"{V1}/clusterqueues/{OWN}-0"]["spec"]
+    assert (spec["cohort"], spec["preemption"]) == (f"{OWN}-teams", {"reclaimWithinCohort": "Any"})
+    assert "cohort" not in during[f"{V1}/clusterqueues/{OWN}-1"]["spec"]
+
+
 def test_they_are_gone_after_an_error_too_and_the_error_is_told() -> None:
     there: Objects = {}
     with pytest.raises(RuntimeError, match="of the session"):
@@ -88,7 +95,7 @@ def test_anothers_queue_of_the_name_is_not_taken_and_what_was_made_before_is_rem
 
 
 def test_a_cluster_without_kueue_is_told_what_is_missing() -> None:
-    with pytest.raises(ClusterError, match=r"has no Kueue: .* install Kueue \(a lab emulates it: perflab up --emulate"):
+    with pytest.raises(ClusterError, match=r"has no Kueue: .* install Kueue \(on a lab: perflab up --with kueue"):
         within([Tenant("a", "gold")])
 
 
@@ -102,6 +109,8 @@ def test_without_queues_nothing_is_asked() -> None:
         ([Tenant("a", "", 1, 4)], "the quota 4 of a tenant needs a queue"),
         ([Tenant("a", "gold", 1, -1)], "cannot be negative"),
         ([Tenant("a", "gold", 1, 4), Tenant("a", "gold", 1, 5)], "has several quotas"),
+        ([Tenant("a", "gold", 1, 4, "one"), Tenant("a", "gold", 1, 4, "two")], "has several quotas or cohorts"),
+        ([Tenant("a", "gold", cohort="one")], "the cohort one of a tenant needs a quota"),
     ],
 )
 def test_what_cannot_be_a_queue_is_refused(tenants: list[Tenant], message: str) -> None:

@@ -6,7 +6,7 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,19 +24,22 @@ NEEDED_BYTES = {"binaries": 0.5e9, "GOCACHE": 3.5e9, "GOMODCACHE": 1.5e9}
 
 @dataclass(frozen=True, slots=True)
 class Binaries:
-    """One complete set of programs and of the CRDs that belong to them, and a profile's further sets *beside* it."""
+    """One complete set of programs and of the CRDs that belong to them, and further sets *beside* it."""
 
     folder: Path
     beside: tuple[Path, ...] = ()
 
     def program(self, name: str) -> Path:
         """Path of a program, such as `kube-apiserver`."""
-        paths = [folder / "bin" / name for folder in (*self.beside, self.folder)]
-        return next((path for path in paths if path.exists()), paths[-1])
+        return self._found(f"bin/{name}")
 
     def manifests(self, name: str) -> Path:
-        """Folder of YAML files copied from a module, such as `kwok-crds`."""
-        return self.folder / name
+        """Folder of YAML files copied from a module, such as `kueue-crds`."""
+        return self._found(name)
+
+    def _found(self, name: str) -> Path:
+        paths = [folder / name for folder in (*self.beside, self.folder)]
+        return next((path for path in paths if path.exists()), paths[-1])
 
 
 def find_binaries(cache: Path, components: Sequence[Component] = COMPONENTS) -> Binaries | None:
@@ -50,9 +53,9 @@ def find_binaries(cache: Path, components: Sequence[Component] = COMPONENTS) -> 
     return Binaries(folder) if whole else None
 
 
-def ensure_profile(cache: Path, say: Say, profile: str) -> Binaries:
-    """Return the programs of a profile, building those that are missing; raises as `ensure_binaries`."""
-    first, *further = (ensure_binaries(cache, say, components) for components in sets_for(profile))
+def ensure_profile(cache: Path, say: Say, profile: str, products: Iterable[str] = ()) -> Binaries:
+    """Return the programs of a profile and of products, building what is missing; raises as `ensure_binaries`."""
+    first, *further = (ensure_binaries(cache, say, components) for components in sets_for(profile, products))
     return Binaries(first.folder, tuple(each.folder for each in further))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import platform
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from perflab.profiles import OPENSHIFT
+from perflab.profiles import KUEUE, OPENSHIFT, RAY
 
 MODULES = Path(__file__).parent / "gomodules"
 
@@ -99,12 +99,37 @@ PROMETHEUS: tuple[Component, ...] = (
     ),
 )
 
+# each product is a set of its own, too
+PRODUCTS: Mapping[str, tuple[Component, ...]] = {
+    KUEUE: (
+        Component(
+            "kueue",
+            "sigs.k8s.io/kueue",
+            (("kueue", "sigs.k8s.io/kueue/cmd/kueue"),),
+            link_values=(("sigs.k8s.io/kueue/pkg/version.GitVersion", "{version}"),),
+            copies=(
+                ("config/components/crd/bases", "kueue-crds"),
+                ("config/components/webhook", "kueue-webhooks"),
+            ),
+        ),
+    ),
+    RAY: (
+        Component(
+            "kuberay",
+            "github.com/ray-project/kuberay/ray-operator",
+            (("kuberay", "."),),
+            copies=(("config/crd/bases", "kuberay-crds"),),
+        ),
+    ),
+}
+
 PROGRAMS: tuple[str, ...] = tuple(program for part in COMPONENTS for program, _ in part.programs)
 
 
-def sets_for(profile: str) -> tuple[tuple[Component, ...], ...]:
-    """The sets of programs that a lab of this profile needs, each built and kept for itself."""
-    return (COMPONENTS, PROMETHEUS) if profile == OPENSHIFT else (COMPONENTS,)
+def sets_for(profile: str, products: Iterable[str] = ()) -> tuple[tuple[Component, ...], ...]:
+    """The sets of programs that a lab of this profile with these products needs, each built and kept for itself."""
+    beside = [PROMETHEUS] if profile == OPENSHIFT else []
+    return (COMPONENTS, *beside, *(PRODUCTS[name] for name in products))
 
 
 def versions(components: Sequence[Component] = COMPONENTS) -> dict[str, str]:

@@ -29,7 +29,8 @@ def make_credentials(authority: Authority, lab: Lab) -> Credentials:
     admin = authority.issue_client("admin", "perflab:admin", "system:masters")
     _write_kubeconfig(lab.kubeconfig, lab, authority, admin)
     kubeconfigs = {}
-    for name, (user, group) in _USERS.items():
+    products = {name: (f"perflab:{name}", "system:masters") for name in lab.options.products}
+    for name, (user, group) in {**_USERS, **products}.items():
         path = lab.folder / "pki" / f"{name}.kubeconfig"
         _write_kubeconfig(path, lab, authority, authority.issue_client(name, user, group))
         kubeconfigs[name] = path

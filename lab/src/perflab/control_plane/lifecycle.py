@@ -13,7 +13,7 @@ from perflab.building.build import Binaries
 from perflab.building.components import sets_for, versions
 from perflab.cluster import nodes
 from perflab.cluster.api import Api, connect
-from perflab.control_plane import programs, prometheus, setup
+from perflab.control_plane import products, programs, prometheus, setup
 from perflab.control_plane.certificates import Authority
 from perflab.control_plane.credentials import make_credentials
 from perflab.control_plane.programs import Credentials
@@ -89,8 +89,8 @@ def _prepare(folder: Path, options: Options) -> Lab:
         folder,
         options,
         started=state.now(),
-        ports=free_ports(programs.port_names(options.profile)),
-        versions=versions([component for components in sets_for(options.profile) for component in components]),
+        ports=free_ports(programs.port_names(options)),
+        versions=versions([each for part in sets_for(options.profile, options.products) for each in part]),
     )
     if options.node_template:
         # a copy: the lab can be scaled after the file is gone
@@ -144,14 +144,15 @@ async def _start_others(lab: Lab, binaries: Binaries, files: Credentials, say: S
     ]
     if lab.options.profile == OPENSHIFT:
         others.append(prometheus.program(lab, binaries))
-    operator = programs.training_operator(lab, binaries, files)
-    say(f"starting {', '.join(program.name for program in [*others, operator])}")
+    others.append(programs.training_operator(lab, binaries, files))
+    others += [each.program(lab, binaries, files.kubeconfigs[name]) for name, each in products.of(lab).items()]
+    say(f"starting {', '.join(program.name for program in others)}")
     async with connect(lab.folder, lab.server) as api:
         await setup.install_kinds(api, lab, binaries)
-        for program in [*others, operator]:
+        for program in others:
             lab = launch.start(lab, program)
-        await asyncio.gather(_fill(api, lab), launch.wait_ready(lab, [*others, operator]))
-        await setup.install_webhook(api, lab)
+        await asyncio.gather(_fill(api, lab), launch.wait_ready(lab, others))
+        await setup.install_webhooks(api, lab, binaries)
     say(f"{lab.options.nodes} simulated nodes are Ready")
     return lab
 

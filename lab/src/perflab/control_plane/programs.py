@@ -11,8 +11,8 @@ from perflab.control_plane.tuning import this_machine
 from perflab.files import documents
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
-from perflab.processes.state import Lab
-from perflab.profiles import OPENSHIFT
+from perflab.processes.state import Lab, Options
+from perflab.profiles import OPENSHIFT, PRODUCTS
 
 MANIFESTS = Path(__file__).parent / "manifests"
 
@@ -41,9 +41,10 @@ _SERVICE_NETWORK = "10.96.0.0/16"
 _NODE_GRACE = "8760h"
 
 
-def port_names(profile: str) -> tuple[str, ...]:
-    """The names of the ports that a lab of this profile needs."""
-    return (*PORTS, "prometheus") if profile == OPENSHIFT else PORTS
+def port_names(options: Options) -> tuple[str, ...]:
+    """The names of the ports that a lab needs."""
+    profile = ("prometheus",) if options.profile == OPENSHIFT else ()
+    return (*PORTS, *profile, *(port for name in options.products for port in PRODUCTS[name]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ import json
 import shutil
 
 from perflab.building.build import Binaries
-from perflab.cluster.api import Api
+from perflab.cluster.api import Api, Document
 from perflab.cluster.installing import install, read_documents
-from perflab.control_plane import prometheus
+from perflab.control_plane import products, prometheus
 from perflab.control_plane.certificates import Authority
 from perflab.control_plane.programs import MANIFESTS, metrics_endpoints
 from perflab.processes.launch import wait_until
@@ -17,7 +17,6 @@ from perflab.processes.ports import LOOPBACK
 from perflab.processes.state import Lab
 from perflab.profiles import OPENSHIFT, crds
 
-_WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 _PYTORCH_CRD = "kubeflow.org_pytorchjobs.yaml"
 _MANIFESTS = ("pod-groups.yaml", "storage.yaml")
 _MARK = "/api/v1/namespaces/kube-system/configmaps"
@@ -31,11 +30,13 @@ async def install_kinds(api: Api, lab: Lab, binaries: Binaries) -> None:
     pytorch = binaries.manifests("training-operator-crds") / _PYTORCH_CRD
     emulated = [crds(name) for name in lab.emulators]
     files = [pytorch, *(MANIFESTS / name for name in _MANIFESTS), *(path for path in emulated if path.exists())]
+    for product in products.of(lab).values():
+        files += product.definitions(binaries)
     await install(api, lab, [document for path in files for document in read_documents(path)])
 
 
 def issue_webhook_certificate(authority: Authority, lab: Lab) -> None:
-    """Put the webhook's pair where controller-runtime looks for it: tls.crt and tls.key in one folder."""
+    """Put the pair of all webhooks where controller-runtime looks for it: tls.crt and tls.key in one folder."""
     folder = lab.folder / "pki" / "webhook"
     folder.mkdir(mode=0o700)
     pair = authority.issue_server("webhook-server", [])
@@ -43,8 +44,15 @@ def issue_webhook_certificate(authority: Authority, lab: Lab) -> None:
     shutil.copy(pair.key, folder / "tls.key")
 
 
-async def install_webhook(api: Api, lab: Lab) -> None:
-    """Have the API server ask the training operator about each new or changed PyTorchJob."""
+async def install_webhooks(api: Api, lab: Lab, binaries: Binaries) -> None:
+    """Have the API server ask those who have a say in new or changed objects; they must be ready."""
+    await install(api, lab, [_of_training_operator(lab)])
+    for product in products.of(lab).values():
+        await install(api, lab, list(product.webhooks(lab, binaries)))
+
+
+def _of_training_operator(lab: Lab) -> Document:
+    """It is asked about each new or changed PyTorchJob."""
     bundle = base64.b64encode((lab.folder / "pki" / "ca.crt").read_bytes()).decode()
     port = lab.ports["training-operator-webhook"]
     rule = {
@@ -64,15 +72,12 @@ async def install_webhook(api: Api, lab: Lab) -> None:
             "caBundle": bundle,
         },
     }
-    await api.create(
-        _WEBHOOKS,
-        {
-            "apiVersion": "admissionregistration.k8s.io/v1",
-            "kind": "ValidatingWebhookConfiguration",
-            "metadata": {"name": "validator.training-operator.kubeflow.org"},
-            "webhooks": [webhook],
-        },
-    )
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": "validator.training-operator.kubeflow.org"},
+        "webhooks": [webhook],
+    }
 
 
 async def mark_cluster(api: Api, lab: Lab) -> None:

@@ -36,6 +36,7 @@ class Options:
     fsync: bool = False
     audit: bool = False
     emulate: tuple[str, ...] = ()
+    products: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ def read_lab(home: Path, name: str) -> Lab | None:
     known = {field.name for field in dataclasses.fields(Options)}
     options = {key: value for key, value in document.items() if key in known}
     # JSON has lists only
-    options["emulate"] = tuple(options.get("emulate", ()))
+    options |= {key: tuple(options.get(key, ())) for key in ("emulate", "products")}
     return Lab(
         folder=folder,
         options=Options(**options),

@@ -70,7 +70,13 @@ class ActionModule(PerfAction):
         trace = read_trace(self._file("trace", "files", named)) if named else None
         queue = args["variables"].get("queue") or ""
         tenants = [
-            Tenant(given["namespace"] or args["namespace"], given["queue"] or queue, given["weight"], given["quota"])
+            Tenant(
+                given["namespace"] or args["namespace"],
+                given["queue"] or queue,
+                given["weight"],
+                given["quota"],
+                given["cohort"],
+            )
             for given in args["tenants"]
         ]
         check_queues(tenants)

@@ -62,6 +62,12 @@ options:
           - GPUs that may be in use in the queue at one time. The queue is made for the test with this quota, and
             removed; without it, the queue must be there.
         type: int
+      cohort:
+        description:
+          - Name of a cohort that the queue joins, made for the test as well. Its queues lend each other the quota that
+            they do not use, and take it back by preemption.
+        type: str
+        default: ''
   priorities:
     description: PriorityClasses among which each tenant's workloads are spread by weight; made for this and removed.
     type: list

@@ -71,7 +71,7 @@ _BRINGERS = MappingProxyType(
     {
         "run.ai": "Run:ai (a lab emulates it: perflab up --emulate runai)",
         "kubeflow.org": "the Kubeflow training operator",
-        "kueue.x-k8s.io": "Kueue (a lab emulates it: perflab up --emulate kueue)",
+        "kueue.x-k8s.io": "Kueue (on a lab: perflab up --with kueue)",
     }
 )
 

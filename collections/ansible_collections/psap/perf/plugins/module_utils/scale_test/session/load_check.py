@@ -87,6 +87,7 @@ class _Check:
                 namespace=one.get("namespace") or self._value("namespace"),
                 queue=one.get("queue") or self._value("queue"),
                 quota=one.get("quota"),
+                cohort=one.get("cohort", ""),
             )
             for one in self._value("tenants")
         ]

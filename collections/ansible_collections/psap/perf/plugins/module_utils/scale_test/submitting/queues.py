@@ -26,14 +26,18 @@ _ENOUGH = {"cpu": "1000000", "memory": "1Pi"}
 
 def check_queues(tenants: Sequence[Tenant]) -> None:
     """:raises UsageError: when queues with the quotas of *tenants* cannot be made."""
-    quotas: dict[tuple[str, str], int | None] = {}
+    quotas: dict[tuple[str, str], tuple[int, str]] = {}
     for tenant in tenants:
         if tenant.quota is None:
+            if tenant.cohort:
+                raise UsageError(f"the cohort {tenant.cohort} of a tenant needs a quota: only queues made here join")
             continue
         if not tenant.queue or tenant.quota < 0:
             raise UsageError(f"the quota {tenant.quota} of a tenant needs a queue, and cannot be negative")
-        if quotas.setdefault((tenant.namespace, tenant.queue), tenant.quota) != tenant.quota:
-            raise UsageError(f"the queue {tenant.queue} in {tenant.namespace} has several quotas; give it one")
+        own = tenant.quota, tenant.cohort
+        if quotas.setdefault((tenant.namespace, tenant.queue), own) != own:
+            named = f"{tenant.queue} in {tenant.namespace}"
+            raise UsageError(f"the queue {named} has several quotas or cohorts; give it one of each")
 
 
 @asynccontextmanager
@@ -81,10 +85,19 @@ class _Queues:
             resources = {**_ENOUGH, GPU: tenant.quota}
             quotas = [{"name": name, "nominalQuota": quota} for name, quota in resources.items()]
             group = {"coveredResources": list(resources), "flavors": [{"name": own, "resources": quotas}]}
-            spec = {"namespaceSelector": {}, "resourceGroups": [group]}
+            spec = {"namespaceSelector": {}, "resourceGroups": [group], **self._cohort(tenant)}
             yield self._thing("ClusterQueue", f"{self.base}/clusterqueues", f"{own}-{number}", spec)
             local = {"clusterQueue": f"{own}-{number}"}
             yield self._thing("LocalQueue", self.local_queues(tenant.namespace), tenant.queue, local)
+
+    def _cohort(self, tenant: Tenant) -> dict[str, Any]:
+        """What a queue lent is its own again as soon as it needs it."""
+        if not tenant.cohort:
+            return {}
+        name = "cohortName" if self.base.endswith("/v1beta2") else "cohort"
+        # named after the submission: queues of others must not lend us anything
+        joined = f"{self.submission.identity}-{tenant.cohort}"
+        return {name: joined, "preemption": {"reclaimWithinCohort": "Any"}}
 
     def _thing(self, kind: str, collection: str, name: str, spec: dict[str, Any]) -> Belonging:
         version = self.base.removeprefix("/apis/")
@@ -98,7 +111,7 @@ async def _version(client: ApiClient) -> str:
     if not preferred:
         raise ClusterError(
             f"a queue was named, but the cluster at {client.endpoint.server} has no Kueue: what waits in it would wait "
-            "for ever; install Kueue (a lab emulates it: perflab up --emulate kueue), or name no queue"
+            "for ever; install Kueue (on a lab: perflab up --with kueue), or name no queue"
         )
     return str(preferred)
 

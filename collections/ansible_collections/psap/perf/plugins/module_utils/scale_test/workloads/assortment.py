@@ -16,12 +16,16 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.tra
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """Where a share of the workloads goes; *queue* is empty for none, and made with *quota* GPUs if that is given."""
+    """Where a share of the workloads goes; *queue* is empty for none, and made with *quota* GPUs if that is given.
+
+    Queues of one *cohort* lend each other what they do not use.
+    """
 
     namespace: str
     queue: str = ""
     weight: int = 1
     quota: int | None = None
+    cohort: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,88 @@
+"""Kueue itself in a lab: its configuration, its program, and the webhooks by which the API server asks it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+
+from perflab.building.build import Binaries
+from perflab.cluster.api import Document
+from perflab.cluster.installing import read_documents
+from perflab.files import documents
+from perflab.processes.ports import LOOPBACK
+from perflab.processes.program import Program
+from perflab.processes.state import Lab
+from perflab.profiles import KUEUE
+
+WEBHOOK_PORT = f"{KUEUE}-webhook"
+# kinds of jobs whose API is there, by the names that Kueue's configuration gives them
+_FRAMEWORKS = ("batch/job", "kubeflow.org/pytorchjob", "ray.io/rayjob", "ray.io/raycluster")
+# a webhook of another kind of jobs would ask a path that Kueue does not serve then, and refuse every object of it
+_WEBHOOKS_OF = {
+    *("clusterqueue", "cohort", "resourceflavor", "workload"),
+    *(name.rpartition("/")[2] for name in _FRAMEWORKS),
+}
+_WEBHOOKS = "kueue-webhooks/manifests.yaml"
+_WORKERS = 5
+
+
+def definitions(binaries: Binaries) -> list[Path]:
+    """The files of its CustomResourceDefinitions."""
+    return sorted(binaries.manifests("kueue-crds").glob("*.yaml"))
+
+
+def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
+    """The controllers of its queues and of the jobs in them."""
+    command = (
+        binaries.program("kueue"),
+        f"--config={_write_configuration(lab)}",
+        f"--kubeconfig={kubeconfig}",
+        # its aggregated API, which shows what is pending, wants to be asked through a Service
+        "--feature-gates=VisibilityOnDemand=false",
+        "--zap-log-level=info",
+    )
+    return Program(KUEUE, command, f"http://{LOOPBACK}:{lab.ports[KUEUE]}/readyz")
+
+
+def _write_configuration(lab: Lab) -> Path:
+    kinds = ("Job.batch", "PyTorchJob.kubeflow.org", "Workload.kueue.x-k8s.io")
+    document = {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta1",
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": f"{LOOPBACK}:{lab.ports[KUEUE]}"},
+        "metrics": {"bindAddress": "0"},
+        "webhook": {
+            "host": LOOPBACK,
+            "port": lab.ports[WEBHOOK_PORT],
+            "certDir": str(lab.folder / "pki" / "webhook"),
+        },
+        "leaderElection": {"leaderElect": False},
+        "internalCertManagement": {"enable": False},
+        "clientConnection": {"qps": 5000, "burst": 10000},
+        "controller": {"groupKindConcurrency": dict.fromkeys(kinds, _WORKERS)},
+        "integrations": {"frameworks": list(_FRAMEWORKS)},
+    }
+    path = lab.folder / "kueue.json"
+    documents.write_json(path, document)
+    return path
+
+
+def webhooks(lab: Lab, binaries: Binaries) -> Iterator[Document]:
+    """Its webhook configurations, as upstream has them but for where it is reached."""
+    bundle = base64.b64encode((lab.folder / "pki" / "ca.crt").read_bytes()).decode()
+    address = f"https://{LOOPBACK}:{lab.ports[WEBHOOK_PORT]}"
+    for configuration in read_documents(binaries.manifests(_WEBHOOKS)):
+        metadata = {**configuration["metadata"], "name": f"kueue-{configuration['metadata']['name']}"}
+        used = [each for each in configuration["webhooks"] if _of(each) in _WEBHOOKS_OF]
+        reached = [
+            {**each, "clientConfig": {"url": address + each["clientConfig"]["service"]["path"], "caBundle": bundle}}
+            for each in used
+        ]
+        yield {**configuration, "metadata": metadata, "webhooks": reached}
+
+
+def _of(webhook: Document) -> str:
+    """What a webhook is about: `job` of `mjob.kb.io`, the mutating one, or of `vjob.kb.io`."""
+    name: str = webhook["name"]
+    return name.partition(".")[0][1:]

@@ -1,0 +1,35 @@
+"""KubeRay itself in a lab: its program, and the kinds that it serves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from perflab.building.build import Binaries
+from perflab.processes.ports import LOOPBACK
+from perflab.processes.program import Program
+from perflab.processes.state import Lab
+from perflab.profiles import RAY
+
+# RayServices are answered by programs in pods, which there are none of
+_KINDS = ("ray.io_rayclusters.yaml", "ray.io_rayjobs.yaml")
+
+
+def definitions(binaries: Binaries) -> list[Path]:
+    """The files of its CustomResourceDefinitions."""
+    return [binaries.manifests("kuberay-crds") / name for name in _KINDS]
+
+
+def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
+    """The controllers of RayClusters and RayJobs."""
+    address = f"{LOOPBACK}:{lab.ports[RAY]}"
+    command = (
+        binaries.program("kuberay"),
+        f"--kubeconfig={kubeconfig}",
+        f"--health-probe-bind-address={address}",
+        "--controller-threads=5",
+        "--kube-api-qps=5000",
+        "--kube-api-burst=10000",
+    )
+    # the containers that it would add wait for a head's address, and ask it: no simulated pod answers
+    environment = {"ENABLE_INIT_CONTAINER_INJECTION": "false", "ENABLE_PROBES_INJECTION": "false"}
+    return Program(RAY, command, f"http://{address}/readyz", environment)
