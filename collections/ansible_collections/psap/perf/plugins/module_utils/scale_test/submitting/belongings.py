@@ -46,7 +46,7 @@ def labels_of(submission: Submission, namespace: str) -> dict[str, str]:
 
 @asynccontextmanager
 async def belongings(client: ApiClient, submission: Submission, wanted: Iterable[Belonging]) -> AsyncIterator[None]:
-    """The objects *wanted*, made in this order, are there within; after it they are gone, whatever happened.
+    """The objects *wanted*, made in this order, are there within; after it they are deleted, whatever happened.
 
     :raises ClusterError: when one cannot be made, or not removed although all went well.
     """

@@ -42,7 +42,9 @@ def check_queues(tenants: Sequence[Tenant]) -> None:
 
 @asynccontextmanager
 async def queues(client: ApiClient, submission: Submission, tenants: Sequence[Tenant]) -> AsyncIterator[None]:
-    """The queues of *tenants* are there within; after it, those that have a quota are gone, whatever happened.
+    """The queues of *tenants* are there within; after it, those that have a quota are deleted, whatever happened.
+
+    Kueue lets a ClusterQueue go a moment later, once nothing holds quota of it any more.
 
     :raises ClusterError: when one that has none is not there, or one cannot be made, or not removed although all went
         well.
