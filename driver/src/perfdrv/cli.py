@@ -14,6 +14,7 @@ COMMANDS = {
     "settings": Lazy("perfdrv.commands.settings:settings", "Show, explain and check settings and presets."),
     "flows": Lazy("perfdrv.commands.catalogue:flows", "List the flows."),
     "commands": Lazy("perfdrv.commands.catalogue:commands", "List the commands of the toolbox."),
+    "ci": Lazy("perfdrv.commands.ci:ci", "Run a flow as a job of a CI system."),
     "runs": Lazy("perfdrv.commands.runs:runs", "List, show, open and finalize runs.", of_any=True),
     "lock": Lazy("perfdrv.commands.lock:lock", "Show and break the lease of a cluster."),
     "report": Lazy("perfdrv.commands.report:report", "Make the report of a run.", of_any=True),

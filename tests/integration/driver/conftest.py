@@ -20,6 +20,8 @@ from tests.integration.conftest import PATIENCE_S
 DEMO = Path(__file__).resolve().parents[2] / "data" / "driver_project"
 PERFDRV = Path(sys.executable).parent / "perfdrv"
 DEADLINE_SECONDS = PATIENCE_S
+# settings of Ansible and of ours, and what would say that a CI system runs the driver and not its tests
+_NOT_OURS = ("ANSIBLE_", "PERF_", "ARTIFACT_DIR", "SHARED_DIR", "GITHUB_", "JENKINS_", "JOB_")
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Driver:
     def start(self, *words: str) -> subprocess.Popen[str]:
         """Start perfdrv and go on."""
         self.temporary.mkdir(exist_ok=True)
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_"))}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_OURS)}
         environment = {**kept, "PERF_RUNS_DIR": str(self.runs), "TMPDIR": str(self.temporary), **self.variables}
         process = subprocess.Popen(
             [str(PERFDRV), *words],

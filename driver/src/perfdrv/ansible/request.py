@@ -24,6 +24,7 @@ class RunRequest:
         extra_vars: what follows each `-e`, in order.
         presets: names, for a run.json that Ansible did not come to write.
         environment: variables beside those of the user that Ansible gets.
+        grace: seconds that the finalizers have after a first request to stop; None for as long as they take.
     """
 
     project: Project
@@ -41,6 +42,7 @@ class RunRequest:
     verbosity: int = 0
     presets: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    grace: float | None = None
 
     @property
     def directory(self) -> Path:

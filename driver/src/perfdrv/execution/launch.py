@@ -70,7 +70,7 @@ def launch_attempt(
         perform: carries it out, and says how it ended.
         keep: what run.json keeps of its own in spite of that end.
     """
-    with Interrupts() as interrupts:
+    with Interrupts(request.grace) as interrupts:
         facts, begins = facts_of(request), request.run_directory is None
         request = _in_directory(request)
         hold(request.directory)

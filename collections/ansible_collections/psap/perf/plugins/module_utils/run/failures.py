@@ -58,11 +58,16 @@ def append_failure(run: Path, failure: Failure) -> None:
 
 def failures_of(run: Path, attempt: int) -> list[Failure]:
     """The failures of one attempt, first first; a line cut off by a kill is left out."""
+    return [failure for failure in every_failure(run) if failure.attempt == attempt]
+
+
+def every_failure(run: Path) -> list[Failure]:
+    """The failures of all attempts, first first."""
     path = run / FILE
     if not path.exists():
         return []
     found = (_parsed(line) for line in path.read_text(encoding="utf-8").splitlines())
-    return [failure for failure in found if failure is not None and failure.attempt == attempt]
+    return [failure for failure in found if failure is not None]
 
 
 def _parsed(line: str) -> Failure | None:

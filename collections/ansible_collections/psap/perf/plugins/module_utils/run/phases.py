@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-TEST, CLEANUP, CONCLUDE = "test", "cleanup", "conclude"
+CLEANUP_BEFORE, PREPARE, TEST, CLEANUP, CONCLUDE = "cleanup_before", "prepare", "test", "cleanup", "conclude"
 TOOLBOX_FLOW = "toolbox"

@@ -1,0 +1,57 @@
+"""The copy of all that a job says on its standard output and its standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
+
+RUN_LOG = "run.log"
+
+
+class _Both:
+    """A stream whose text goes to a file too, line by line, so that a kill loses none that was complete."""
+
+    def __init__(self, stream: TextIO, file: TextIO, redact: Callable[[str], str]) -> None:
+        self._stream = stream
+        self._file = file
+        self._redact = redact
+        self._line = ""
+
+    def write(self, text: str) -> int:
+        """Write to both; what cannot be written to the file changes nothing of what the job comes to."""
+        self._line += text
+        *lines, self._line = self._line.split("\n")
+        with contextlib.suppress(OSError, ValueError):
+            for line in lines:
+                self._file.write(hide(self._redact(line)) + "\n")
+            self._file.flush()
+        return self._stream.write(text)
+
+    def flush(self) -> None:
+        """Flush the stream."""
+        self._stream.flush()
+
+    def __getattr__(self, name: str) -> object:
+        """All else is the stream's."""
+        return getattr(self._stream, name)
+
+
+@contextlib.contextmanager
+def logged(path: Path, redact: Callable[[str], str] = lambda text: text) -> Iterator[None]:
+    """Copy what is printed in this block to a file, after what is there."""
+    with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+        out, error = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = _Both(out, file, redact), _Both(error, file, redact)
+        try:
+            yield
+        finally:
+            for stream in (sys.stdout, sys.stderr):
+                # the last line may have no end
+                if isinstance(stream, _Both) and stream._line:
+                    stream.write("\n")
+            sys.stdout, sys.stderr = out, error

@@ -1,0 +1,106 @@
+"""Jobs and their steps as processes of their own: what they leave, whatever happens to them."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from .conftest import Driver
+
+STEPS = ("pre_cleanup", "prepare", "test", "post_cleanup", "plots")
+
+
+@pytest.fixture
+def job(driver: Driver) -> Driver:
+    """A driver whose artifacts are where its tests look for runs."""
+    driver.variables["ARTIFACT_DIR"] = str(driver.runs)
+    return driver
+
+
+def text(folder: Path, name: str) -> str:
+    """A file that a job left."""
+    return (folder / name).read_text(encoding="utf-8")
+
+
+def test_one_job_does_everything_and_a_second_one_does_not_write_over_it(job: Driver) -> None:
+    ended = job("ci", "run", "demo", "-s", "demo_fails=true", "--skip", "plots")
+    assert ended.code == 1, ended.out + ended.err
+    assert "failed (exit code 1)" in text(job.runs, "FINISHED")
+    (failure,) = text(job.runs, "FAILURES").splitlines()
+    assert "demo_fail: The moon is within reach" in failure
+    assert "The moon is within reach" in text(job.runs, "junit_manual.xml")
+    assert text(job.runs, "run.log").splitlines()[0] in ended.out
+    (run,) = job.runs.glob("demo-*")
+    assert f"{run.name}/ansible.log" in text(job.runs, "index.html")
+    again = job("ci", "run", "demo")
+    assert (again.code, "has the artifacts of an earlier job" in again.err) == (2, True)
+    assert "failed (exit code 1)" in text(job.runs, "FINISHED")
+
+
+def test_steps_in_folders_of_their_own_share_one_run(job: Driver, tmp_path: Path) -> None:
+    job.variables["SHARED_DIR"] = str(tmp_path / "shared")
+    codes = {}
+    for step in STEPS:
+        job.variables["ARTIFACT_DIR"] = str(tmp_path / step)
+        codes[step] = job("ci", "step", step, "demo", "-s", "demo_fails=true").code
+    assert codes == {"pre_cleanup": 0, "prepare": 0, "test": 1, "post_cleanup": 0, "plots": 0}
+    runs = {path.name for step in STEPS for path in (tmp_path / step).glob("demo-*")}
+    assert len(runs) == 1
+    last = tmp_path / "plots" / runs.pop()
+    document = json.loads(text(last, "run.json"))
+    assert (document["status"], len(document["attempts"])) == ("failed", 4)
+    assert {path.name for path in last.iterdir() if path.is_dir()} == {
+        "001__prepare",
+        "002__cell__0",
+        "003__cleanup",
+        "report",
+    }
+    assert "The moon is within reach" in text(tmp_path / "post_cleanup", "FAILURES")
+    other = job("ci", "step", "test", "demo")
+    assert (other.code, "other settings than the first step" in other.err) == (2, True)
+
+
+def test_after_a_failed_step_no_test_runs_and_the_others_do(job: Driver) -> None:
+    settings = ("demo", "-s", "demo_seconds=soon", "--skip", "plots")
+    assert job("ci", "step", "prepare", *settings).code == 2
+    test = job("ci", "step", "test", *settings)
+    assert (test.code, "test: not run: prepare failed" in test.out) == (2, True)
+    # it tries, and fails for itself
+    assert "demo_seconds must be a float" in job("ci", "step", "post_cleanup", *settings).err
+    plots = job("ci", "step", "plots", *settings)
+    assert (plots.code, "plots: skipped: told to skip plots" in plots.out) == (0, True)
+    assert not list(job.runs.glob("demo-*"))
+
+
+@pytest.mark.parametrize(("grace", "cleaned"), [("60", ["ok"]), ("1", [])])
+def test_sigterm_leaves_whole_files_within_the_grace(job: Driver, grace: str, cleaned: list[str]) -> None:
+    job.variables["PERF_CI_GRACE"] = grace
+    process = job.start("ci", "run", "demo", "-s", "demo_seconds=600", "--skip", "plots")
+    job.wait_for_sleep()
+    process.send_signal(signal.SIGTERM)
+    assert job.end(process).code == 130
+    assert "interrupted (exit code 130)" in text(job.runs, "FINISHED")
+    assert "the run was asked to stop" in text(job.runs, "FAILURES")
+    (run,) = job.runs.glob("demo-*")
+    document = json.loads(text(run, "run.json"))
+    assert (document["status"], bool(document.get("finalized"))) == ("interrupted", bool(cleaned))
+    # what the grace was too short for, the next step does
+    assert job("ci", "step", "post_cleanup", "demo", "-s", "demo_seconds=600", "--skip", "plots").code == 0
+    assert json.loads(text(run, "run.json"))["finalized"]
+
+
+def test_the_step_after_one_that_was_killed_cleans_up(job: Driver) -> None:
+    settings = ("demo", "-s", "demo_seconds=600")
+    process = job.start("ci", "step", "test", *settings)
+    job.wait_for_sleep()
+    process.kill()
+    process.communicate()
+    assert job("ci", "step", "post_cleanup", *settings).code == 0
+    assert "interrupted" in text(job.runs, "FAILURES")
+    (run,) = job.runs.glob("demo-*")
+    document = json.loads(text(run, "run.json"))
+    assert (document["status"], bool(document["finalized"])) == ("interrupted", True)
+    assert "step test" in text(job.runs, "junit_manual.xml")
