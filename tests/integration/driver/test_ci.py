@@ -7,8 +7,13 @@ import signal
 from pathlib import Path
 
 import pytest
+import yaml
+
+from tests.github_api import NUMBER, github_api
 
 from .conftest import Driver
+
+PROW = Path(__file__).parents[2] / "data" / "ci" / "prow.json"
 
 STEPS = ("pre_cleanup", "prepare", "test", "post_cleanup", "plots")
 
@@ -104,3 +109,39 @@ def test_the_step_after_one_that_was_killed_cleans_up(job: Driver) -> None:
     document = json.loads(text(run, "run.json"))
     assert (document["status"], bool(document["finalized"])) == ("interrupted", True)
     assert "step test" in text(job.runs, "junit_manual.xml")
+
+
+def test_a_presubmit_does_what_its_pull_request_asks_for(job: Driver) -> None:
+    environment = json.loads(PROW.read_text(encoding="utf-8"))["presubmit"]["environment"]
+    job.variables["JOB_SPEC"] = environment["JOB_SPEC"].replace('"number":123', f'"number":{NUMBER}')
+    with github_api() as api:
+        api.comments = [("ada", "MEMBER", "/test scale-test quick\n/var demo_seconds: [0.2, 0.3]\n/skip plots")]
+        options = ("demo", "-s", f"github_url={api.url}", "-s", "github_token=env:TOKEN_OF_TEST")
+        job.variables["TOKEN_OF_TEST"] = "ghp_none-of-a-real-one"
+        ended = job("ci", "run", *options)
+        assert ended.code == 0, ended.out + ended.err
+        (run,) = job.runs.glob("demo-*")
+        recorded = yaml.safe_load(text(run, "settings.yml"))["all"]["demo_seconds"]
+        assert recorded == {"value": [0.2, 0.3], "origin": f"{api.comment_url(0)}:2"}
+        assert json.loads(text(run, "run.json"))["presets"] == ["quick"]
+        assert len(list(run.glob("*__cell__*"))) == 2
+        assert f"demo_seconds: [0.2, 0.3] ({api.comment_url(0)}:2)" in text(job.runs, "summary.md")
+        files = [path for path in job.runs.rglob("*") if path.is_file()]
+        assert not [path for path in files if b"ghp_none-of-a-real-one" in path.read_bytes()]
+        api.comments.append(("ada", "MEMBER", "/test scale-test\n/var demo_fails: true"))
+        job.variables["ARTIFACT_DIR"] = str(job.runs / "refused")
+        refused = job("ci", "run", *options)
+        assert (refused.code, "demo_fails cannot be set from a pull request" in refused.err) == (2, True)
+        assert f"{api.comment_url(1)}:2" in text(job.runs / "refused", "FAILURES")
+
+
+def test_the_collection_itself_takes_nothing_else_of_a_pull_request(job: Driver, tmp_path: Path) -> None:
+    place = {"url": "https://github.com/o/r/pull/1", "line": 3}
+    settings = [{"name": "demo_note", "value": "x", **place}, {"name": "demo_seconds", "value": "{{ 1 }}", **place}]
+    document = {"schema": "psap.perf/pull-arguments/1", "presets": [], "settings": settings}
+    path = tmp_path / "arguments.yml"
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    ended = job("run", "demo", "-e", json.dumps({"perf_pull_arguments": str(path)}))
+    assert ended.code == 2
+    assert "https://github.com/o/r/pull/1:3: demo_note cannot be set from a pull request" in ended.err
+    assert "demo_seconds has {{: a pull request gives values, and no templates" in ended.err

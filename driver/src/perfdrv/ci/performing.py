@@ -47,12 +47,11 @@ class Plan:
     """What the command line asks for.
 
     Attributes:
-        words: the command, for people.
         state: of a job that begins with it.
         request: of the whole run, below the job's artifacts.
+        remarks: what is to be said of it beside how it ends.
     """
 
-    words: str
     state: JobState
     request: RunRequest
     jobs: int
@@ -77,6 +76,7 @@ class Ongoing:
         self.remarks: tuple[str, ...] = ()
         self._started = time.monotonic()
         self._redactor = Redactor(credentials_of_environment())
+        self._own_secrets: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -88,9 +88,16 @@ class Ongoing:
         shown: str = self._redactor.redact(text)
         return shown
 
+    def hide(self, *values: str) -> None:
+        """Hide these secrets in all that is written from now on."""
+        self._own_secrets += values
+        for value in values:
+            self._redactor.add(value)
+
     def hide_secrets_of_run(self) -> list[str]:
         """Have the secrets that the run used hidden too; returns them."""
-        values = [*credentials_of_environment(), *(remembered_values(self.run, _no_vault) if self.run else ())]
+        of_run = remembered_values(self.run, _no_vault) if self.run else ()
+        values = [*credentials_of_environment(), *self._own_secrets, *of_run]
         for value in values:
             self._redactor.add(value)
         return values

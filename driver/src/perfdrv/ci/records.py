@@ -75,7 +75,7 @@ class Report:
         document = read_document(self.run / "run.json") if self.run else {}
         reason = document.get("reason") if self.exit_code else None
         said = [str(reason.get(key) or "") for key in ("what", "why")] if isinstance(reason, Mapping) else []
-        return self.why or ": ".join(_first_line(each) for each in said if each.strip())
+        return _first_line(self.why) or ": ".join(_first_line(each) for each in said if each.strip())
 
 
 def _first_line(text: str) -> str:
@@ -118,7 +118,8 @@ def failure_lines(report: Report) -> list[str]:
     ]
     ended = read_outcome(report.run).status if report.run else "ok"
     if (report.exit_code and (report.why or not lines)) or (not lines and ended != "ok"):
-        lines.append(f"{utc_now()} | {report.words} | {report.reason or f'the run was {ended}'}")
+        causes = report.why.strip().splitlines() or [report.reason or f"the run was {ended}"]
+        lines += [f"{utc_now()} | {report.words} | {cause}" for cause in causes]
     return lines
 
 

@@ -1,21 +1,36 @@
-"""`perfdrv ci run|step`: a flow as a job of a CI system."""
+"""`perfdrv ci run|step|arguments`: a flow as a job of a CI system."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
 
 from perfdrv.ansible.request import RunRequest
+from perfdrv.ci.arguments.applying import agreed, extra_var, read_arguments, remarks, require_sound, rows
+from perfdrv.ci.arguments.choosing import JobArguments
+from perfdrv.ci.arguments.github import Access, pull_request_of
 from perfdrv.ci.detection import detect
 from perfdrv.ci.job import Job
 from perfdrv.ci.performing import Ongoing, Plan, carry_out, one_step, require_room, whole
-from perfdrv.ci.state import JobState, digest
+from perfdrv.ci.state import JobState, digest, read_state
 from perfdrv.ci.steps import NAMES, STEPS, Choice, step_named
 from perfdrv.command_line.completion import complete_flows
 from perfdrv.command_line.groups import SuggestingGroup
-from perfdrv.command_line.run_options import Given, OrderedCommand, extra_vars_of, layer_options, preset_names
+from perfdrv.command_line.run_options import (
+    Given,
+    OrderedCommand,
+    extra_vars_of,
+    layer_options,
+    preset_names,
+    presets_and_pairs,
+)
 from perfdrv.command_line.session import current_project
+from perfdrv.command_line.tables import print_table, value_text
+from perfdrv.errors import EXIT_OK, EXIT_USAGE, UsageError
 from perfdrv.project import Project
 
 _EPILOG = (
@@ -33,23 +48,25 @@ _verbose = click.option("-v", "--verbose", "verbosity", count=True, help="Show A
 
 
 @ci.command("run", cls=OrderedCommand, epilog=_EPILOG)
-@click.argument("flow", shell_complete=complete_flows)
+@click.argument("flow", required=False, shell_complete=complete_flows)
 @layer_options
 @_skip
 @_only
 @_jobs
 @_verbose
 @click.pass_context
-def run_command(ctx: click.Context, /, flow: str, **_params: Any) -> int:
+def run_command(ctx: click.Context, /, flow: str | None, **_params: Any) -> int:
     """Run FLOW as one job: clean up on request, prepare, test, clean up, report.
+
+    In a presubmit the pull request may give arguments, and the flow where none is named here.
 
     SIGTERM stops it in order: its finalizers run, and its files are written before the grace of the CI system ends.
     """
     project = current_project(ctx)
     system, job = detect()
     require_room(job)
-    words = f"perfdrv ci run {flow}"
-    return carry_out(system, job, words, lambda ongoing: whole(_plan(ctx, project, flow, job, words), ongoing))
+    words = _words("run", flow)
+    return carry_out(system, job, words, lambda ongoing: whole(_plan(ctx, project, job, ongoing, first=True), ongoing))
 
 
 @ci.command(
@@ -58,14 +75,14 @@ def run_command(ctx: click.Context, /, flow: str, **_params: Any) -> int:
     epilog="\n\n".join(["\b\n" + "\n".join(f"{step.name:<14}{step.help}" for step in STEPS), _EPILOG]),
 )
 @click.argument("step", type=_steps)
-@click.argument("flow", shell_complete=complete_flows)
+@click.argument("flow", required=False, shell_complete=complete_flows)
 @layer_options
 @_skip
 @_only
 @_jobs
 @_verbose
 @click.pass_context
-def step_command(ctx: click.Context, /, step: str, flow: str, **_params: Any) -> int:
+def step_command(ctx: click.Context, /, step: str, flow: str | None, **_params: Any) -> int:
     """Do one STEP of a job that runs FLOW in several processes, which may be containers of their own.
 
     All steps of a job are given the same flow and settings, and work on one run. After one that failed, test does not
@@ -73,38 +90,112 @@ def step_command(ctx: click.Context, /, step: str, flow: str, **_params: Any) ->
     """
     project = current_project(ctx)
     system, job = detect()
-    words = f"perfdrv ci step {step} {flow}"
 
     def perform(ongoing: Ongoing) -> int:
-        return one_step(_plan(ctx, project, flow, job, words), step_named(step), ongoing)
+        plan = _plan(ctx, project, job, ongoing, first=read_state(job) is None)
+        return one_step(plan, step_named(step), ongoing)
 
-    return carry_out(system, job, words, perform)
+    return carry_out(system, job, _words(f"step {step}", flow), perform)
 
 
-def _plan(ctx: click.Context, project: Project, flow: str, job: Job, words: str) -> Plan:
-    """What the command line asks for.
+@ci.command("arguments", cls=OrderedCommand)
+@click.option("--pull", metavar="URL", help="The pull request; that of the CI job by default.")
+@click.option(
+    "--test", "test", metavar="NAME", help="The job that `/test NAME` asks for; that of the CI job by default."
+)
+@click.option("--list", "only_list", is_flag=True, help="List the settings that a pull request can set.")
+@click.option(
+    "--write",
+    "written",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write them into a file too, for -e perf_pull_arguments=FILE.",
+)
+@layer_options
+@click.pass_context
+def arguments_command(
+    ctx: click.Context, /, pull: str | None, test: str | None, only_list: bool, written: Path | None, **_layers: Any
+) -> int:
+    """Show what the arguments of a pull request come to, and what is wrong with them."""
+    project = current_project(ctx)
+    if only_list:
+        options = [option for option in project.content().every_setting if option.pull_request]
+        print_table(
+            ("setting", "type", "what it is"), [(each.name, each.type, each.help) for each in options], empty=""
+        )
+        return EXIT_OK
+    _system, job = detect()
+    named = pull_request_of(pull) if pull else job.pull
+    if named is None:
+        raise UsageError("This is no job of a pull request: name one with --pull URL.")
+    settings = _github_settings(project, Given.of(ctx))
+    found = read_arguments(project, named, test or job.test, Access.of(settings), settings)
+    shown = [(what, value_text(value), place) for what, value, place in rows(found)]
+    print_table(("argument", "value", "from"), shown, empty=f"{named.url} gives no arguments to {test or job.test}.")
+    for remark in found.remarks:
+        click.echo(remark)
+    for problem in found.problems:
+        click.echo(f"Error: {problem}", err=True)
+    if written is not None and not found.problems:
+        write_yaml(written.absolute(), found.pull.document())
+    return EXIT_USAGE if found.problems else EXIT_OK
+
+
+def _words(command: str, flow: str | None) -> str:
+    return f"perfdrv ci {command} {flow or ''}".rstrip()
+
+
+def _plan(ctx: click.Context, project: Project, job: Job, ongoing: Ongoing, *, first: bool) -> Plan:
+    """What the command line asks for, and the pull request, whose arguments the first step of a job reads.
 
     Raises:
-        UsageError: an option is wrong, or there is no such flow.
+        UsageError: an option or an argument of the pull request is wrong, or there is no such flow.
     """
     given, params = Given.of(ctx), ctx.params
-    extra_vars = extra_vars_of(given, project)
+    own = extra_vars_of(given, project)
+    found = _arguments_of(project, given, job, ongoing) if first else JobArguments()
+    flow, site = agreed(found, params["flow"], given.site)
+    state = None if first else read_state(job)
+    flow, site = (flow, site) if state is None else (flow or state.flow, site or state.site)
+    if not flow:
+        raise UsageError("Name a flow, or have the pull request name one: /project FLOW. The flows: perfdrv flows")
     request = RunRequest(
         project=project,
         flow=project.flow(flow),
         playbook=project.playbook(flow),
         runs_root=job.artifacts,
-        extra_vars=extra_vars,
-        inventory=project.inventory(given.site) if given.site else None,
-        site=given.site or project.default_site(),
+        extra_vars=(*own, *extra_var(found, job.artifacts)),
+        inventory=project.inventory(site) if site else None,
+        site=site or project.default_site(),
         verbosity=given.verbosity,
-        presets=preset_names(given, project),
+        presets=(*preset_names(given, project), *(name for name, _where in found.pull.presets)),
     )
     state = JobState(
         build=job.identity,
         flow=flow,
-        site=given.site,
-        given=digest([flow, *extra_vars]),
-        choice=Choice.of(params["skip"], params["only"]),
+        site=site,
+        given=digest([flow, *own]),
+        choice=Choice.of(params["skip"], params["only"]).with_those_of(found.choice),
     )
-    return Plan(words, state, request, params["jobs"])
+    return Plan(state, request, params["jobs"], remarks(found))
+
+
+def _arguments_of(project: Project, given: Given, job: Job, ongoing: Ongoing) -> JobArguments:
+    """What the pull request of a presubmit says; a rehearsal's is one of another repository."""
+    if job.kind != "presubmit" or job.pull is None:
+        return JobArguments()
+    settings = _github_settings(project, given)
+    access = Access.of(settings)
+    ongoing.hide(*access.secrets)
+    found = read_arguments(project, job.pull, job.test, access, settings)
+    ongoing.remarks = remarks(found)
+    for each in ongoing.remarks:
+        click.echo(each)
+    return require_sound(found)
+
+
+def _github_settings(project: Project, given: Given) -> dict[str, Any]:
+    """Values of the settings that say how GitHub is reached and who may give arguments."""
+    presets, pairs = presets_and_pairs(given, project)
+    site = given.site or project.default_site()
+    known = effective(project.content(), None, site, presets, pairs)
+    return {name: one.value for name, one in known.items() if name.startswith("github_")}

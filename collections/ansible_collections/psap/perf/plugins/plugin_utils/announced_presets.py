@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +34,15 @@ class AnnouncedPresets:
         self._presets: dict[str, Preset | None] = {}
         self._resolved: dict[tuple[str, ...], Layer] = {}
 
-    def layer(self, extra: Mapping[str, Any], site: Mapping[str, Settled]) -> Layer:
-        """The layer of all presets: first those of the *site*'s ``perf_presets``, then those of the *extra* vars.
+    def layer(
+        self, extra: Mapping[str, Any], site: Mapping[str, Settled], pull: Sequence[tuple[str, Where]] = ()
+    ) -> Layer:
+        """The layer of all presets: first those of the *site*'s ``perf_presets``, then those of the *extra* vars, then
+        those of a *pull* request.
 
         :raises PresetError: for everything that is wrong with one of them.
         """
-        named = [*self._named_by_site(site), *self._named_by(extra)]
+        named = [*self._named_by_site(site), *self._named_by(extra), *pull]
         names = tuple(name for name, _where in named)
         if names not in self._resolved:
             resolver = Resolver(lambda name: self._preset(name, extra), self._project.presets)

@@ -33,9 +33,18 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.settings.presets import Entry, PresetError
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.pull_request import (
+    VARIABLE,
+    PullArguments,
+    pull_layer,
+)
 from ansible_collections.psap.perf.plugins.module_utils.settings.sites import inventory_files, vars_files_below
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
-from ansible_collections.psap.perf.plugins.module_utils.settings.static import find_run, replayed
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
+    find_run,
+    pull_arguments_in,
+    replayed,
+)
 from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_leaf
 from ansible_collections.psap.perf.plugins.plugin_utils.announced_presets import AnnouncedPresets
 from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import (
@@ -109,8 +118,11 @@ class PresetLayers:
         What plays and includes set is above these and unknown here.
         """
         lower = [*self._declared, *self._inventory_layers(self.hosts[host])]
-        presets = self._announced.layer(extra_vars(self._loader), settle(lower, frozenset(("perf_presets",))))
-        return [*lower, *self._replay(host), presets, self._extra_layer()]
+        extra = extra_vars(self._loader)
+        pull = self._pull(str(extra.get(VARIABLE) or ""))
+        presets = self._announced.layer(extra, settle(lower, frozenset(("perf_presets",))), pull.presets)
+        of_pull = [pull_layer(self.project, pull)] if pull.settings else []
+        return [*lower, *self._replay(host), presets, *of_pull, self._extra_layer()]
 
     def settled(self, host: str) -> dict[str, Settled]:
         """Every variable that some layer gives to *host*."""
@@ -171,6 +183,10 @@ class PresetLayers:
     def _replay(self, host: str) -> list[Layer]:
         run = extra_vars(self._loader).get(REPLAYED_RUN)
         return [layer(REPLAY, self._recorded(str(run), host)[0])] if run else []
+
+    @functools.lru_cache(maxsize=4)  # noqa: B019 - see _files
+    def _pull(self, path: str) -> PullArguments:
+        return pull_arguments_in({VARIABLE: path})
 
     @functools.lru_cache(maxsize=4096)  # noqa: B019 - see _files
     def _recorded(self, run: str, host: str) -> tuple[list[Entry], dict[str, Any]]:

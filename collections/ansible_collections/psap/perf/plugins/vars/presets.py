@@ -12,6 +12,7 @@ description:
   - Gives the values of the presets that the extra vars announce, above group_vars and host_vars, below the variables
     of plays and includes. C(-e @presets/x.yml) announces one, C(perf_presets) in extra vars or a site names several.
   - Gives a lane the variables of the host that it belongs to.
+  - Gives, above presets, what a pull request sets, from the file that C(perf_pull_arguments) in the extra vars names.
   - Gives the values that a former run recorded, with C(perf_replay) in the extra vars.
   - Converts the texts of C(-e name=text) to the declared type.
 author: The psap.perf developers (@openshift-psap)

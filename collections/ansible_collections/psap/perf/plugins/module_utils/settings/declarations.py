@@ -54,6 +54,8 @@ def _check_option(option: Option) -> Iterator[Finding]:
         yield Finding(place, f"{option.name} has no description")
     if option.secret and option.default not in (None, ""):
         yield Finding(place, f"{option.name} is a secret, so it can have no default but the empty text, for none")
+    if option.secret and option.pull_request:
+        yield Finding(place, f"{option.name} is a secret, which no pull request can set: remove pull_request")
     if option.default is not None:
         yield from wrong_value(option, option.default, place)
 

@@ -19,7 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.types import pr
 # Names of Ansible, AWX and the collection itself; their own readers check them
 FOREIGN = ("ansible_", "awx_", "tower_", "perf_", "preset_", "_")
 _OWN = (
-    "perf_presets", "perf_replay", "perf_expect_commands",
+    "perf_presets", "perf_replay", "perf_expect_commands", "perf_pull_arguments",
     "perf_kubeconfig", "perf_kube_context", "perf_kube_patience", "perf_kube_proxy",
 )  # fmt: skip
 # how much alike two names must be for one to be taken for a misspelling of the other

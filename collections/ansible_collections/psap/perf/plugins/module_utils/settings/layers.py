@@ -24,9 +24,10 @@ SITE = "site"
 HOST = "host_vars"
 REPLAY = "replay"
 PRESET = "preset"
+PULL_REQUEST = "pull request"
 EXTRA = "command line"
 # What the vars plugin itself puts above everything that an inventory says
-PRESET_KINDS = (REPLAY, PRESET)
+PRESET_KINDS = (REPLAY, PRESET, PULL_REQUEST)
 
 
 @dataclass(frozen=True, slots=True)

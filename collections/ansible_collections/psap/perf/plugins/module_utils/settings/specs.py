@@ -20,8 +20,9 @@ EVERY_LEAF = "*"
 """As the dimension of a dictionary: each of its leaves may be a list of values."""
 _OPTION_KEYS = frozenset(
     ("type", "description", "default", "required", "choices", "elements", "options", "dimension", "compare",
-     "no_log", "version_added", "argument")
+     "no_log", "version_added", "argument", "pull_request")
 )  # fmt: skip
+_OF_SETTINGS = ("argument", "pull_request")
 # What a setting has from the argument that it is, unless it says otherwise itself
 _INHERITED = ("type", "default", "elements")
 
@@ -33,6 +34,7 @@ class Option:
     ``dimension`` holds the dotted leaves that a matrix may vary: ``("",)`` for the value itself, which then may also be
     a list of values, ``("*",)`` for all leaves of a dictionary, ``()`` for none. ``section`` is the role, the flow, or
     the shared section that declares it. ``arguments`` are the names of those that a setting is: they are bound to it.
+    ``pull_request`` says that a comment on a pull request may set it.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Option:
     section: str
     where: Where
     arguments: tuple[str, ...] = ()
+    pull_request: bool = False
 
     @property
     def binding(self) -> str:
@@ -191,7 +194,7 @@ def _option(file: YamlFile, name: str, body: Any, declared_by: str, path: tuple[
     if not isinstance(body, dict):
         raise UsageError(f"{where}: {name} must be declared by a mapping with at least type and description")
     for key in body:
-        if key not in _OPTION_KEYS or (key == "argument" and find is None):
+        if key not in _OPTION_KEYS or (key in _OF_SETTINGS and find is None):
             raise UsageError(f"{file.where(*path, key)}: {name} has the unknown key {key}")
     same = () if find is None else _arguments(name, body, find, where)
     if same:
@@ -218,6 +221,7 @@ def _option(file: YamlFile, name: str, body: Any, declared_by: str, path: tuple[
         section=section_of(name, declared_by),
         where=where,
         arguments=tuple(argument.name for argument in same),
+        pull_request=body.get("pull_request", False) is True,
     )
 
 

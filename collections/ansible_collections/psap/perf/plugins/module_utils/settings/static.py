@@ -45,6 +45,12 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.presets import 
     preset_from_file,
 )
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.pull_request import (
+    VARIABLE,
+    PullArguments,
+    pull_layer,
+    read_pull_arguments,
+)
 from ansible_collections.psap.perf.plugins.module_utils.settings.sites import site_layers
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
 from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_leaf
@@ -139,9 +145,21 @@ def all_layers(
     named = [(name, COMMAND_LINE) for name in presets]
     if chosen is not None:
         named = [*((name, chosen.wheres[-1]) for name in names_in(chosen.value, chosen.wheres[-1])), *named]
-    layers.append(Layer(PRESET, resolve_presets(project, named)))
+    pull = pull_arguments_in(dict(overrides))
+    layers.append(Layer(PRESET, resolve_presets(project, [*named, *pull.presets])))
+    if pull.settings:
+        layers.append(pull_layer(project, pull))
     layers.append(layer(EXTRA, [_override(project, name, value) for name, value in (*given_again, *overrides)]))
     return layers
+
+
+def pull_arguments_in(extra: Mapping[str, Any]) -> PullArguments:
+    """What the pull request sets whose file the extra variables name; nothing where they name none.
+
+    :raises UsageError: when the file is none.
+    """
+    path = extra.get(VARIABLE)
+    return read_pull_arguments(Path(str(path))) if path else PullArguments()
 
 
 def effective(
