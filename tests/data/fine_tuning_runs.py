@@ -16,7 +16,7 @@ import yaml
 
 from tests.data.synthetic_runs import EPOCH, stamp, write_json
 
-MARKS = ["nodes", "pods", "trainer", "synthetic data"]
+LAB = {"name": "default", "real": [], "emulated": [], "simulated": ["nodes", "pods", "trainer", "synthetic data"]}
 TOKENS_PER_SAMPLE = 256
 SPEED = {"tiny-1b": 8000.0, "small-3b": 3000.0, "medium-8b": 1100.0}
 """Tokens per second that one GPU trains of each model."""
@@ -81,8 +81,7 @@ def document(training: Training, began: float) -> dict[str, Any]:
         "reason": None if training.outcome == "completed" else "OOMKilled",
         "exit_code": 0 if training.outcome == "completed" else 137,
         "logs": ["logs/job-master-0.log"],
-        "simulated": MARKS,
-        "emulated": [],
+        "lab": LAB,
     }
 
 
@@ -142,8 +141,7 @@ def write_tuning_run(
         "ended": stamp(EPOCH + 3600),
         "presets": ["lab"],
         "site": "lab",
-        "simulated": MARKS,
-        "emulated": [],
+        "lab": LAB,
     }
     write_json(directory / "run.json", facts)
     settings = {"fine_tuning_dataset_name": {"value": "examples.json", "origin": "presets/lab.yml:3", "compare": "key"}}

@@ -20,7 +20,7 @@ from tests.data.synthetic_kinds import KINDS, enrich
 from tests.data.synthetic_queue import EPOCH, Recorded, Shape, simulate
 
 __all__ = ["EPOCH", "Recorded", "Shape", "stamp", "write_json", "write_recording", "write_run"]
-MARKS = ["nodes", "pods", "synthetic data"]
+LAB = {"name": "default", "real": [], "emulated": [], "simulated": ["nodes", "pods", "synthetic data"]}
 
 
 def stamp(seconds: float) -> str:
@@ -68,8 +68,7 @@ def write_recording(directory: Path, shape: Shape, run: str, began: float = EPOC
         "resources": [{"kind": kind, "api_version": "v1", "resource_version": "1"} for kind in kinds],
         "not_watched": [],
         "client": _client(shape, recorded),
-        "simulated": MARKS,
-        "emulated": [],
+        "lab": LAB,
         "reconnects": 0,
         "relists": 0,
     }
@@ -201,9 +200,7 @@ def _run_document(run: str, status: str) -> dict[str, Any]:
             "kwok": "v0.7.0",
         },
         "git": {"commit": "0123456789abcdef0123456789abcdef01234567", "dirty": False},
-        "simulated": MARKS,
-        "emulated": [],
-        "lab": "default",
+        "lab": LAB,
     }
 
 

@@ -46,7 +46,7 @@ def test_the_smoke_preset_accounts_for_every_workload_and_leaves_nothing(shared_
     assert said in played.stdout
     document = _document(run / "run.json")
     assert (document["status"], document["lab"], document["presets"]) == ("ok", shared_lab.name, ["smoke"])
-    assert "pods" in document["simulated"]
+    assert "pods" in document["lab"]["simulated"]
     (accounting,) = (_document(path) for path in run.rglob("accounting.json"))
     assert accounting["submitted"] == accounting["completed"] == accounting["asked"] > 0
     assert accounting["identity_holds"] is True

@@ -47,7 +47,7 @@ def test_the_whole_chain_is_recorded(project: Submission, kind: str, pods: int, 
     assert len(pods_made) == 4 * pods
     queues = {row["queue"] for row in project.rows("submissions")}
     assert queues == {project.tenants[0].namespace.removeprefix("runai-")}
-    assert "runai" in " ".join(project.document("recording")["emulated"])
+    assert "runai" in " ".join(project.document("recording")["lab"]["emulated"])
 
 
 def test_an_interactive_workload_is_complete_when_it_runs(project: Submission) -> None:

@@ -55,7 +55,7 @@ def test_thresholds_that_are_met_leave_a_good_run(shared_lab: Lab, tmp_path: Pat
     (verdict,) = (_document(path) for path in run.rglob("verdict.json"))
     assert verdict["exit_code"] == 0
     assert (verdict["run"], verdict["flow"]) == (run.name, "scale_test")
-    assert "pods" in verdict["simulated"]
+    assert "pods" in verdict["lab"]["simulated"]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.capturing import
     capture_project,
 )
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import Lab
 from ansible_collections.psap.perf.plugins.module_utils.run import directory
 from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_group
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure
@@ -96,7 +97,7 @@ def test_run_json_is_as_its_schema_says_at_each_step(
     directory.begin_attempt(tmp_path, {**FACTS, "versions": versions(), "git": git_state(tmp_path)})
     check_file(path)
     cluster = {"uid": None, "version": "v1.36.3", "server": "https://127.0.0.1:6443"}
-    found = {"cluster": cluster, "lab": "default", "simulated": ["nodes", "pods"], "emulated": []}
+    found = {"cluster": cluster, "lab": Lab("default", simulated=("nodes", "pods")).document()}
     directory.update_run(tmp_path, {"presets": ["smoke"], **found})
     check_file(path)
     # the first attempt was killed

@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import Lab
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.result import Observed, document, outcome_of
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[3] / "docs/schema/fine-tuning-1.json").read_text())
@@ -53,7 +54,7 @@ def pod(
 
 def observed(*pods: dict[str, Any], conditions: tuple[tuple[str, str], ...] = ()) -> Observed:
     main = next((item for item in pods if "master" in item["metadata"]["name"]), None)
-    return Observed(job(*conditions), main, pods, "NVIDIA-H100", ["nodes"], [], interrupted=False)
+    return Observed(job(*conditions), main, pods, "NVIDIA-H100", Lab("l", simulated=("nodes",)), interrupted=False)
 
 
 SUCCEEDED, FAILED = (("Succeeded", "True"),), (("Running", "False"), ("Failed", "True"))
@@ -68,7 +69,7 @@ def test_a_completed_job() -> None:
     assert told["started_s"] - told["created_s"] == 10
     assert told["ended_s"] - told["started_s"] == 90
     assert told["logs"] == ["logs/j-master-0.log", "logs/j-worker-0.log"]
-    assert (told["gpu_product"], told["simulated"], told["model"]) == ("NVIDIA-H100", ["nodes"], "granite")
+    assert (told["gpu_product"], told["lab"]["simulated"], told["model"]) == ("NVIDIA-H100", ["nodes"], "granite")
 
 
 @pytest.mark.parametrize(

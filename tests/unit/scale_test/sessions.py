@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import Lab
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import Submission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
@@ -111,7 +112,7 @@ class Scene:
                 client,
                 self._plan(),
                 RecordingFiles(self.folder),
-                Surroundings(lab=True, openshift=False, simulated=("nodes", "pods"), emulated=()),
+                Surroundings(lab=Lab("default", simulated=("nodes", "pods")), openshift=False),
                 self.stop.is_set,
                 self._submission(),
             )

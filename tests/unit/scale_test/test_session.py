@@ -44,7 +44,7 @@ def test_all_complete_and_every_file_says_so(tmp_path: Path) -> None:
     assert recording["ended_by"] == "condition"
     assert recording["started_s"] <= recording["synced_s"] <= recording["ended_s"]
     assert [row["kind"] for row in recording["resources"]] == ["Job", "Pod", "Event"]
-    assert recording["simulated"] == ["nodes", "pods"]
+    assert recording["lab"]["simulated"] == ["nodes", "pods"]
     assert scene.document("nodes")["nodes"] == [{"name": "node-0000", "gpus": 8}]
     progress = scene.document("progress")
     assert (progress["phase"], progress["summary"]) == ("done", end.accounting.sentence())

@@ -8,7 +8,7 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -90,18 +90,31 @@ class Span:
     ended_s: float | None
 
 
+LAB_WORDS = ("simulated", "emulated", "real")
+"""What parts of a lab can be, the furthest from real first."""
+
+
 @dataclass(frozen=True)
-class Marks:
-    """What was not real: the names of what was simulated, and of what was emulated."""
+class Lab:
+    """What of a lab was simulated, emulated and real, by name; nothing of any other cluster."""
 
     simulated: tuple[str, ...] = ()
     emulated: tuple[str, ...] = ()
+    real: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """As pages and labels show it: `simulated: nodes, pods; emulated: volumes; real: control plane`."""
+        return "; ".join(f"{word}: {', '.join(names)}" for word, names in self.document().items() if names)
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """As plots show it: `simulated: nodes, pods`."""
-        named = (("simulated", self.simulated), ("emulated", self.emulated))
-        return tuple(f"{word}: {', '.join(names)}" for word, names in named if names)
+        """The line, where there is something to say."""
+        return tuple(filter(None, (self.line,)))
+
+    def document(self) -> dict[str, list[str]]:
+        """The value `lab` of documents."""
+        return {word: list(getattr(self, word)) for word in LAB_WORDS}
 
 
 @dataclass(frozen=True)
@@ -126,22 +139,28 @@ class Run:
         return str(self.document.get("id") or self.directory.name)
 
     @property
-    def marks(self) -> Marks:
-        """What run.json says was simulated or emulated."""
-        return marks_of(self.document)
+    def lab(self) -> Lab:
+        """What run.json says of the lab."""
+        return lab_of(self.document)
 
 
-def marks_of(document: Document) -> Marks:
-    """What run.json, recording.json or a document of a history says was simulated or emulated."""
-    simulated, emulated = (listing(document.get(word)) for word in ("simulated", "emulated"))
-    return Marks(tuple(str(item) for item in simulated), tuple(str(item) for item in emulated))
+def lab_of(document: Mapping[str, Any]) -> Lab:
+    """What run.json, recording.json or a document of a history says of the lab."""
+    parts = mapping(document.get("lab"))
+    return Lab(**{word: tuple(str(item) for item in listing(parts.get(word))) for word in LAB_WORDS})
 
 
-def marks_together(marks: Iterable[Marks]) -> Marks:
+def lab_of_line(line: str) -> Lab:
+    """The lab of a label that `Lab.line` wrote."""
+    parts = dict(part.partition(": ")[::2] for part in line.split("; "))
+    return Lab(**{word: tuple(name for name in parts.get(word, "").split(", ") if name) for word in LAB_WORDS})
+
+
+def labs_together(labs: Iterable[Lab]) -> Lab:
     """What any of them names, each once."""
-    every = tuple(marks)
-    simulated = dict.fromkeys(name for one in every for name in one.simulated)
-    return Marks(tuple(simulated), tuple(dict.fromkeys(name for one in every for name in one.emulated)))
+    every = tuple(labs)
+    named = {word: dict.fromkeys(name for one in every for name in getattr(one, word)) for word in LAB_WORDS}
+    return Lab(**{word: tuple(names) for word, names in named.items()})
 
 
 def discover(directory: Path, markers: Iterable[str]) -> Run:

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from perfanalysis.drawing.wording import counted, value_text
 from perfanalysis.errors import UsageError
+from perfanalysis.files.discovery import Lab
 from perfanalysis.files.documents import Document, iso, listing, mapping
 from perfanalysis.files.findings import Finding
 from perfanalysis.results.history.folder import add, load
@@ -33,8 +34,7 @@ class ForeignRun:
     kpis: tuple[KpiValue, ...]
     keys: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
-    simulated: tuple[str, ...] = ()
-    emulated: tuple[str, ...] = ()
+    lab: Lab = field(default_factory=Lab)
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,7 @@ def _document(run: ForeignRun, imported: Document) -> Document:
         "flow": run.tool,
         "status": "ok",
         "started": iso(run.started_s),
-        "simulated": list(run.simulated),
-        "emulated": list(run.emulated),
+        "lab": run.lab.document(),
         "analysis": version("psap-perf"),
         "imported": {"from": run.tool, **imported},
         "facts": {},

@@ -18,6 +18,7 @@ from prometheus_client.openmetrics.parser import text_fd_to_metric_families
 from prometheus_client.samples import Sample
 
 from perfanalysis.errors import DataQualityError, UsageError
+from perfanalysis.files.discovery import lab_of_line
 from perfanalysis.files.documents import parse_time
 from perfanalysis.files.findings import Finding, print_findings
 from perfanalysis.imports.entries import ForeignRun, documents, keep, origin
@@ -194,9 +195,7 @@ def _run(
 ) -> ForeignRun:
     shown = dict(labels)
     flow = shown.pop("flow", None)
-    simulated, emulated = (
-        tuple(text for text in shown.pop(word, "").split(", ") if text) for word in ("simulated", "emulated")
-    )
+    lab = lab_of_line(shown.pop("lab", ""))
     recording = shown.get("recording") or ",".join(f"{name}={text}" for name, text in shown.items()) or "all"
     no_keys = NO_KEYS | reading.facts
     kpis = [_kpi(name, numbers, reading, known, path) for name, numbers in found.items()]
@@ -213,8 +212,7 @@ def _run(
         kpis=tuple(kpis),
         keys={name: text for name, text in shown.items() if name not in no_keys},
         facts=facts if flow is None else {**facts, "flow": flow},
-        simulated=simulated,
-        emulated=emulated,
+        lab=lab,
     )
 
 

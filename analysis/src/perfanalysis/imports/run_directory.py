@@ -51,7 +51,6 @@ class Imported:
     settings: Mapping[str, Setting] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     cluster_version: str | None = None
-    simulated: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     """The SHA-256 of each file that was read, where those of the recordings are made of them."""
 
@@ -144,8 +143,6 @@ def run_document(
         "cluster": None,
         "versions": {},
         "git": {"commit": None, "dirty": False},
-        "simulated": [],
-        "emulated": [],
         "lab": None,
         "imported": dict(origin),
     }
@@ -199,7 +196,7 @@ def _cell_document(recording: Recording, cell: tuple[int, Mapping[str, Any]]) ->
 def _run_facts(imported: Imported) -> Document:
     """What differs from a run that went well and of which nothing more is known."""
     version, error = imported.cluster_version, imported.error
-    facts: Document = {"versions": dict(imported.versions), "simulated": list(imported.simulated)}
+    facts: Document = {"versions": dict(imported.versions)}
     if version is not None:
         facts["cluster"] = {"uid": None, "version": version, "server": ""}
     if error is not None:

@@ -54,7 +54,7 @@ def timeline_figure(run: Run) -> Figure | None:
     caption = "Lanes that run side by side have rows of their own. Commands inside of commands are in the table only."
     if len(rows) > MOST_ROWS:
         caption += f" The first {MOST_ROWS} of {len(rows)} rows."
-    return Figure("timeline", "Timeline", caption, ((chart,),), run.marks.phrases)
+    return Figure("timeline", "Timeline", caption, ((chart,),), run.lab.phrases)
 
 
 def _layer(label: str, colour: int, members: list[tuple[int, Stretch]], start: float) -> Layer:

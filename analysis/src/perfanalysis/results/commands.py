@@ -30,19 +30,17 @@ def write_kpis(result: RunAnalysis, target: Path) -> tuple[Path, Path]:
         "run": result.run.id,
         "flow": text_or_none(run.get("flow")),
         "status": result.run.status,
-        "simulated": list(result.marks.simulated),
-        "emulated": list(result.marks.emulated),
+        "lab": result.lab.document(),
     }
     labelled = result.labelled_kpis()
     document: Document = kpis_document(facts, labelled, result.options.method)
     paths = target / "kpis.json", target / "kpis.prom"
     write_json(paths[0], document)
     # a number that was simulated says so wherever it goes
-    marks = {"simulated": ", ".join(result.marks.simulated), "emulated": ", ".join(result.marks.emulated)}
     common = {
         "run": result.run.id,
         "flow": str(run.get("flow") or ""),
-        **{k: text for k, text in marks.items() if text},
+        **({"lab": result.lab.line} if result.lab.line else {}),
     }
     write_text(paths[1], openmetrics(labelled, common))
     return paths

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from perfanalysis.errors import UsageError
+from perfanalysis.files.discovery import Lab
 from perfanalysis.files.documents import Document, iso, listing, mapping, schema_problem, text_or_none
 from perfanalysis.files.findings import Finding
 from perfanalysis.workloads.kpis import KpiResult
@@ -89,8 +90,7 @@ class Metadata:
     reason: Annotated[str | None, Meta(description="the first failure in time")]
     started: Annotated[str | None, Meta(description="UTC, ISO 8601")]
     ended: Annotated[str | None, Meta(description="UTC, ISO 8601")]
-    simulated: tuple[str, ...]
-    emulated: tuple[str, ...]
+    lab: Lab
     analysis: Annotated[str, Meta(description="the version of perfanalysis that computed it")]
     facts: Annotated[
         Mapping[str, Any],
@@ -162,8 +162,7 @@ def _metadata(result: RunAnalysis) -> Metadata:
         reason=_reason(mapping(run.get("reason"))),
         started=text_or_none(run.get("started")),
         ended=text_or_none(run.get("ended")),
-        simulated=result.marks.simulated,
-        emulated=result.marks.emulated,
+        lab=result.lab,
         analysis=version("psap-perf"),
         facts=_facts(result),
         findings=tuple(finding for finding in result.findings if finding not in of_recordings),
@@ -187,7 +186,7 @@ def _facts(result: RunAnalysis) -> dict[str, Any]:
     facts = {
         "presets": listing(run.get("presets")),
         "site": run.get("site"),
-        "lab": run.get("lab"),
+        "lab": mapping(run.get("lab")).get("name"),
         **dict(_dotted("cluster", run.get("cluster"))),
         **dict(_dotted("version", run.get("versions"))),
         **dict(_dotted("git", run.get("git"))),

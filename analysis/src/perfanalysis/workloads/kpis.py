@@ -150,7 +150,7 @@ LabelledKpis = tuple[Mapping[str, str], tuple[KpiValue, ...]]
 
 
 def kpis_document(run: Mapping[str, Any], results: Iterable[LabelledKpis], method: Method = "linear") -> Document:
-    """The document psap.perf/kpis/1; `run` gives run, flow, status, simulated and emulated."""
+    """The document psap.perf/kpis/1; `run` gives run, flow, status and lab."""
     kpis = [
         {**declared(value), "labels": {**labels, **value.labels}, **measured(value)}
         for labels, values in results

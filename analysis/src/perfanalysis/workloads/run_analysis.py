@@ -11,7 +11,7 @@ from perfanalysis.drawing.blocks import Section
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.files.cache import load_tables, tables_folder
-from perfanalysis.files.discovery import Marks, Place, Run, check_run_directory, discover, marks_together
+from perfanalysis.files.discovery import Lab, Place, Run, check_run_directory, discover, labs_together
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
 from perfanalysis.workloads.kinds import Kinds, shipped
@@ -56,15 +56,15 @@ class RunAnalysis:
         return self.make_sections()
 
     @property
-    def marks(self) -> Marks:
-        """What was simulated or emulated, by run.json or by any recording."""
-        return marks_together((self.run.marks, *(analysis.marks for analysis in self.analyses)))
+    def lab(self) -> Lab:
+        """What run.json or any recording says of the lab."""
+        return labs_together((self.run.lab, *(analysis.lab for analysis in self.analyses)))
 
     @property
     def phrases(self) -> tuple[str, ...]:
         """What every figure of the run says: what was not real, and which workloads are shown."""
         parts = (analysis.place.part for analysis in self.analyses if analysis.place.part)
-        return (*self.marks.phrases, *dict.fromkeys(parts))
+        return (*self.lab.phrases, *dict.fromkeys(parts))
 
     def labelled_kpis(self) -> tuple[LabelledKpis, ...]:
         """The KPIs of each recording with the labels that tell it from the others."""
@@ -101,13 +101,13 @@ def analyse_run(run_directory: Path, output: Path, options: AnalysisOptions | No
         except DataQualityError as error:
             findings += (Finding("error", place.relative, str(error)),)
             continue
-        analyses.append(_marked(analysis, run.marks))
+        analyses.append(_marked(analysis, run.lab))
         findings += more
     # an import of metrics alone never was a test
     if not run.places and not (ranges and "imported" in run.document):
         findings += (Finding("warning", ".", "no recording was found: the run ended before a test began"),)
     together, make_figures = _together(tuple(analyses), options.kinds)
-    with_metrics, make_sections = place_metrics(together, ranges, run.marks)
+    with_metrics, make_sections = place_metrics(together, ranges, run.lab)
     if not run.places and "imported" in run.document:
         metrics = metric_analyses(ranges, options.method)
         with_metrics += metrics
@@ -134,9 +134,9 @@ def _analyse_place(
     return analysis, (*findings, *analysis.findings)
 
 
-def _marked(analysis: Analysis, of_run: Marks) -> Analysis:
-    """The recording with its marks and those of the run on figures that have none of their own."""
-    phrases = replace(analysis, marks=marks_together((of_run, analysis.marks))).phrases
+def _marked(analysis: Analysis, of_run: Lab) -> Analysis:
+    """The recording with its lab and that of the run on figures that have none of their own."""
+    phrases = replace(analysis, lab=labs_together((of_run, analysis.lab))).phrases
     if not phrases:
         return analysis
     return replace(analysis, make_sections=lambda: tuple(_marked_section(one, phrases) for one in analysis.sections))

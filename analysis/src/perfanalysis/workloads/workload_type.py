@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from perfanalysis.drawing.blocks import Section
     from perfanalysis.drawing.charts import Figure
-    from perfanalysis.files.discovery import Marks, Place
+    from perfanalysis.files.discovery import Lab, Place
     from perfanalysis.files.tables import TableSpec
     from perfanalysis.workloads.kpis import Kpi, KpiValue
     from perfanalysis.workloads.percentiles import Method
@@ -74,7 +74,7 @@ class Analysis:
 
     place: Place
     title: str
-    marks: Marks
+    lab: Lab
     frames: Mapping[str, pd.DataFrame]
     specs: Mapping[str, TableSpec]
     kpis: tuple[KpiValue, ...]
@@ -92,7 +92,7 @@ class Analysis:
     @property
     def phrases(self) -> tuple[str, ...]:
         """What every figure of it says: what was not real, and which of its workloads are shown."""
-        return (*self.marks.phrases, self.place.part) if self.place.part else self.marks.phrases
+        return (*self.lab.phrases, self.place.part) if self.place.part else self.lab.phrases
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:

@@ -17,7 +17,7 @@ from perfdrv.project import Project
 LATEST = "latest"
 # what is read of run.json, where it is there
 _TYPES: Mapping[str, type] = MappingProxyType(
-    {"started": str, "ended": str, "flow": str, "presets": list, "attempts": list, "simulated": list, "emulated": list}
+    {"started": str, "ended": str, "flow": str, "presets": list, "attempts": list, "lab": dict}
 )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from perfanalysis.files.discovery import lab_of
 from rich.console import Console
 
 from perfdrv.project import shown_path
@@ -83,7 +84,6 @@ def _all(steps: Sequence[Step]) -> list[Step]:
 def _facts(entry: RunEntry) -> list[tuple[str, str]]:
     document = entry.document
     report = entry.directory / "report" / "index.html"
-    marks = [*(document.get("simulated") or []), *(f"{name} (emulated)" for name in document.get("emulated") or [])]
     return [
         ("run", entry.id),
         ("flow", str(document.get("flow", ""))),
@@ -93,7 +93,7 @@ def _facts(entry: RunEntry) -> list[tuple[str, str]]:
         ("site", str(document.get("site") or "")),
         ("presets", ", ".join(document.get("presets") or [])),
         ("cluster", _cluster_text(document.get("cluster"))),
-        ("simulated", ", ".join(map(str, marks))),
+        ("lab", lab_of(document).line),
         ("attempts", _attempts_text(document.get("attempts") or [])),
         ("problem", entry.problem),
         ("folder", shown_path(entry.directory)),

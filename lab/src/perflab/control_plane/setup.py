@@ -81,7 +81,7 @@ def _of_training_operator(lab: Lab) -> Document:
 
 
 async def mark_cluster(api: Api, lab: Lab) -> None:
-    """Write the ConfigMap that tells any client that this cluster is a lab, and what is simulated."""
+    """Write the ConfigMap that tells any client that this cluster is a lab, and what of it is real."""
     document = lab.document()
     data = {
         "name": lab.name,
@@ -89,8 +89,7 @@ async def mark_cluster(api: Api, lab: Lab) -> None:
         "nodes": str(lab.options.nodes),
         "gpus_per_node": str(lab.options.gpus_per_node),
         "gpu_product": lab.options.gpu_product,
-        "simulated": ",".join(document["simulated"]),
-        "emulated": ",".join(document["emulated"]),
+        **{word: ",".join(document[word]) for word in ("real", "emulated", "simulated")},
         "versions": json.dumps(lab.versions, sort_keys=True),
         **_prometheus_data(lab),
         "metrics-endpoints": json.dumps(metrics_endpoints(lab), sort_keys=True),

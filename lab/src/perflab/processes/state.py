@@ -102,8 +102,9 @@ class Lab:
             "pids": {name: dataclasses.asdict(identity) for name, identity in self.pids.items()},
             "programs": {name: program.document() for name, program in self.programs.items()},
             "versions": self.versions,
-            "simulated": ["nodes", "pods"],
+            "real": ["control plane", "training operator", *self.options.products],
             "emulated": list(self.emulators),
+            "simulated": ["nodes", "pods"],
         }
 
 

@@ -11,8 +11,7 @@ from perfanalysis.files.findings import Finding
 @pytest.mark.parametrize(
     ("marks", "short"),
     [
-        (("simulated: nodes, pods", "emulated: kueue, ray"), ("simulated",)),
-        (("emulated: kueue, ray",), ("emulated",)),
+        (("simulated: nodes, pods; emulated: volumes; real: kueue",), ("simulated",)),
         (("simulated: pods", "first 20 workloads"), ("simulated", "first 20 workloads")),
         ((), ()),
     ],

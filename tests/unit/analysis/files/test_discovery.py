@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from perfanalysis.errors import UsageError
-from perfanalysis.files.discovery import Marks, discover, marks_of, marks_together
+from perfanalysis.files.discovery import Lab, discover, lab_of, lab_of_line, labs_together
 
 from tests.data.synthetic_runs import write_json
 
@@ -101,8 +101,10 @@ def test_failure_texts_are_kept(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "run.json").read_text())["status"] == "failed"
 
 
-def test_what_is_marked_is_named_once_and_whole() -> None:
-    one = marks_of({"simulated": ["nodes", "logs, as a trainer writes them"], "emulated": ["volumes"]})
-    both = marks_together((one, marks_of({"simulated": ["pods", "nodes"]}), marks_of({})))
-    assert both == Marks(("nodes", "logs, as a trainer writes them", "pods"), ("volumes",))
-    assert both.phrases == ("simulated: nodes, logs, as a trainer writes them, pods", "emulated: volumes")
+def test_the_parts_of_a_lab_are_named_once_and_in_one_line() -> None:
+    one = lab_of({"lab": {"simulated": ["nodes"], "emulated": ["volumes"], "real": ["kueue"]}})
+    both = labs_together((one, lab_of({"lab": {"simulated": ["pods", "nodes"]}}), lab_of({"lab": None})))
+    assert both == Lab(simulated=("nodes", "pods"), emulated=("volumes",), real=("kueue",))
+    assert both.line == "simulated: nodes, pods; emulated: volumes; real: kueue"
+    assert lab_of_line(both.line) == both
+    assert (Lab().phrases, lab_of_line("")) == ((), Lab())

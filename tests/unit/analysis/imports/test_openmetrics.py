@@ -138,4 +138,4 @@ def test_what_was_simulated_says_so_in_each_sample(tmp_path: Path) -> None:
     (run,) = (path for path in RUNS.iterdir() if path.is_dir())
     done = CliRunner().invoke(cli, ["kpi", str(run), "--output", str(tmp_path), "--format", "openmetrics"])
     assert done.exit_code == 0
-    assert {dict(labels)["simulated"] for _, labels in read(done.output)} == {"nodes, pods, synthetic data"}
+    assert {dict(labels)["lab"] for _, labels in read(done.output)} == {"simulated: nodes, pods, synthetic data"}

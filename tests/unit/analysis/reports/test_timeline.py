@@ -17,7 +17,7 @@ def _command(directory: str, begin: float | None, end: float | None, lane: str =
 
 
 def _run(commands: list[Command], cells: tuple[Cell, ...] = (), timeline: tuple[Span, ...] = ()) -> Run:
-    return Run(Path("/run"), {"simulated": ["nodes"]}, {}, "ok", tuple(commands), cells, (), (), timeline, ())
+    return Run(Path("/run"), {"lab": {"simulated": ["nodes"]}}, {}, "ok", tuple(commands), cells, (), (), timeline, ())
 
 
 def _rows(run: Run) -> dict[str, list[tuple[str, float, float, str]]]:

@@ -140,7 +140,7 @@ def test_only_runs_alike_are_compared() -> None:
     history = [
         *entries_of(document(1, [], keys={"scale_test_count": 200})),
         *entries_of(document(2, [], status="failed")),
-        *entries_of(document(3, [], simulated=[])),
+        *entries_of(document(3, [], lab=None)),
         *entries_of(document(4, [], flow="fine_tuning")),
         *entries_of(document(5, [])),
         *entries_of(document(6, [], keys={"scale_test_count": 100, "new": 1})),

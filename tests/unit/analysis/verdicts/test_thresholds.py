@@ -194,7 +194,7 @@ def test_a_cell_is_judged_as_a_part_of_its_run(matrix_run: Path, tmp_path: Path)
     document = judge_run(cell, {"lost": 0}, tmp_path / "out").document
     jsonschema.validate(document, SCHEMA)
     assert (document["run"], document["flow"]) == (matrix_run.name, "scale_test")
-    assert "pods" in document["simulated"]
+    assert "pods" in document["lab"]["simulated"]
     assert [recording["labels"]["cell"] for recording in document["recordings"]] == ["1"]
 
 

@@ -212,9 +212,9 @@ def test_several_statistics_make_a_kpi_each(recorded: Path, kind: Path) -> None:
 
 def test_simulated_recordings_say_so_on_every_figure(recorded: Path) -> None:
     path = recorded / "000__download" / "artifacts" / "downloads.json"
-    path.write_text(json.dumps({"servers": [], "simulated": ["servers"]}))
+    path.write_text(json.dumps({"servers": [], "lab": {"simulated": ["servers"]}}))
     result = analysed(recorded, DOWNLOADS)
-    assert result.marks.phrases == ("simulated: servers",)
+    assert result.lab.phrases == ("simulated: servers",)
     blocks = [block for section in result.analyses[0].sections for block in section.blocks]
     assert {block.marks for block in blocks if isinstance(block, Figure)} == {("simulated: servers",)}
 

@@ -119,7 +119,7 @@ def test_values_by_hand() -> None:
 
 def test_the_document_follows_its_schema() -> None:
     values = evaluate(KPIS, measure(tables([submission("a", 1.0)], []), {}, {}))
-    facts = {"run": "r", "flow": None, "status": "ok", "simulated": ["nodes"], "emulated": []}
+    facts = {"run": "r", "flow": None, "status": "ok", "lab": {"real": [], "emulated": [], "simulated": ["nodes"]}}
     document = kpis_document(facts, [({"recording": "x", "cell": "0"}, values)])
     jsonschema.validate(document, schema_of("kpis"))
     assert json.loads(json.dumps(document)) == document
@@ -127,7 +127,7 @@ def test_the_document_follows_its_schema() -> None:
 
 def test_the_schema_refuses_a_null_without_a_reason() -> None:
     document = kpis_document(
-        {"run": "r", "flow": None, "status": "ok", "simulated": [], "emulated": []},
+        {"run": "r", "flow": None, "status": "ok", "lab": None},
         [({"recording": "x"}, (evaluated(Value(1.0)),))],
     )
     document["kpis"][0]["value"] = None

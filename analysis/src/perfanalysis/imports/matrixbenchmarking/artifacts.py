@@ -277,8 +277,7 @@ def _document(command: Command, given: Mapping[str, Any], configuration: Documen
         "configuration": configuration,
         "created_s": parse_time(metadata.get("creationTimestamp")),
         **end,
-        "simulated": [],
-        "emulated": [],
+        "lab": None,
     }
 
 

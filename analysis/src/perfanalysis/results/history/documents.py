@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from perfanalysis.files.discovery import Marks, marks_of
+from perfanalysis.files.discovery import Lab, lab_of
 from perfanalysis.files.documents import Document, listing, mapping, number_or, parse_time, text_or_none
 from perfanalysis.results.payload import Payload, payload_of
 from perfanalysis.workloads.kpis import KpiValue, kpi_document, kpi_of_document
@@ -30,8 +30,7 @@ def of_payload(payload: Payload) -> Document:
         "flow": run.flow,
         "status": run.status,
         "started": run.started,
-        "simulated": list(run.simulated),
-        "emulated": list(run.emulated),
+        "lab": run.lab.document(),
         "analysis": run.analysis,
         "facts": dict(run.facts),
         "recordings": [
@@ -57,8 +56,7 @@ class Entry:
     started: str | None
     started_s: float
     """Seconds since the epoch; of a run that does not say it, 0: before all others."""
-    marks: Marks
-    """What was simulated or emulated."""
+    lab: Lab
     kind: str
     recording: str
     keys: Mapping[str, Any]
@@ -82,7 +80,7 @@ def entries_of(document: Document) -> tuple[Entry, ...]:
             status=str(document.get("status")),
             started=started,
             started_s=number_or(parse_time(started), 0.0),
-            marks=marks_of(document),
+            lab=lab_of(document),
             kind=str(recording.get("kind")),
             recording=str(recording.get("recording")),
             keys=mapping(recording.get("keys")),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from perfanalysis.drawing.wording import counted
 from perfanalysis.errors import AnalysisError, UsageError
+from perfanalysis.files.discovery import LAB_WORDS
 from perfanalysis.files.documents import Document, listing, mapping, parse_time, schema_problem
 from perfanalysis.files.findings import Finding
 from perfanalysis.results.history.folder import canonical, content_name
@@ -31,7 +32,8 @@ WORD = {"type": "keyword", "ignore_above": 8000}
 FLAT = {"type": "flat_object"}
 NUMBER = {"type": "double"}
 OF_BOTH: Mapping[str, Mapping[str, Any]] = {
-    **dict.fromkeys(("content", "run", "flow", "status", "analysis", "simulated", "emulated"), WORD),
+    **dict.fromkeys(("content", "run", "flow", "status", "analysis"), WORD),
+    "lab": {"properties": dict.fromkeys(LAB_WORDS, WORD)},
     "started": {"type": "date"},
     "facts": FLAT,
 }
@@ -119,7 +121,7 @@ def _common(document: Document, identity: str) -> Document:
     started = document.get("started")
     return {
         "content": identity,
-        **{name: document.get(name) for name in ("run", "flow", "status", "analysis", "simulated", "emulated")},
+        **{name: document.get(name) for name in ("run", "flow", "status", "analysis", "lab")},
         "started": started if parse_time(started) is not None else None,
     }
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from perfanalysis.errors import AnalysisError, DataQualityError, ThresholdError, UsageError
-from perfanalysis.files.discovery import Marks, marks_together
+from perfanalysis.files.discovery import Lab, labs_together
 from perfanalysis.verdicts.comparison.pairs import Differing, FactDifference, Matched, Row, fact_differences, match
 from perfanalysis.verdicts.comparison.sides import Recording, Sampled, Side, headings
 from perfanalysis.verdicts.comparison.statistics import (
@@ -97,9 +97,9 @@ class Comparison:
         return self.sides[0].method
 
     @property
-    def marks(self) -> Marks:
-        """What was simulated or emulated anywhere."""
-        return marks_together(side.marks for side in self.sides)
+    def lab(self) -> Lab:
+        """What any of them says of its lab."""
+        return labs_together(side.lab for side in self.sides)
 
     def of(self, word: Word) -> tuple[str, ...]:
         """What has a verdict, as `cell 0: scheduling p99`, with the run's heading behind it when there are several."""

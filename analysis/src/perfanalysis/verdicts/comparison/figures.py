@@ -38,7 +38,7 @@ def change_figure(comparison: Comparison, group: Group, place: int) -> Figure | 
         "line its 95 % interval; one that crosses the line of no change shows none. To the right is more, whether "
         f"that is better or worse. {STATED[comparison.method]}"
     )
-    return Figure(f"changes_{place}", f"Changes: {group.label}", caption, rows, comparison.marks.phrases)
+    return Figure(f"changes_{place}", f"Changes: {group.label}", caption, rows, comparison.lab.phrases)
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def distribution_figure(comparison: Comparison, group: Group, place: int) -> Fig
         return None
     rows = tuple(tuple(charts[at : at + BETWEEN_CHARTS]) for at in range(0, len(charts), BETWEEN_CHARTS))
     caption = "The share of values up to each value: a line further left is lower throughout."
-    return Figure(f"distributions_{place}", f"Distributions: {group.label}", caption, rows, comparison.marks.phrases)
+    return Figure(f"distributions_{place}", f"Distributions: {group.label}", caption, rows, comparison.lab.phrases)
 
 
 def _measures(group: Group) -> list[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from perfanalysis.drawing.wording import value_text
 from perfanalysis.errors import UsageError
 from perfanalysis.files.cache import scratch_folder
-from perfanalysis.files.discovery import Marks, marks_of
+from perfanalysis.files.discovery import Lab, lab_of
 from perfanalysis.files.documents import Document, listing, mapping, text_or_none
 from perfanalysis.results.history.documents import history_document, kpis_of_document
 from perfanalysis.results.history.folder import load, run_named
@@ -69,7 +69,7 @@ class Side:
     recordings: tuple[Recording, ...]
     facts: Mapping[str, Any]
     """Settings, versions and whatever else may tell it from others."""
-    marks: Marks = field(default_factory=Marks)
+    lab: Lab = field(default_factory=Lab)
     notes: tuple[str, ...] = ()
     data_errors: tuple[str, ...] = ()
     """What makes its numbers incomplete: workloads lost, accounts that do not add up, lines that cannot be read."""
@@ -98,7 +98,7 @@ def side_of_run(result: RunAnalysis) -> Side:
         name=result.run.id,
         recordings=tuple(recording_of(analysis, result.run) for analysis in result.analyses),
         facts={**key_settings(result.run), **_without_prefix(mapping(document.get("facts")))},
-        marks=result.marks,
+        lab=result.lab,
         data_errors=data_errors(result),
         keyless=not key_settings(result.run),
         started=text_or_none(document.get("started")),
@@ -153,7 +153,7 @@ def side_of_document(document: Document) -> Side:
         name=str(document.get("run")),
         recordings=tuple(_of_history(each) for each in recordings),
         facts={**shared, **_without_prefix(mapping(document.get("facts")))},
-        marks=marks_of(document),
+        lab=lab_of(document),
         keyless=not any(mapping(each.get("keys")) for each in recordings),
         started=text_or_none(document.get("started")),
         status=str(document.get("status")),
@@ -274,7 +274,7 @@ class Matrix:
             name=f"{self.result.run.id}: {name}",
             recordings=tuple(self._recording(one, (key,), others) for one in alike),
             facts={key: _values(alike[0]).get(key)},
-            marks=self.result.marks,
+            lab=self.result.lab,
             heading=name,
         )
 
@@ -291,7 +291,7 @@ class Matrix:
                     if one.place.cell is not None and one.place.cell.directory == directory
                 ),
                 facts={name: cell.values.get(name) for name in self.varying},
-                marks=self.result.marks,
+                lab=self.result.lab,
                 status=cell.status,
                 heading=f"cell {cell.index}",
             )

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, number, quantity
 from perfanalysis.drawing.wording import value_text
-from perfanalysis.files.discovery import Marks
 from perfanalysis.verdicts.comparison.comparison import Comparison, Group, KpiComparison, PairComparison, StepComparison
 from perfanalysis.verdicts.comparison.pairs import differences_text
 from perfanalysis.verdicts.comparison.statistics import Difference, Word
@@ -215,23 +214,18 @@ def _glances(unit: str, found: Mapping[int, Difference], sides: int) -> list[Cel
 
 def sides_table(comparison: Comparison) -> Table:
     """What is compared: a row a side."""
-    fields = (Field("as"), Field("run", "code"), Field("started"), Field("status"), Field("simulated"))
+    fields = (Field("as"), Field("run", "code"), Field("started"), Field("status"), Field("lab"))
     rows = tuple(
         (
             Cell(heading, "baseline" if place == 0 else ""),
             Cell(side.name),
             _known((side.started or "").replace("T", " ").removesuffix("Z")[:19]),
             _known(side.status),
-            Cell(_not_real(side.marks)),
+            Cell(side.lab.line or "none"),
         )
         for place, (heading, side) in enumerate(zip(comparison.headings, comparison.sides, strict=True))
     )
     return Table("What is compared", fields, rows)
-
-
-def _not_real(marks: Marks) -> str:
-    simulated = ", ".join(marks.simulated) or ("" if marks.emulated else "nothing")
-    return "; ".join(filter(None, (simulated, *Marks(emulated=marks.emulated).phrases)))
 
 
 def _known(text: str) -> Cell:

@@ -19,7 +19,7 @@ from perfanalysis.drawing.matplotlib import Format
 from perfanalysis.drawing.page import Drawn, page_assets, page_environment, write_images
 from perfanalysis.drawing.wording import counted, value_text
 from perfanalysis.errors import UsageError
-from perfanalysis.files.discovery import marks_together
+from perfanalysis.files.discovery import labs_together
 from perfanalysis.files.documents import write_text
 from perfanalysis.files.findings import Finding
 from perfanalysis.results.history.documents import Entry
@@ -115,8 +115,8 @@ def axis_scale(unit: str, values: np.ndarray[tuple[int], np.dtype[np.float64]]) 
 
 
 def phrases_of(recordings: Sequence[RecordingVerdict]) -> tuple[str, ...]:
-    """What was simulated or emulated in any of them, as plots show it."""
-    return marks_together(each.entry.marks for each in recordings).phrases
+    """The labs of all of them, as plots show it."""
+    return labs_together(each.entry.lab for each in recordings).phrases
 
 
 def _level_layers(levels: Sequence[Level]) -> tuple[Layer, ...]:
@@ -259,7 +259,7 @@ def newest(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     found: dict[str, Entry] = {}
     for entry in sorted(entries, key=lambda entry: (entry.started_s, entry.run)):
         if entry.status == "ok" and entry.kpis:
-            found[repr((entry.flow, entry.kind, entry.marks, sorted(entry.keys.items(), key=str)))] = entry
+            found[repr((entry.flow, entry.kind, entry.lab, sorted(entry.keys.items(), key=str)))] = entry
     return tuple(sorted(found.values(), key=lambda entry: (str(entry.flow), entry.recording, entry.run)))
 
 

@@ -79,7 +79,7 @@ def check_names(selection: Selection, entries: Sequence[Entry]) -> None:
 def alike(current: Entry, history: Sequence[Entry], selection: Selection) -> tuple[Entry, ...]:
     """The entries that *current* may be compared with, ordered, without those of its own run.
 
-    Same flow, kind, marks (a simulated run says nothing of a real one) and equal keys; of runs that went well. Entries
+    Same flow, kind, lab (a simulated run says nothing of a real one) and equal keys; of runs that went well. Entries
     after *current* in the order are left out: what came later is no history.
     """
     candidates = [entry for entry in history if entry.run != current.run and not why_not(entry, current, selection)]
@@ -91,9 +91,9 @@ def why_not(entry: Entry, current: Entry, selection: Selection) -> str:
     """Why *current* may not be compared with an entry of another run, by the first reason; empty when it may."""
     if entry.status != "ok":
         return f"{entry.status}, not ok"
-    for word in ("flow", "kind", "marks"):
+    for word in ("flow", "kind", "lab"):
         if getattr(entry, word) != getattr(current, word):
-            return {"marks": "simulated or emulated otherwise"}.get(word, f"of another {word}")
+            return f"of another {word}"
     names = sorted(differing(current.keys, entry.keys, Rule(selection.free)))
     names += [name for name in sorted(selection.same) if entry.value(name) != current.value(name)]
     if names:

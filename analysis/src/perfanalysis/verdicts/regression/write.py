@@ -209,6 +209,6 @@ def _write(
     write_text(paths["xml"], junit_text(regression.run, suites_of(regression)))
     page = write_trends(regression, output, formats)
     part = {name: judged[name] for name in ("exit_code", "reason", "method", "counts")} | {"document": f"{STEM}.json"}
-    facts = {name: document.get(name) for name in ("run", "flow", "simulated", "emulated")}
+    facts = {name: document.get(name) for name in ("run", "flow", "lab")}
     write_verdict(output / VERDICT_FILE, {**facts, "regression": part})
     return Written(paths["json"], paths["md"], paths["xml"], page, findings, regression.error)

@@ -11,8 +11,8 @@ from typing import Literal
 from perfanalysis.drawing.blocks import quantity
 from perfanalysis.drawing.wording import counted
 from perfanalysis.errors import AnalysisError, DataQualityError, HistoryError, ThresholdError
-from perfanalysis.files.discovery import Run
-from perfanalysis.files.documents import Document, listing, read_document, text_or_none
+from perfanalysis.files.discovery import Run, lab_of
+from perfanalysis.files.documents import Document, read_document, text_or_none
 from perfanalysis.verdicts.thresholds.threshold import Threshold, accounting_of, measure_of
 from perfanalysis.workloads.kpis import measured
 from perfanalysis.workloads.labels import labels_of
@@ -139,8 +139,7 @@ def _about(run: Run) -> Document:
     return {
         "run": str(document.get("id") or run.id),
         "flow": text_or_none(document.get("flow")),
-        "simulated": [str(item) for item in listing(document.get("simulated"))],
-        "emulated": [str(item) for item in listing(document.get("emulated"))],
+        "lab": lab_of(document).document(),
     }
 
 

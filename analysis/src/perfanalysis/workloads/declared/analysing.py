@@ -9,7 +9,7 @@ import numpy as np
 
 from perfanalysis.drawing.blocks import Cell, Field, Note, Section, Table, number
 from perfanalysis.files.bounded import content
-from perfanalysis.files.discovery import Marks, Place, marks_of
+from perfanalysis.files.discovery import Lab, Place, lab_of
 from perfanalysis.files.documents import load_json, mapping
 from perfanalysis.files.tables import specs_of
 from perfanalysis.workloads.declared.columns import Columns
@@ -43,7 +43,7 @@ class Analyser:
         return Analysis(
             place=place,
             title=self.declared.title,
-            marks=_marks(place),
+            lab=_lab(place),
             frames={spec.name: getattr(tables, name) for name, spec in specs.items()},
             specs={spec.name: spec for spec in specs.values()},
             kpis=evaluate(self.kpis, columns),
@@ -78,14 +78,14 @@ class Analyser:
         return tuple(section for section in made if section.blocks)
 
 
-def _marks(place: Place) -> Marks:
-    """What the marker says was simulated or emulated, where it is a document of ours."""
+def _lab(place: Place) -> Lab:
+    """What the marker says of the lab, where it is a document of ours."""
     path = place.directory / place.marker
     try:
         small = path.suffix == ".json" and path.stat().st_size <= MOST_MARKER_BYTES
-        return marks_of(mapping(load_json(content(path)))) if small else Marks()
+        return lab_of(mapping(load_json(content(path)))) if small else Lab()
     except (OSError, ValueError):
-        return Marks()
+        return Lab()
 
 
 def _few(texts: list[str]) -> str:

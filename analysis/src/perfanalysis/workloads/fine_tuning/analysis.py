@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from msgspec import structs
 
-from perfanalysis.files.discovery import Place, marks_of
+from perfanalysis.files.discovery import Place, lab_of
 from perfanalysis.files.findings import Finding, Severity
 from perfanalysis.files.source import Source
 from perfanalysis.workloads.fine_tuning.job import KIND, MARKER, job_of
@@ -38,7 +38,7 @@ def analyse(tables: FineTuningTables, place: Place, method: Method) -> Analysis:
     source = Source(place)
     document = source.document(MARKER, KIND)
     measures = measure(tables, job_of(document), method)
-    marks = marks_of(document)
+    lab = lab_of(document)
     frames: dict[str, pd.DataFrame] = {
         SUMMARY.name: summary_table(measures),
         STEPS.name: tables.steps,
@@ -50,12 +50,12 @@ def analyse(tables: FineTuningTables, place: Place, method: Method) -> Analysis:
     return Analysis(
         place=place,
         title="Fine-tuning",
-        marks=marks,
+        lab=lab,
         frames=frames,
         specs=SPECS,
         kpis=on_top(evaluate(KPIS, measures), benchmark=benchmark),
         samples=_samples(measures),
-        make_sections=partial(sections, measures, marks.phrases),
+        make_sections=partial(sections, measures, lab.phrases),
         findings=(*source.findings, *_findings(measures, place)),
         facts=distinguishing_facts(measures),
         period=measures.job.period,

@@ -15,7 +15,7 @@ import numpy as np
 from perfanalysis.drawing.blocks import Note, Section
 from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, seconds_scale, span
 from perfanalysis.files.cache import load_tables, tables_folder
-from perfanalysis.files.discovery import Marks, Run
+from perfanalysis.files.discovery import Lab, Run
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
 from perfanalysis.workloads.prometheus.reading import RANGES, Quantity, Ranges, labels_of, quantity_of, ranges_of
@@ -188,7 +188,7 @@ def load_ranges(run: Run, output: Path) -> tuple[tuple[Ranges, ...], tuple[Findi
 
 
 def place_metrics(
-    analyses: tuple[Analysis, ...], ranges: tuple[Ranges, ...], marks: Marks
+    analyses: tuple[Analysis, ...], ranges: tuple[Ranges, ...], lab: Lab
 ) -> tuple[tuple[Analysis, ...], Callable[[], tuple[Section, ...]]]:
     """The recordings, with a section more for those that had a window of their own, and what gives the run's sections.
 
@@ -203,7 +203,7 @@ def place_metrics(
         else:
             rest.append(window)
     placed = tuple(_with(analysis, own.get(place, [])) for place, analysis in enumerate(analyses))
-    return placed, lambda: (metrics_section(rest, None, marks.phrases),) if rest else ()
+    return placed, lambda: (metrics_section(rest, None, lab.phrases),) if rest else ()
 
 
 def _ran_in(analysis: Analysis, window: Ranges) -> bool:

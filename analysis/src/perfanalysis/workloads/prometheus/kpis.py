@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 import numpy as np
 
 from perfanalysis.drawing.wording import counted
-from perfanalysis.files.discovery import Marks
+from perfanalysis.files.discovery import Lab
 from perfanalysis.files.documents import listing, mapping, number_or, text_or_none
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
@@ -67,7 +67,7 @@ def _analysis(window: Ranges, method: Method) -> Analysis:
     return Analysis(
         place=window.place,
         title="Metrics",
-        marks=Marks(),
+        lab=Lab(),
         frames={},
         specs={},
         kpis=tuple(kpis),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from perfanalysis.files.discovery import Place, marks_of
+from perfanalysis.files.discovery import Place, lab_of
 from perfanalysis.files.documents import Document, number_or
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
@@ -77,8 +77,8 @@ def analyse(tables: ScaleTestTables, place: Place, method: Method) -> Analysis:
     recording = source.document("recording.json", "recording")
     stated = _accounting(source, recording)
     measures = measure(tables, recording, stated, method)
-    marks = marks_of(recording)
-    phrases = (*marks.phrases, place.part) if place.part else marks.phrases
+    lab = lab_of(recording)
+    phrases = (*lab.phrases, place.part) if place.part else lab.phrases
     frames: dict[str, pd.DataFrame] = {name: getattr(measures, name) for name in SPECS}
     findings = (
         *source.findings,
@@ -89,7 +89,7 @@ def analyse(tables: ScaleTestTables, place: Place, method: Method) -> Analysis:
     return Analysis(
         place=place,
         title="Scale test",
-        marks=marks,
+        lab=lab,
         frames=frames,
         specs=SPECS,
         kpis=kpis,

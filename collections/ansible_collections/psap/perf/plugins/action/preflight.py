@@ -11,6 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.documents import re
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster import lease, rights
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import lab_of
 from ansible_collections.psap.perf.plugins.modules.preflight import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.leases import needs_lease, take_lease
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
@@ -42,12 +43,10 @@ class ActionModule(PerfAction):
                 f"the user of {cluster.server} lacks rights: {'; '.join(denied)}; have them granted by a Role or a "
                 "ClusterRole, or choose settings that need fewer"
             )
-        lab = cluster.lab() or {}
+        lab = lab_of(cluster.lab())
         facts = {
             "cluster": {"uid": cluster.uid(), "version": cluster.version(), "server": cluster.server},
-            "lab": lab.get("name"),
-            "simulated": _names(lab, "simulated"),
-            "emulated": _names(lab, "emulated"),
+            "lab": lab.document() if lab else None,
         }
         taken = take_lease(context, str(context.variables["perf_flow"])) if takes_lease else {}
         return VerbResult(values={"run_facts": facts, "openshift": cluster.is_openshift(), **taken})
@@ -71,7 +70,3 @@ def lacking(server: str, missing: Sequence[tuple[str, str]], *, is_openshift: bo
     openshifts = all(version.partition("/")[0].endswith(".openshift.io") for version, _kind in missing)
     advice = "it is no OpenShift, which this needs" if openshifts and not is_openshift else "install what defines it"
     return f"the cluster at {server} serves no {kinds}; {advice}"
-
-
-def _names(lab: dict[str, str], key: str) -> list[str]:
-    return [name.strip() for name in lab.get(key, "").split(",") if name.strip()]

@@ -8,8 +8,8 @@ module: preflight
 short_description: Check that the cluster is reachable and meets the requirements
 version_added: 0.1.0
 description:
-  - Runs before anything is touched, and keeps in C(run.json) which cluster it is, and what of it is simulated or
-    emulated.
+  - Runs before anything is touched, and keeps in C(run.json) which cluster it is, and what of a lab is real, emulated
+    and simulated.
 author: The psap.perf developers (@openshift-psap)
 options:
   requires:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_json
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import lab_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, query_from
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.result import FILE, Observed, document
@@ -41,14 +42,12 @@ class ActionModule(PerfAction):
             return VerbResult(skipped=f"there is no {args['kind']} {args['name']}, so there is no result")
         pods, main = _pods(cluster, args)
         node = (main or {}).get("spec", {}).get("nodeName")
-        lab = cluster.lab() or {}
         observed = Observed(
             job=job,
             main=main,
             pods=pods,
             gpu_product=_gpu_product(cluster, main, pods),
-            simulated=_words(lab.get("simulated", "")),
-            emulated=_words(lab.get("emulated", "")),
+            lab=lab_of(cluster.lab()),
             interrupted=(context.run_directory / STOP_FILE).exists(),
             lost=lost_pods(cluster, pods, datetime.now(UTC)),
         )
@@ -83,7 +82,3 @@ def _gpu_product(cluster: Cluster, main: Manifest | None, pods: Sequence[Manifes
 def _has_gpus(pod: Manifest) -> bool:
     limits = ((each.get("resources") or {}).get("limits") or {} for each in pod["spec"]["containers"])
     return any(_GPU in each for each in limits)
-
-
-def _words(text: str) -> list[str]:
-    return [word for word in text.split(",") if word]

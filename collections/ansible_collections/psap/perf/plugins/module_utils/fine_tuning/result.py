@@ -8,6 +8,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc
 from ansible_collections.psap.perf.plugins.module_utils.cluster.capturing import LOGS, whole_log_names
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import Lab
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for, stuck_containers
 from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import Verdict, condition
 
@@ -31,8 +32,7 @@ class Observed:
     main: Object | None
     pods: Sequence[Object]
     gpu_product: str | None
-    simulated: Sequence[str]
-    emulated: Sequence[str]
+    lab: Lab | None
     interrupted: bool
     lost: Mapping[str, str] = field(default_factory=dict)
 
@@ -53,8 +53,7 @@ def document(asked: Mapping[str, Any], observed: Observed) -> dict[str, Any]:
         "reason": reason,
         "exit_code": ended.get("exitCode"),
         "logs": [f"{LOGS}/{name}" for _pod, _container, name in whole_log_names(_main_first(observed))],
-        "simulated": list(observed.simulated),
-        "emulated": list(observed.emulated),
+        "lab": observed.lab.document() if observed.lab else None,
     }
 
 

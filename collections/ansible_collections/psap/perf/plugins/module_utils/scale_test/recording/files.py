@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import Lab
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RequestCounts
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Recorder, Scope
@@ -82,8 +83,7 @@ class Recording:
     scopes: Sequence[Scope]
     clock: RunClock
     client: Mapping[str, Any]
-    simulated: tuple[str, ...]
-    emulated: tuple[str, ...]
+    lab: Lab | None
     started_s: float
     synced_s: float | None = None
     ended_s: float | None = None
@@ -111,8 +111,7 @@ class Recording:
             "resources": recorder.resources(),
             "not_watched": recorder.not_watched(),
             "client": {**self.client, "requests": requests.document()},
-            "simulated": list(self.simulated),
-            "emulated": list(self.emulated),
+            "lab": self.lab.document() if self.lab else None,
             "reconnects": sum(count.reconnects for count in counts),
             "relists": sum(count.relists for count in counts),
             "disturbances": dict(sorted(disturbances.items())),

@@ -188,11 +188,12 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
         surroundings = await look_around(client)
         groups = await discover_pod_groups(client) if request.gang else None
         pod_groups = groups.api_version if groups else ""
-        workloads = request.workloads(lab=surroundings.lab, openshift=surroundings.openshift, pod_groups=pod_groups)
+        on_lab = surroundings.lab is not None
+        workloads = request.workloads(lab=on_lab, openshift=surroundings.openshift, pod_groups=pod_groups)
         if groups:
-            check_kinds(workloads.kinds, pod_groups, lab=surroundings.lab)
+            check_kinds(workloads.kinds, pod_groups, lab=on_lab)
         resources = [await discover(client, api_version, kind) for api_version, kind in workloads.kinds]
-        await _have_namespaces(client, request.assortment.namespaces, workloads, lab=surroundings.lab)
+        await _have_namespaces(client, request.assortment.namespaces, workloads, lab=on_lab)
         beside = await discover_beside(client, [resource.kind for resource in resources])
         plan = replace(_session_plan(request, workloads, resources, surroundings), beside=beside)
         made = [*resources, groups] if groups else resources

@@ -119,8 +119,7 @@ class Session:
             plan.scopes,
             self._clock,
             plan.client,
-            surroundings.simulated,
-            surroundings.emulated,
+            surroundings.lab,
             self._clock.now(),
         )
         self._control_plane = self._scraping(client, plan.metrics) if plan.metrics else None

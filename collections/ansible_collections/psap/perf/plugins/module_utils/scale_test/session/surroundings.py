@@ -1,4 +1,4 @@
-"""What kind of cluster this is: simulated or real, OpenShift or not, how many GPUs."""
+"""What kind of cluster this is: a lab or not, OpenShift or not, how many GPUs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import Lab, lab_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import (
     MADE_FOR,
     MANAGED_BY,
@@ -41,10 +42,8 @@ _PAGE = "500"
 class Surroundings:
     """The cluster as far as a submission depends on it."""
 
-    lab: bool
+    lab: Lab | None
     openshift: bool
-    simulated: tuple[str, ...]
-    emulated: tuple[str, ...]
     # where a lab's components show their metrics
     metrics_endpoints: Mapping[str, str] = field(default_factory=dict)
 
@@ -57,13 +56,11 @@ async def look_around(client: ApiClient) -> Surroundings:
     marker = await client.request("GET", _LAB, policy=_FIRST_CONTACT)
     if marker.status == _UNKNOWN_USER:
         raise ClusterError(f"{client.endpoint.server} does not accept our credentials; renew the kubeconfig")
-    data = (marker.document().get("data") or {}) if marker.succeeded else {}
+    data = (marker.document().get("data") or {}) if marker.succeeded else None
     return Surroundings(
-        lab=marker.succeeded,
+        lab=lab_of(data),
         openshift=await client.exists(_OPENSHIFT),
-        simulated=_words(data.get("simulated")),
-        emulated=_words(data.get("emulated")),
-        metrics_endpoints=lab_endpoints(data.get("metrics-endpoints")),
+        metrics_endpoints=lab_endpoints((data or {}).get("metrics-endpoints")),
     )
 
 
@@ -100,10 +97,6 @@ async def _await_service_account(client: ApiClient, namespace: str) -> None:
             return
         await asyncio.sleep(_SERVICE_ACCOUNT_PAUSE_S)
     raise ClusterError(f"namespace {namespace} has no service account yet: does the controller manager run?")
-
-
-def _words(text: str | None) -> tuple[str, ...]:
-    return tuple(word.strip() for word in (text or "").split(",") if word.strip())
 
 
 async def node_gpus(client: ApiClient) -> list[dict[str, Any]] | None:
