@@ -52,6 +52,20 @@ def test_a_job_completes_by_itself(cluster: Cluster) -> None:
     wait_for("the Job complete", lambda: job_condition(cluster, "plain", "Complete"))
 
 
+def test_who_set_which_field_is_recorded_of_what_is_applied_only(cluster: Cluster) -> None:
+    ended = run_job(cluster, "created", {})
+    created = cluster.batch.read_namespaced_job("created", NAMESPACE)
+    assert (created.metadata.managed_fields, ended.metadata.managed_fields) == (None, None)
+    manifest = {"apiVersion": "batch/v1", "kind": "Job", **job("applied", {})}
+    for _ in range(2):
+        # the second time nothing conflicts with the first
+        cluster.batch.patch_namespaced_job(
+            "applied", NAMESPACE, manifest, field_manager="tests", _content_type="application/apply-patch+yaml"
+        )
+    fields = cluster.batch.read_namespaced_job("applied", NAMESPACE).metadata.managed_fields
+    assert [each.operation for each in fields if each.manager == "tests"] == ["Apply"]
+
+
 def test_start_delay_and_duration_are_kept(cluster: Cluster) -> None:
     ended = run_job(cluster, "timed", {"start-delay": "2s", "duration": "3s"})
     scheduled = next(item for item in ended.status.conditions if item.type == "PodScheduled")

@@ -18,7 +18,7 @@ from perflab.processes.state import Lab
 from perflab.profiles import OPENSHIFT, crds
 
 _PYTORCH_CRD = "kubeflow.org_pytorchjobs.yaml"
-_MANIFESTS = ("pod-groups.yaml", "storage.yaml")
+_MANIFESTS = ("pod-groups.yaml", "storage.yaml", "managed-fields.yaml")
 _MARK = "/api/v1/namespaces/kube-system/configmaps"
 
 

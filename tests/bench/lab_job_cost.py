@@ -1,0 +1,195 @@
+"""What completing a one-GPU Job costs the lab's programs, as it is and with one thing changed at a time.
+
+    python tests/bench/lab_job_cost.py [--nodes 1000] [--jobs 300] [--rounds 3] [--try NAME]…
+
+Each try is a second lab beside the one as it is, and both complete the same number of Jobs at the same time: on a
+machine that does other work, too, they have the same neighbours. Printed is the median of the rounds, in milliseconds
+of CPU (user and system) a Job for each program. Without a try only the lab as it is runs. Nothing is asserted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import dataclasses
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from perflab.cluster.api import connect, in_bulk
+from perflab.control_plane import restarting
+from perflab.files import places
+from perflab.processes import state
+from perflab.processes.state import Lab
+
+AS_IT_IS, CHANGED = "bench-cost", "bench-cost-changed"
+TICKS = os.sysconf("SC_CLK_TCK")
+NAMESPACE = "cost"
+JOBS = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
+PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
+EVENTS = f"/api/v1/namespaces/{NAMESPACE}/events"
+BINDINGS = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings"
+APISERVER, CONTROLLERS, SCHEDULER = "kube-apiserver", "kube-controller-manager", "kube-scheduler"
+SHOWN = (APISERVER, CONTROLLERS, "kwok", SCHEDULER, "etcd")
+# the last Job is looked for this often: to look costs the API server, too
+LOOK_S = 2.0
+
+
+@dataclass(frozen=True)
+class Try:
+    """Programs with other flags (None takes one away) and environment, and admission policies that are not bound."""
+
+    flags: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    environment: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    unbound: tuple[str, ...] = ()
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.flags, *self.environment)))
+
+
+TRIES: Mapping[str, Try] = {
+    "nothing changed": Try(),
+    "managed fields of Jobs and pods": Try(unbound=("lab.psap.perf.managed-fields",)),
+    "stacks grow with their use": Try(environment={APISERVER: {"GODEBUG": "adaptivestackstart=1"}}),
+    "garbage of others collected later": Try(
+        environment={name: {"GOGC": "400"} for name in (CONTROLLERS, SCHEDULER, "kwok", "etcd")}
+    ),
+    "no node authorizer": Try(flags={APISERVER: {"--authorization-mode": "RBAC"}}),
+    "etcd commits every second": Try(flags={"etcd": {"--backend-batch-interval": "1s"}}),
+}
+
+
+def cpu_s(lab: Lab) -> dict[str, float]:
+    used = {}
+    for name, identity in lab.pids.items():
+        fields = Path(f"/proc/{identity.pid}/stat").read_text().rpartition(")")[2].split()
+        used[name] = (int(fields[11]) + int(fields[12])) / TICKS
+    return used
+
+
+def job(name: str) -> dict[str, Any]:
+    container = {"name": "main", "image": "none", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
+    pod = {"spec": {"restartPolicy": "Never", "containers": [container]}}
+    metadata = {"name": name}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"backoffLimit": 0, "template": pod}}
+
+
+def perflab(*arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", "perflab", *arguments], check=True, stdout=subprocess.DEVNULL)
+
+
+async def run_jobs(lab: Lab, count: int) -> dict[str, float]:
+    """Milliseconds of CPU a Job of each program until `count` Jobs are complete; all is deleted then."""
+    async with connect(lab.folder, lab.server) as api:
+        await api.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
+        while not await api.exists(f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/default"):
+            await asyncio.sleep(0.1)
+        before, started = cpu_s(lab), time.monotonic()
+        names = [f"job-{number:05d}" for number in range(count)]
+        await in_bulk(names, lambda name: api.create(JOBS, job(name)))
+        while await api.list(f"{JOBS}?fieldSelector=status.successful%3D0&limit=1"):
+            await asyncio.sleep(LOOK_S)
+        seconds = time.monotonic() - started
+        used = {name: 1000 * (now - before[name]) / count for name, now in cpu_s(lab).items()}
+        for path in (PODS, JOBS, EVENTS):
+            await api.delete(path)
+        while await api.list(f"{JOBS}?limit=1"):
+            await asyncio.sleep(LOOK_S)
+    print(f"  {lab.name}: {count / seconds:.1f} Jobs/s, {sum(used.values()):.1f} ms", file=sys.stderr, flush=True)
+    return used
+
+
+def changed_command(command: Sequence[str | Path], flags: Mapping[str, str | None]) -> tuple[str, ...]:
+    kept = [str(part) for part in command if str(part).partition("=")[0] not in flags]
+    return (*kept, *(f"{name}={value}" for name, value in flags.items() if value is not None))
+
+
+def with_try(lab: Lab, one: Try) -> Lab:
+    """The lab with what the try changes."""
+    programs = dict(lab.programs)
+    for name in one.programs:
+        command = changed_command(programs[name].command, one.flags.get(name, {}))
+        environment = {**programs[name].environment, **one.environment.get(name, {})}
+        programs[name] = dataclasses.replace(programs[name], command=command, environment=environment)
+    asyncio.run(bind(lab, one.unbound, bound=False))
+    return restarted(dataclasses.replace(lab, programs=programs), one.programs)
+
+
+def restarted(lab: Lab, names: Sequence[str]) -> Lab:
+    lab.write()
+    for name in names:
+        lab = restarting.restart(lab, name)
+    return lab
+
+
+async def bind(lab: Lab, names: Sequence[str], *, bound: bool) -> None:
+    async with connect(lab.folder, lab.server) as api:
+        for name in names:
+            if bound:
+                await api.create(BINDINGS, {"metadata": {"name": name}, "spec": {"policyName": name}})
+            else:
+                await api.delete(f"{BINDINGS}/{name}")
+
+
+async def side_by_side(labs: Sequence[Lab], count: int) -> list[dict[str, float]]:
+    return await asyncio.gather(*(run_jobs(lab, count) for lab in labs))
+
+
+def row(what: str, rounds: Sequence[Mapping[str, float]]) -> None:
+    of = {name: statistics.median(each[name] for each in rounds) for name in rounds[0]}
+    total = statistics.median(sum(each.values()) for each in rounds)
+    others = sum(value for name, value in of.items() if name not in SHOWN)
+    cells = " | ".join(f"{of[name]:5.1f}" for name in SHOWN)
+    print(f"| {what:<36} | {total:5.1f} | {cells} | {others:5.1f} |", flush=True)
+
+
+def compare(lab: Lab, beside: Lab, name: str, options: argparse.Namespace) -> Lab:
+    """A lab as it is, and one with a try beside it; returns that one, as it is again."""
+    programs = beside.programs
+    beside = with_try(beside, TRIES[name])
+    rounds = measured((lab, beside), options)
+    row("as it is", [each[0] for each in rounds])
+    row(name, [each[1] for each in rounds])
+    asyncio.run(bind(beside, TRIES[name].unbound, bound=True))
+    return restarted(dataclasses.replace(beside, programs=programs), TRIES[name].programs)
+
+
+def measured(labs: Sequence[Lab], options: argparse.Namespace) -> list[list[dict[str, float]]]:
+    asyncio.run(side_by_side(labs, options.warm))
+    return [asyncio.run(side_by_side(labs, options.jobs)) for _ in range(options.rounds)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--nodes", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, default=300)
+    parser.add_argument("--warm", type=int, default=50, help="Jobs before the first round, which are not counted.")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--try", dest="tries", choices=TRIES, action="append", default=[], help="Repeatable.")
+    parser.add_argument("--all", action="store_true", help="All tries.")
+    options = parser.parse_args()
+    chosen = list(TRIES) if options.all else options.tries
+    print("| milliseconds of CPU a Job | all | API server | controllers | KWOK | scheduler | etcd | others |")
+    print("|---|---|---|---|---|---|---|---|")
+    with ExitStack() as stack:
+        labs = []
+        for name in (AS_IT_IS, CHANGED) if chosen else (AS_IT_IS,):
+            stack.callback(perflab, "down", "--name", name)
+            perflab("up", "--name", name, "--nodes", str(options.nodes))
+            labs.append(state.get_running(places.home(), name))
+        if not chosen:
+            row("as it is", [each[0] for each in measured(labs, options)])
+        for name in chosen:
+            labs[1] = compare(labs[0], labs[1], name, options)
+
+
+if __name__ == "__main__":
+    main()
