@@ -14,7 +14,7 @@ from perflab.errors import UsageError
 from perflab.files import places
 from perflab.processes import state
 from perflab.processes.state import DEFAULT_NAME, Options
-from perflab.profiles import KUBERNETES, OFFERED, PRODUCTS, PROFILES
+from perflab.profiles import KUBERNETES, KUEUE, OFFERED, PRODUCTS, PROFILES
 
 _DEFAULTS = Options()
 
@@ -91,6 +91,7 @@ def build(profile: str, products: tuple[str, ...]) -> None:
     help="Emulate the API and the controllers of this product; repeatable.",
 )
 @_WITH
+@click.option("--fair-sharing", is_flag=True, default=None, help="Have Kueue share cohorts by its queues' weights.")
 def up(
     name: str,
     profile: str | None,
@@ -102,6 +103,7 @@ def up(
     audit: bool | None,
     emulate: tuple[str, ...],
     products: tuple[str, ...],
+    fair_sharing: bool | None,
 ) -> None:
     """Create a lab and wait until it is ready.
 
@@ -123,8 +125,11 @@ def up(
         # in one order, whichever was given
         "emulate": tuple(name for name in OFFERED if name in emulate) or None,
         "products": tuple(name for name in PRODUCTS if name in products) or None,
+        "fair_sharing": fair_sharing,
     }
     given = {key: value for key, value in asked.items() if value is not None}
+    if fair_sharing and KUEUE not in products:
+        raise UsageError("--fair-sharing is a setting of Kueue: add --with kueue.")
     if node_template:
         read_template(Path(node_template))
     with state.only_one(home, name, say):

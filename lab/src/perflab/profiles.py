@@ -25,7 +25,7 @@ _PACKAGES: Mapping[str, str] = {
 OFFERED = ("runai",)
 # products whose own controllers a lab can run, in the order in which `--with` lists them, and the ports of each
 KUEUE, RAY = "kueue", "ray"
-PRODUCTS: Mapping[str, tuple[str, ...]] = {KUEUE: (KUEUE, f"{KUEUE}-webhook"), RAY: (RAY,)}
+PRODUCTS: Mapping[str, tuple[str, ...]] = {KUEUE: (KUEUE, f"{KUEUE}-webhook", f"{KUEUE}-metrics"), RAY: (RAY,)}
 # what every lab has
 STANDARD = ("volumes", "trainers")
 # what a lab of each profile has besides

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import urllib.request
 from functools import partial
 from typing import Any
 
@@ -36,9 +39,9 @@ def create(cluster: Cluster, plural: str, kind: str, name: str, spec: dict[str, 
     cluster.custom.create_cluster_custom_object(GROUP, VERSION, plural, body)
 
 
-def make_queue(cluster: Cluster, name: str, flavor: str = "plain", **more: Any) -> None:
+def make_queue(cluster: Cluster, name: str, flavor: str = "plain", quota: int = GPUS, **more: Any) -> None:
     """A ClusterQueue and a LocalQueue of this name."""
-    resources = [{"name": "nvidia.com/gpu", "nominalQuota": GPUS}]
+    resources = [{"name": "nvidia.com/gpu", "nominalQuota": quota}]
     group = {"coveredResources": ["nvidia.com/gpu"], "flavors": [{"name": flavor, "resources": resources}]}
     spec = {
         "namespaceSelector": {},
@@ -168,6 +171,60 @@ def test_queues_of_a_cohort_lend_what_they_do_not_use_and_take_it_back(kueue: Cl
         lambda: is_true(kueue, "large", "Admitted") and not is_true(kueue, "large", "Evicted"),
     )
     delete(kueue, "large", "small")
+
+
+def test_the_pods_of_an_indexed_job_are_admitted_together(kueue: Cluster) -> None:
+    submit(kueue, "before", 2, "1h")
+    wait_for("the one before is admitted", lambda: is_true(kueue, "before", "Admitted"))
+    manifest = job("indexed", {"duration": "1s"})
+    manifest["metadata"]["labels"] = labels("local", None)
+    manifest["spec"] |= {"completionMode": "Indexed", "completions": 3, "parallelism": 3}
+    kueue.batch.create_namespaced_job(NAMESPACE, manifest)
+    # one of its pods more than fits
+    wait_for("it waits whole", lambda: conditions(kueue, "indexed").get("QuotaReserved") == ("False", "Pending"))
+    assert not kueue.core.list_namespaced_pod(NAMESPACE, label_selector="job-name=indexed").items
+    delete(kueue, "before")
+    wait_for("it is finished", lambda: is_true(kueue, "indexed", "Finished"))
+    assert [each["count"] for each in workload_of(kueue, "indexed")["spec"]["podSets"]] == [3]
+    assert kueue.batch.read_namespaced_job("indexed", NAMESPACE).status.completed_indexes == "0-2"
+    delete(kueue, "indexed")
+
+
+def test_what_it_measures_is_read_where_the_lab_says(kueue: Cluster) -> None:
+    submit(kueue, "counted", 1, "1s")
+    wait_for("it is finished", lambda: is_true(kueue, "counted", "Finished"))
+    told = kueue.core.read_namespaced_config_map("perflab", "kube-system").data
+    with urllib.request.urlopen(json.loads(told["metrics-endpoints"])["kueue"]) as answer:
+        page = answer.read().decode()
+    assert re.search(r'^kueue_admitted_workloads_total\{cluster_queue="local"\} [1-9]', page, re.MULTILINE)
+    delete(kueue, "counted")
+
+
+def test_with_fair_sharing_weights_divide_what_a_cohort_lends(labs: Labs) -> None:
+    lab = labs.up("fair", "--nodes", "2", "--with", "kueue", "--fair-sharing")
+    try:
+        cluster = Cluster.of(lab)
+        create(cluster, "resourceflavors", "ResourceFlavor", "plain", {})
+        # what 12 GPUs of a third queue lend: 1 part to the first, 2 parts to the second
+        make_queue(cluster, "owner", quota=12, cohort="all")
+        for name, weight in (("first", 1), ("second", 2)):
+            more: dict[str, Any] = {"fairSharing": {"weight": weight}, "preemption": {"reclaimWithinCohort": "Any"}}
+            make_queue(cluster, name, quota=0, cohort="all", **more)
+
+        def held(queue: str) -> int:
+            status = cluster.custom.get_cluster_custom_object(GROUP, VERSION, "clusterqueues", queue).get("status", {})
+            return int(status.get("admittedWorkloads", 0))
+
+        for number in range(12):
+            submit(cluster, f"first-{number}", 1, "1h", queue="first")
+        wait_for("the first has all while it is alone", lambda: held("first") == 12)
+        for number in range(12):
+            submit(cluster, f"second-{number}", 1, "1h", queue="second")
+        wait_for("one part and two parts", lambda: (held("first"), held("second")) == (4, 8))
+        reasons = [conditions(cluster, f"first-{number}").get("Preempted", ("", ""))[1] for number in range(12)]
+        assert sorted(reasons) == [""] * 4 + ["InCohortFairSharing"] * 8
+    finally:
+        assert labs.run("down", "--name", lab.name).returncode == 0
 
 
 def test_what_kueue_does_not_allow_is_refused_by_its_webhook(kueue: Cluster) -> None:

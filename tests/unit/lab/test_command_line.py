@@ -36,6 +36,7 @@ def test_a_lab_that_is_not_up_is_exit_code_3(command: str, capsys: pytest.Captur
         "up --nodes -1",
         "nonsense",
         "up --node-template nowhere",
+        "up --fair-sharing",
         "step a",
     ],
 )

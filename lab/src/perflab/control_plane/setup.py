@@ -92,13 +92,18 @@ async def mark_cluster(api: Api, lab: Lab) -> None:
         **{word: ",".join(document[word]) for word in ("real", "emulated", "simulated")},
         "versions": json.dumps(lab.versions, sort_keys=True),
         **_prometheus_data(lab),
-        "metrics-endpoints": json.dumps(metrics_endpoints(lab), sort_keys=True),
+        "metrics-endpoints": json.dumps(_all_metrics(lab), sort_keys=True),
     }
     mark = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "perflab"}, "data": data}
     await api.create(_MARK, mark)
     await _let_everybody_read_the_mark(api)
     # when it was there already: `scale` changes the number of nodes
     await api.patch(f"{_MARK}/perflab", {"data": data})
+
+
+def _all_metrics(lab: Lab) -> dict[str, str]:
+    of_products = {name: each.metrics(lab) for name, each in products.of(lab).items() if each.metrics}
+    return {**metrics_endpoints(lab), **of_products}
 
 
 async def _let_everybody_read_the_mark(api: Api) -> None:

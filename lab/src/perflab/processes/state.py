@@ -37,6 +37,7 @@ class Options:
     audit: bool = False
     emulate: tuple[str, ...] = ()
     products: tuple[str, ...] = ()
+    fair_sharing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

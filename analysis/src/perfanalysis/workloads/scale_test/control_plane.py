@@ -157,12 +157,16 @@ HISTOGRAMS = (
     Histogram("scheduling_latency", "scheduler_pod_scheduling_sli_duration_seconds"),
     Histogram("fsync_latency", "etcd_disk_wal_fsync_duration_seconds"),
     Histogram("commit_latency", "etcd_disk_backend_commit_duration_seconds"),
+    Histogram("admission_attempt_latency", "kueue_admission_attempt_duration_seconds", "result"),
+    Histogram("admission_wait", "kueue_admission_wait_time_seconds"),
 )
 COUNTERS = (
     Counter("cpu", "process_cpu_seconds_total", "CPU-seconds", course="cpu", rate="cores"),
     Counter("requests", "apiserver_request_total", "requests", "verb", course="requests", rate="requests/s"),
     Counter("answers", "apiserver_request_total", "requests", "code"),
     Counter("attempts", "scheduler_scheduling_attempt_duration_seconds_count", "attempts", "result"),
+    Counter("admissions", "kueue_admitted_workloads_total", "workloads"),
+    Counter("evictions", "kueue_evicted_workloads_total", "workloads"),
     Counter("preemption_attempts", "scheduler_preemption_attempts_total", "attempts"),
     Counter("preemption_victims", "scheduler_preemption_victims_sum", "pods"),
 )

@@ -20,15 +20,18 @@ def _no_webhooks(_lab: Lab, _binaries: Binaries) -> Iterable[Document]:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """Its CustomResourceDefinitions, its program (with a kubeconfig), and the webhooks that it serves when ready."""
+    """Its CustomResourceDefinitions, its program (with a kubeconfig), the webhooks that it serves when ready, and where
+    its metrics are read.
+    """
 
     definitions: Callable[[Binaries], list[Path]]
     program: Callable[[Lab, Binaries, Path], Program]
     webhooks: Callable[[Lab, Binaries], Iterable[Document]] = _no_webhooks
+    metrics: Callable[[Lab], str] | None = None
 
 
 _PRODUCTS: Mapping[str, Product] = {
-    KUEUE: Product(kueue.definitions, kueue.program, kueue.webhooks),
+    KUEUE: Product(kueue.definitions, kueue.program, kueue.webhooks, kueue.metrics),
     RAY: Product(ray.definitions, ray.program),
 }
 

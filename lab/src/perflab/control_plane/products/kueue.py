@@ -15,7 +15,7 @@ from perflab.processes.program import Program
 from perflab.processes.state import Lab
 from perflab.profiles import KUEUE
 
-WEBHOOK_PORT = f"{KUEUE}-webhook"
+WEBHOOK_PORT, METRICS_PORT = f"{KUEUE}-webhook", f"{KUEUE}-metrics"
 # kinds of jobs whose API is there, by the names that Kueue's configuration gives them
 _FRAMEWORKS = ("batch/job", "kubeflow.org/pytorchjob", "ray.io/rayjob", "ray.io/raycluster")
 # a webhook of another kind of jobs would ask a path that Kueue does not serve then, and refuse every object of it
@@ -45,13 +45,18 @@ def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
     return Program(KUEUE, command, f"http://{LOOPBACK}:{lab.ports[KUEUE]}/readyz")
 
 
+def metrics(lab: Lab) -> str:
+    """The URL of its metrics."""
+    return f"http://{LOOPBACK}:{lab.ports[METRICS_PORT]}/metrics"
+
+
 def _write_configuration(lab: Lab) -> Path:
     kinds = ("Job.batch", "PyTorchJob.kubeflow.org", "Workload.kueue.x-k8s.io")
     document = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta1",
         "kind": "Configuration",
         "health": {"healthProbeBindAddress": f"{LOOPBACK}:{lab.ports[KUEUE]}"},
-        "metrics": {"bindAddress": "0"},
+        "metrics": {"bindAddress": f"{LOOPBACK}:{lab.ports[METRICS_PORT]}"},
         "webhook": {
             "host": LOOPBACK,
             "port": lab.ports[WEBHOOK_PORT],
@@ -62,6 +67,7 @@ def _write_configuration(lab: Lab) -> Path:
         "clientConnection": {"qps": 5000, "burst": 10000},
         "controller": {"groupKindConcurrency": dict.fromkeys(kinds, _WORKERS)},
         "integrations": {"frameworks": list(_FRAMEWORKS)},
+        "fairSharing": {"enable": lab.options.fair_sharing},
     }
     path = lab.folder / "kueue.json"
     documents.write_json(path, document)

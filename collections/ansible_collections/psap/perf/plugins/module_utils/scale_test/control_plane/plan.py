@@ -12,6 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.en
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.selection import (
     APISERVER,
     COMPONENTS,
+    OPTIONAL,
 )
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -44,7 +45,8 @@ class MetricsPlan:
 
     def unknown(self) -> list[str]:
         """The components for which there is no URL."""
-        return [component for component in COMPONENTS if component not in self.endpoints and component != APISERVER]
+        known = {APISERVER, *OPTIONAL, *self.endpoints}
+        return [component for component in COMPONENTS if component not in known]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,10 @@ APISERVER = "kube-apiserver"
 SCHEDULER = "kube-scheduler"
 CONTROLLERS = "kube-controller-manager"
 ETCD = "etcd"
-COMPONENTS = (APISERVER, SCHEDULER, CONTROLLERS, ETCD)
+KUEUE = "kueue"
+COMPONENTS = (APISERVER, SCHEDULER, CONTROLLERS, ETCD, KUEUE)
+# what not every cluster has
+OPTIONAL = (KUEUE,)
 
 COUNTER = "counter"
 GAUGE = "gauge"
@@ -115,6 +118,13 @@ SELECTION: Mapping[str, tuple[Metric, ...]] = MappingProxyType(
             Metric("etcd_disk_wal_fsync_duration_seconds", HISTOGRAM),
             Metric("etcd_disk_backend_commit_duration_seconds", HISTOGRAM),
             Metric("etcd_mvcc_db_total_size_in_bytes", GAUGE),
+        ),
+        KUEUE: (
+            *_PROCESS,
+            Metric("kueue_admission_attempt_duration_seconds", HISTOGRAM, ("result",)),
+            Metric("kueue_admission_wait_time_seconds", HISTOGRAM),
+            Metric("kueue_admitted_workloads_total", COUNTER),
+            Metric("kueue_evicted_workloads_total", COUNTER),
         ),
     }
 )
