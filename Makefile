@@ -82,7 +82,7 @@ fuzz: $(DEV) ## damaged inputs of every kind, 1,000 of them
 	@$(PYTEST) tests/fuzz
 
 programs: $(DEV)
-	@$(ON_PATH) perflab build --profile openshift --with kueue --with ray
+	@$(ON_PATH) perflab build --profile openshift --with kueue --with ray --with kserve
 
 integration: programs ## settings, commands, driver, lab and flows against real processes
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target integration-kubernetes integration-driver integration-openshift

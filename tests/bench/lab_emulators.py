@@ -3,9 +3,10 @@
     python tests/bench/lab_emulators.py [--workloads 300] [--nodes 100] [--quota GPUS] [--kind KIND]
     python tests/bench/lab_emulators.py --start [--nodes 4]
 
-For each kind: how long the workloads take to be created and to end, and the CPU of the lab's programs for each of them;
-plain Jobs for comparison. With --start: how long a lab of each profile takes to be up, three times each, the CPU that
-it needs for that and at rest, and its memory. Run it on a machine that does nothing else.
+For each kind: how long the workloads take to be created and to end (those of KServe, measured where asked for, to be
+ready), and the CPU of the lab's programs for each of them; plain Jobs for comparison. With --start: how long a lab of
+each profile takes to be up, three times each, the CPU that it needs for that and at rest, and its memory. Run it on a
+machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from perflab.control_plane.programs import EMULATORS
 from perflab.files import places
 from perflab.processes import state
 from perflab.processes.state import Lab
-from perflab.profiles import KUEUE, OFFERED, PROFILES
+from perflab.profiles import KSERVE, KUEUE, OFFERED, PROFILES
 
 NAME = "bench-emulators"
 REST_S = 20.0
@@ -35,6 +36,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 RUNAI = f"/apis/run.ai/v2alpha1/namespaces/{NAMESPACE}"
 JOBS = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
 QUEUES = "/apis/kueue.x-k8s.io/v1beta1"
+KSERVE_API = "/apis/serving.kserve.io"
 GPU_LIMITS = {"cpu": "100m", "nvidia.com/gpu": "1"}
 
 Document = dict[str, Any]
@@ -103,11 +105,41 @@ def workload_ended(document: Document) -> bool:
     return bool(document.get("status", {}).get("phase") == "Completed")
 
 
-KINDS: dict[str, tuple[str, Callable[[str], Document], Callable[[Document], bool]]] = {
+def inference_service(name: str) -> Document:
+    model = {"modelFormat": {"name": "bench"}, "resources": {"limits": GPU_LIMITS}}
+    return {
+        "apiVersion": "serving.kserve.io/v1beta1",
+        "kind": "InferenceService",
+        "metadata": {"name": name},
+        "spec": {"predictor": {"model": model}},
+    }
+
+
+def llm(name: str) -> Document:
+    return {
+        "apiVersion": "serving.kserve.io/v1alpha2",
+        "kind": "LLMInferenceService",
+        "metadata": {"name": name},
+        "spec": {"model": {"uri": "hf://lab/model", "name": "model"}, "replicas": 1},
+    }
+
+
+def is_ready(document: Document) -> bool:
+    conditions = document.get("status", {}).get("conditions") or []
+    return any(item["type"] == "Ready" and item["status"] == "True" for item in conditions)
+
+
+Kind = tuple[str, Callable[[str], Document], Callable[[Document], bool]]
+KINDS: dict[str, Kind] = {
     "Job": (JOBS, job, job_ended),
     "Job in a Kueue queue": (JOBS, queued_job, job_ended),
     "TrainingWorkload": (f"{RUNAI}/trainingworkloads", training, workload_ended),
     "DistributedWorkload (2 pods)": (f"{RUNAI}/distributedworkloads", distributed, workload_ended),
+}
+# only where asked for
+SERVED: dict[str, Kind] = {
+    "InferenceService": (f"{KSERVE_API}/v1beta1/namespaces/{NAMESPACE}/inferenceservices", inference_service, is_ready),
+    "LLMInferenceService": (f"{KSERVE_API}/v1alpha2/namespaces/{NAMESPACE}/llminferenceservices", llm, is_ready),
 }
 
 
@@ -136,8 +168,21 @@ async def prepare(api: Api, gpus: int) -> None:
     await api.create(f"{QUEUES}/namespaces/{NAMESPACE}/localqueues", local)
 
 
+async def prepare_serving(api: Api) -> None:
+    runtime = {
+        "apiVersion": "serving.kserve.io/v1alpha1",
+        "kind": "ServingRuntime",
+        "metadata": {"name": "bench"},
+        "spec": {
+            "supportedModelFormats": [{"name": "bench", "autoSelect": True}],
+            "containers": [{"name": "kserve-container", "image": "none"}],
+        },
+    }
+    await api.create(f"{KSERVE_API}/v1alpha1/namespaces/{NAMESPACE}/servingruntimes", runtime)
+
+
 async def measure(api: Api, lab: Lab, what: str, count: int) -> None:
-    path, make, ended = KINDS[what]
+    path, make, ended = {**KINDS, **SERVED}[what]
     prefix = f"{what.split()[0].lower()}-{time.monotonic_ns() % 10**6}"
     before, started = cpu_s(lab), time.monotonic()
     await in_bulk(list(range(count)), lambda number: api.create(path, make(f"{prefix}-{number:05d}")))
@@ -150,13 +195,15 @@ async def measure(api: Api, lab: Lab, what: str, count: int) -> None:
     for name, seconds in sorted(used.items(), key=lambda item: -item[1]):
         print(f"  {name:<26} {1000 * seconds / count:6.1f} ms CPU each, {seconds / ended_s:5.0%} of a core")
     print(f"  {'together':<26} {1000 * sum(used.values()) / count:6.1f} ms CPU each", flush=True)
-    for name in (EMULATORS, KUEUE):
+    for name in (EMULATORS, *lab.options.products):
         print(f"  {name:<26} {resident_mb(lab)[name]:6.0f} MB resident", flush=True)
 
 
 async def run(lab: Lab, count: int, gpus: int, kinds: list[str]) -> None:
     async with connect(lab.folder, lab.server) as api:
         await prepare(api, gpus)
+        if KSERVE in lab.options.products:
+            await prepare_serving(api)
         # Kueue must have heard of the queue before the first Job
         await asyncio.sleep(1)
         for what in kinds:
@@ -198,19 +245,23 @@ def main() -> None:
     parser.add_argument("--workloads", type=int, default=300)
     parser.add_argument("--nodes", type=int, default=100)
     parser.add_argument("--quota", type=int, help="GPUs of the Kueue queue. [default: all]")
-    parser.add_argument("--kind", choices=KINDS, action="append", help="Only this kind; can be given several times.")
+    parser.add_argument(
+        "--kind", choices=[*KINDS, *SERVED], action="append", help="Only this kind; can be given several times."
+    )
     parser.add_argument("--start", action="store_true", help="Measure the start of a lab of each profile instead.")
     options = parser.parse_args()
     if options.start:
         measure_starts(options.nodes)
         return
+    kinds = options.kind or list(KINDS)
     emulate = [word for name in OFFERED for word in ("--emulate", name)] + ["--with", KUEUE]
+    emulate += ["--with", KSERVE] if any(each in SERVED for each in kinds) else []
     started = time.monotonic()
     perflab("up", "--name", NAME, "--nodes", str(options.nodes), *emulate)
-    print(f"up with {', '.join(OFFERED)}, {KUEUE} and {options.nodes} nodes: {time.monotonic() - started:.1f} s")
+    print(f"up with {' '.join(emulate)} and {options.nodes} nodes: {time.monotonic() - started:.1f} s")
     try:
         lab = state.get_running(places.home(), NAME)
-        asyncio.run(run(lab, options.workloads, options.quota or 8 * options.nodes, options.kind or list(KINDS)))
+        asyncio.run(run(lab, options.workloads, options.quota or 8 * options.nodes, kinds))
     finally:
         perflab("down", "--name", NAME)
 

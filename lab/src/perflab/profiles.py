@@ -24,8 +24,12 @@ _PACKAGES: Mapping[str, str] = {
 # in the order in which `--emulate` lists them
 OFFERED = ("runai",)
 # products whose own controllers a lab can run, in the order in which `--with` lists them, and the ports of each
-KUEUE, RAY = "kueue", "ray"
-PRODUCTS: Mapping[str, tuple[str, ...]] = {KUEUE: (KUEUE, f"{KUEUE}-webhook", f"{KUEUE}-metrics"), RAY: (RAY,)}
+KUEUE, RAY, KSERVE = "kueue", "ray", "kserve"
+PRODUCTS: Mapping[str, tuple[str, ...]] = {
+    KUEUE: (KUEUE, f"{KUEUE}-webhook", f"{KUEUE}-metrics"),
+    RAY: (RAY,),
+    KSERVE: (KSERVE, f"{KSERVE}-webhook"),
+}
 # what every lab has
 STANDARD = ("volumes", "trainers")
 # what a lab of each profile has besides

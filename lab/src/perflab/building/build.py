@@ -140,8 +140,8 @@ def _build_component(go: Go, component: Component, partial: Path, say: Say) -> N
         lambda progress: say(f"building {names} … {time.monotonic() - started:.0f} s{progress}"),
         component.tags,
     )
-    for upstream, name in component.copies:
-        shutil.copytree(go.module_folder(work, component.module) / upstream, partial / name)
+    for module, folder, name in component.all_copies:
+        shutil.copytree(go.module_folder(work, module) / folder, partial / name)
         _make_writable(partial / name)
     say(f"{names} {component.version} built in {time.monotonic() - started:.0f} s")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from perflab.profiles import KUEUE, OPENSHIFT, RAY
+from perflab.profiles import KSERVE, KUEUE, OPENSHIFT, RAY
 
 MODULES = Path(__file__).parent / "gomodules"
 
@@ -21,7 +21,8 @@ class Component:
     """One Go module folder of the package and the programs built from it.
 
     `programs` pairs the file name of a binary with its Go package; `copies` pairs a folder of the
-    upstream module with the name it gets beside the binaries (CRDs that the lab applies); `tags` are build tags.
+    upstream module with the name it gets beside the binaries (CRDs that the lab applies), `further_copies` the
+    same of another module, which is named first; `tags` are build tags.
     """
 
     name: str
@@ -30,6 +31,12 @@ class Component:
     link_values: tuple[tuple[str, str], ...] = ()
     copies: tuple[tuple[str, str], ...] = ()
     tags: str = ""
+    further_copies: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def all_copies(self) -> tuple[tuple[str, str, str], ...]:
+        """Module, folder in it, and the name that it gets, of everything that is copied."""
+        return (*((self.module, folder, name) for folder, name in self.copies), *self.further_copies)
 
     @property
     def folder(self) -> Path:
@@ -121,6 +128,19 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
             copies=(("config/crd/bases", "kuberay-crds"),),
         ),
     ),
+    KSERVE: (
+        Component(
+            "kserve",
+            "github.com/kserve/kserve",
+            (("kserve", "."),),
+            copies=(("config", "kserve"),),
+            # the kinds of what models are reached by, and of groups of pods
+            further_copies=(
+                ("sigs.k8s.io/gateway-api", "config/crd/standard", "gateway-crds"),
+                ("sigs.k8s.io/lws", "config/crd/bases", "lws-crds"),
+            ),
+        ),
+    ),
 }
 
 PROGRAMS: tuple[str, ...] = tuple(program for part in COMPONENTS for program, _ in part.programs)
@@ -142,6 +162,7 @@ def lock_hash(components: Sequence[Component] = COMPONENTS, machine: str = platf
     digest = hashlib.sha256(machine.encode())
     for component in components:
         digest.update(f"{component.programs} {component.linker_flags()} {component.copies}{component.tags}".encode())
+        digest.update("".join(" ".join(each) for each in component.further_copies).encode())
         for path in component.sources():
             digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

@@ -18,6 +18,7 @@ from perflab.errors import ClusterError
 CONNECTIONS = 32
 CONFLICT = 409
 NOT_FOUND = 404
+_TIMEOUT = 504
 _CONNECT_TIMEOUT_S = 10.0
 
 Document = dict[str, Any]
@@ -36,13 +37,21 @@ class Api:
         """Read an object or a list."""
         return await self._request("GET", path, None, ())
 
+    async def get_present(self, path: str) -> Document | None:
+        """Read what may not be there; None when it is not."""
+        found = await self._request("GET", path, None, (NOT_FOUND,))
+        return None if found.get("code") == NOT_FOUND else found
+
     async def list(self, path: str) -> list[Document]:
         """Read the objects of a list."""
         return (await self.get(path))["items"] or []
 
     async def create(self, path: str, body: Document) -> Document | None:
         """Create an object and return it; None when one of that name is there already, which is left as it is."""
-        created = await self._request("POST", path, body, (CONFLICT,))
+        created = await self._request("POST", path, body, (CONFLICT, _TIMEOUT))
+        if created.get("code") == _TIMEOUT:
+            # a busy machine: what was too slow for the server itself may be there by now
+            created = await self._request("POST", path, body, (CONFLICT,))
         return None if created.get("code") == CONFLICT else created
 
     async def patch(self, path: str, body: Document) -> Document:
@@ -61,7 +70,7 @@ class Api:
 
     async def exists(self, path: str) -> bool:
         """True when the object is there."""
-        return (await self._request("GET", path, None, (NOT_FOUND,))).get("code") != NOT_FOUND
+        return await self.get_present(path) is not None
 
     async def watch(self, path: str) -> AsyncIterator[Document]:
         """The events of a watch, until the server ends it; raises ClusterError when the connection breaks."""
@@ -89,8 +98,11 @@ class Api:
                 text = await answer.text()
         except (aiohttp.ClientError, TimeoutError) as error:
             raise ClusterError(f"the lab's API server does not answer at {self._server}: {error}") from error
-        if not answer.ok and answer.status not in accepted:
-            raise ClusterError(f"{method} {path}: the API server answers {answer.status}: {text[:500]}")
+        if not answer.ok:
+            if answer.status not in accepted:
+                raise ClusterError(f"{method} {path}: the API server answers {answer.status}: {text[:500]}")
+            # where there is no such kind it answers with a text
+            return {"code": answer.status}
         document: Document = json.loads(text)
         return document
 

@@ -11,9 +11,14 @@ from perflab.cluster.api import Api, Document
 from perflab.processes.launch import wait_until
 from perflab.processes.state import Lab
 
-_CRD = "CustomResourceDefinition"
+_CRD, _NAMESPACE = "CustomResourceDefinition", "Namespace"
 # the kinds of the lab's own manifests, which need no discovery
 _PATHS = {
+    _NAMESPACE: "/api/v1/namespaces",
+    "ConfigMap": "/api/v1/namespaces/{namespace}/configmaps",
+    "Gateway": "/apis/gateway.networking.k8s.io/v1/namespaces/{namespace}/gateways",
+    "GatewayClass": "/apis/gateway.networking.k8s.io/v1/gatewayclasses",
+    "LLMInferenceServiceConfig": "/apis/serving.kserve.io/v1alpha2/namespaces/{namespace}/llminferenceserviceconfigs",
     _CRD: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
     "MutatingAdmissionPolicy": "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies",
     "MutatingAdmissionPolicyBinding": "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings",
@@ -30,19 +35,35 @@ def read_documents(path: Path) -> list[Document]:
 
 async def install(api: Api, lab: Lab, documents: list[Document]) -> None:
     """Create the objects; return when every kind that they define is established."""
-    await asyncio.gather(*(api.create(_PATHS[document["kind"]], document) for document in documents))
-    names = [document["metadata"]["name"] for document in documents if document["kind"] == _CRD]
+    kinds = [document for document in documents if document["kind"] == _CRD]
+    # one by one: on a busy machine the API server takes longer for two large ones at once than it allows itself
+    for kind in kinds:
+        await api.create(_path(kind), kind)
+    spaces = [document for document in documents if document["kind"] == _NAMESPACE]
+    for part in (spaces, [document for document in documents if document["kind"] not in (_CRD, _NAMESPACE)]):
+        await asyncio.gather(*(api.create(_path(document), document) for document in part))
+    if kinds:
+        names = ", ".join(document["metadata"]["name"] for document in kinds)
+        await wait_until(lab, f"{names} served", lambda: _served(api, kinds))
 
-    async def established() -> bool:
-        return all([_established(await api.get(f"{_PATHS[_CRD]}/{name}")) for name in names])
 
-    if names:
-        await wait_until(lab, f"{', '.join(names)} established", established)
+async def _served(api: Api, definitions: list[Document]) -> bool:
+    """Whether clients find all these kinds. The definitions themselves may be large: they are not read again."""
+    wanted: dict[str, set[str]] = {}
+    for each in definitions:
+        spec = each["spec"]
+        version = next(version["name"] for version in spec["versions"] if version["storage"])
+        wanted.setdefault(f"/apis/{spec['group']}/{version}", set()).add(spec["names"]["plural"])
+    return all([plurals <= await _listed(api, path) for path, plurals in wanted.items()])
 
 
-def _established(crd: Document) -> bool:
-    conditions = crd.get("status", {}).get("conditions") or []
-    return any(item["type"] == "Established" and item["status"] == "True" for item in conditions)
+async def _listed(api: Api, path: str) -> set[str]:
+    found = await api.get_present(path)
+    return {each["name"] for each in found["resources"]} if found else set()
+
+
+def _path(document: Document) -> str:
+    return _PATHS[document["kind"]].format(namespace=document["metadata"].get("namespace", ""))
 
 
 # CRDs are long: libyaml's loader reads them ten times as fast

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import shutil
 
@@ -12,8 +11,8 @@ from perflab.cluster.installing import install, read_documents
 from perflab.control_plane import products, prometheus
 from perflab.control_plane.certificates import Authority
 from perflab.control_plane.programs import MANIFESTS, metrics_endpoints
+from perflab.control_plane.webhooks import client_config
 from perflab.processes.launch import wait_until
-from perflab.processes.ports import LOOPBACK
 from perflab.processes.state import Lab
 from perflab.profiles import OPENSHIFT, crds
 
@@ -30,9 +29,11 @@ async def install_kinds(api: Api, lab: Lab, binaries: Binaries) -> None:
     pytorch = binaries.manifests("training-operator-crds") / _PYTORCH_CRD
     emulated = [crds(name) for name in lab.emulators]
     files = [pytorch, *(MANIFESTS / name for name in _MANIFESTS), *(path for path in emulated if path.exists())]
-    for product in products.of(lab).values():
-        files += product.definitions(binaries)
-    await install(api, lab, [document for path in files for document in read_documents(path)])
+    kinds = [document for path in files for document in read_documents(path)]
+    ran = products.of(lab).values()
+    await install(api, lab, [*kinds, *(document for each in ran for document in each.definitions(lab, binaries))])
+    for product in ran:
+        await install(api, lab, list(product.objects(lab, binaries)))
 
 
 def issue_webhook_certificate(authority: Authority, lab: Lab) -> None:
@@ -53,8 +54,6 @@ async def install_webhooks(api: Api, lab: Lab, binaries: Binaries) -> None:
 
 def _of_training_operator(lab: Lab) -> Document:
     """It is asked about each new or changed PyTorchJob."""
-    bundle = base64.b64encode((lab.folder / "pki" / "ca.crt").read_bytes()).decode()
-    port = lab.ports["training-operator-webhook"]
     rule = {
         "apiGroups": ["kubeflow.org"],
         "apiVersions": ["v1"],
@@ -67,10 +66,7 @@ def _of_training_operator(lab: Lab) -> Document:
         "sideEffects": "None",
         "failurePolicy": "Fail",
         "rules": [rule],
-        "clientConfig": {
-            "url": f"https://{LOOPBACK}:{port}/validate-kubeflow-org-v1-pytorchjob",
-            "caBundle": bundle,
-        },
+        "clientConfig": client_config(lab, "training-operator-webhook", "/validate-kubeflow-org-v1-pytorchjob"),
     }
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",

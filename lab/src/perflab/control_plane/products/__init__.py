@@ -8,13 +8,13 @@ from pathlib import Path
 
 from perflab.building.build import Binaries
 from perflab.cluster.api import Document
-from perflab.control_plane.products import kueue, ray
+from perflab.control_plane.products import kserve, kueue, ray
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
-from perflab.profiles import KUEUE, RAY
+from perflab.profiles import KSERVE, KUEUE, RAY
 
 
-def _no_webhooks(_lab: Lab, _binaries: Binaries) -> Iterable[Document]:
+def _nothing(_lab: Lab, _binaries: Binaries) -> Iterable[Document]:
     return ()
 
 
@@ -22,17 +22,21 @@ def _no_webhooks(_lab: Lab, _binaries: Binaries) -> Iterable[Document]:
 class Product:
     """Its CustomResourceDefinitions, its program (with a kubeconfig), the webhooks that it serves when ready, and where
     its metrics are read.
+
+    `objects` are those without which the program does not start; they may be of the kinds that it defines.
     """
 
-    definitions: Callable[[Binaries], list[Path]]
+    definitions: Callable[[Lab, Binaries], Iterable[Document]]
     program: Callable[[Lab, Binaries, Path], Program]
-    webhooks: Callable[[Lab, Binaries], Iterable[Document]] = _no_webhooks
+    objects: Callable[[Lab, Binaries], Iterable[Document]] = _nothing
+    webhooks: Callable[[Lab, Binaries], Iterable[Document]] = _nothing
     metrics: Callable[[Lab], str] | None = None
 
 
 _PRODUCTS: Mapping[str, Product] = {
-    KUEUE: Product(kueue.definitions, kueue.program, kueue.webhooks, kueue.metrics),
+    KUEUE: Product(kueue.definitions, kueue.program, webhooks=kueue.webhooks, metrics=kueue.metrics),
     RAY: Product(ray.definitions, ray.program),
+    KSERVE: Product(kserve.definitions, kserve.program, kserve.objects, kserve.webhooks),
 }
 
 

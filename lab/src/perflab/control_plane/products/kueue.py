@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from pathlib import Path
 
 from perflab.building.build import Binaries
 from perflab.cluster.api import Document
 from perflab.cluster.installing import read_documents
+from perflab.control_plane.webhooks import webhooks_at
 from perflab.files import documents
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
@@ -27,9 +27,10 @@ _WEBHOOKS = "kueue-webhooks/manifests.yaml"
 _WORKERS = 5
 
 
-def definitions(binaries: Binaries) -> list[Path]:
-    """The files of its CustomResourceDefinitions."""
-    return sorted(binaries.manifests("kueue-crds").glob("*.yaml"))
+def definitions(_lab: Lab, binaries: Binaries) -> Iterator[Document]:
+    """Its CustomResourceDefinitions."""
+    for path in sorted(binaries.manifests("kueue-crds").glob("*.yaml")):
+        yield from read_documents(path)
 
 
 def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
@@ -76,16 +77,10 @@ def _write_configuration(lab: Lab) -> Path:
 
 def webhooks(lab: Lab, binaries: Binaries) -> Iterator[Document]:
     """Its webhook configurations, as upstream has them but for where it is reached."""
-    bundle = base64.b64encode((lab.folder / "pki" / "ca.crt").read_bytes()).decode()
-    address = f"https://{LOOPBACK}:{lab.ports[WEBHOOK_PORT]}"
     for configuration in read_documents(binaries.manifests(_WEBHOOKS)):
         metadata = {**configuration["metadata"], "name": f"kueue-{configuration['metadata']['name']}"}
         used = [each for each in configuration["webhooks"] if _of(each) in _WEBHOOKS_OF]
-        reached = [
-            {**each, "clientConfig": {"url": address + each["clientConfig"]["service"]["path"], "caBundle": bundle}}
-            for each in used
-        ]
-        yield {**configuration, "metadata": metadata, "webhooks": reached}
+        yield {**configuration, "metadata": metadata, "webhooks": webhooks_at(lab, WEBHOOK_PORT, used)}
 
 
 def _of(webhook: Document) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from perflab.building.build import Binaries
+from perflab.cluster.api import Document
+from perflab.cluster.installing import read_documents
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
@@ -14,9 +17,10 @@ from perflab.profiles import RAY
 _KINDS = ("ray.io_rayclusters.yaml", "ray.io_rayjobs.yaml")
 
 
-def definitions(binaries: Binaries) -> list[Path]:
-    """The files of its CustomResourceDefinitions."""
-    return [binaries.manifests("kuberay-crds") / name for name in _KINDS]
+def definitions(_lab: Lab, binaries: Binaries) -> Iterator[Document]:
+    """Its CustomResourceDefinitions."""
+    for name in _KINDS:
+        yield from read_documents(binaries.manifests("kuberay-crds") / name)
 
 
 def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:

@@ -1,0 +1,119 @@
+"""KServe itself in a lab: its program, the kinds that it serves and those that it wants, its settings, its webhooks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from perflab.building.build import Binaries
+from perflab.cluster.api import Document
+from perflab.cluster.installing import read_documents
+from perflab.control_plane.webhooks import client_config, webhooks_at
+from perflab.processes.ports import LOOPBACK
+from perflab.processes.program import Program
+from perflab.processes.state import Lab
+from perflab.profiles import KSERVE
+
+NAMESPACE = "kserve"
+WEBHOOK_PORT = f"{KSERVE}-webhook"
+# by folder in upstream's config/crd/full, the largest first, while the API server has nothing else to do; the deletion
+# of an InferenceService asks for its trained models
+_KINDS: Mapping[str, tuple[str, ...]] = {
+    "llmisvc": ("llminferenceservices", "llminferenceserviceconfigs"),
+    "": ("inferenceservices", "clusterservingruntimes", "servingruntimes", "trainedmodels"),
+    "clusterstoragecontainer": ("clusterstoragecontainers",),
+}
+# Kinds whose schema is left out. It is that of an LLMInferenceService, or of pods, once more: 8 s of the API server's
+# CPU and 0.7 GB. KServe's webhook checks the one; of the other no controller runs.
+_OPEN = ("llminferenceserviceconfigs.serving.kserve.io", "leaderworkersets.leaderworkerset.x-k8s.io")
+_GATEWAY_KINDS = ("gatewayclasses", "gateways", "httproutes")
+_CONTROLLER = "lab.psap.perf/gateway"
+_WEBHOOKS = ("webhook/manifests.yaml", "webhook/llmisvc/manifests.yaml")
+# a webhook of what the program does not serve would refuse every object of it
+_LEFT_OUT = ("inferencegraph", "trainedmodel")
+# upstream's defaults are for Knative and Istio, which the lab does not have
+_SETTINGS: Mapping[str, Document] = {
+    "deploy": {"defaultDeploymentMode": "Standard"},
+    "ingress": {"disableIstioVirtualHost": True},
+}
+
+
+def definitions(lab: Lab, binaries: Binaries) -> Iterator[Document]:
+    """Its CustomResourceDefinitions, and those of what a model is reached by."""
+    crds = binaries.manifests(KSERVE) / "crd" / "full"
+    for folder, kinds in _KINDS.items():
+        for kind in kinds:
+            for document in read_documents(crds / folder / f"serving.kserve.io_{kind}.yaml"):
+                yield _converted(lab, _opened(document))
+    yield from read_documents(binaries.manifests(KSERVE) / "llmisvc" / "gateway-inference-extension.yaml")
+    for kind in _GATEWAY_KINDS:
+        yield from read_documents(binaries.manifests("gateway-crds") / f"gateway.networking.k8s.io_{kind}.yaml")
+    # KServe reads those of an LLMInferenceService before it knows that it wants none
+    for document in read_documents(binaries.manifests("lws-crds") / "leaderworkerset.x-k8s.io_leaderworkersets.yaml"):
+        yield _opened(document)
+
+
+def _converted(lab: Lab, document: Document) -> Document:
+    """The program converts the objects of a kind that is served in several versions."""
+    if len(document["spec"]["versions"]) == 1:
+        return document
+    webhook = {"clientConfig": client_config(lab, WEBHOOK_PORT, "/convert"), "conversionReviewVersions": ["v1"]}
+    return {**document, "spec": {**document["spec"], "conversion": {"strategy": "Webhook", "webhook": webhook}}}
+
+
+def _opened(document: Document) -> Document:
+    """The definition, without the schema of `spec` and `status` where that costs too much."""
+    if document["metadata"]["name"] not in _OPEN:
+        return document
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": anything, "status": anything}}}
+    versions = [{**each, "schema": schema} for each in document["spec"]["versions"]]
+    return {**document, "spec": {**document["spec"], "versions": versions}}
+
+
+def objects(_lab: Lab, binaries: Binaries) -> Iterator[Document]:
+    """Its namespace, its settings, and what an LLMInferenceService is made of unless it says otherwise."""
+    yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+    [settings] = read_documents(binaries.manifests(KSERVE) / "configmap" / "inferenceservice.yaml")
+    data = {name: text for name, text in settings["data"].items() if name != "_example"}
+    ours = {name: json.dumps({**json.loads(data[name]), **values}, indent=4) for name, values in _SETTINGS.items()}
+    yield {**settings, "data": {**data, **ours}}
+    yield from _gateway(json.loads(data["ingress"])["kserveIngressGateway"])
+    for path in sorted((binaries.manifests(KSERVE) / "llmisvcconfig").glob("config-*.yaml")):
+        for document in read_documents(path):
+            yield {**document, "metadata": {**document["metadata"], "namespace": NAMESPACE}}
+
+
+def _gateway(address: str) -> Iterator[Document]:
+    """The gateway that KServe's settings name, `NAMESPACE/NAME`, of a class that the lab's program accepts."""
+    namespace, name = address.split("/")
+    base = {"apiVersion": "gateway.networking.k8s.io/v1"}
+    yield {**base, "kind": "GatewayClass", "metadata": {"name": "lab"}, "spec": {"controllerName": _CONTROLLER}}
+    listener = {"name": "http", "port": 80, "protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": "All"}}}
+    spec = {"gatewayClassName": "lab", "listeners": [listener]}
+    yield {**base, "kind": "Gateway", "metadata": {"namespace": namespace, "name": name}, "spec": spec}
+
+
+def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
+    """The controllers of InferenceServices and LLMInferenceServices, and their webhooks."""
+    address = f"{LOOPBACK}:{lab.ports[KSERVE]}"
+    command = (
+        binaries.program("kserve"),
+        f"--kubeconfig={kubeconfig}",
+        f"--health-probe-bind-address={address}",
+        f"--webhook-host={LOOPBACK}",
+        f"--webhook-port={lab.ports[WEBHOOK_PORT]}",
+        f"--cert-dir={lab.folder / 'pki' / 'webhook'}",
+        "--kube-api-qps=5000",
+        "--kube-api-burst=10000",
+    )
+    return Program(KSERVE, command, f"http://{address}/readyz")
+
+
+def webhooks(lab: Lab, binaries: Binaries) -> Iterator[Document]:
+    """Its webhook configurations, as upstream has them but for where it is reached."""
+    for name in _WEBHOOKS:
+        for configuration in read_documents(binaries.manifests(KSERVE) / name):
+            if not configuration["metadata"]["name"].startswith(_LEFT_OUT):
+                yield {**configuration, "webhooks": webhooks_at(lab, WEBHOOK_PORT, configuration["webhooks"])}

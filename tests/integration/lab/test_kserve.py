@@ -1,0 +1,194 @@
+"""KServe itself, in a lab: models are served by simulated pods, from their creation to their end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from kubernetes.client import ApiException, AutoscalingV2Api, NetworkingV1Api
+
+from .labs import Cluster, Labs, wait_for
+from .workloads import PREFIX
+
+NAMESPACE = "default"
+GROUP = "serving.kserve.io"
+NAME = "kserve"
+SERVICE, RUNTIME, LLM = "inferenceservices", "servingruntimes", "llminferenceservices"
+VERSIONS = {SERVICE: "v1beta1", RUNTIME: "v1alpha1", LLM: "v1alpha2"}
+KINDS = {SERVICE: "InferenceService", RUNTIME: "ServingRuntime", LLM: "LLMInferenceService"}
+
+
+@pytest.fixture(scope="module")
+def kserve(labs: Labs) -> Iterator[Cluster]:
+    """A lab of 2 nodes of 8 GPUs with KServe, and a runtime for models of the format `vllm`."""
+    cluster = Cluster.of(labs.up(NAME, "--nodes", "2", "--with", "kserve"))
+    create_runtime(cluster, "vllm")
+    yield cluster
+    assert labs.run("down", "--name", NAME).returncode == 0
+
+
+def create(cluster: Cluster, plural: str, name: str, spec: dict[str, Any], **annotations: str) -> None:
+    lab = {PREFIX + key.replace("_", "-"): value for key, value in annotations.items()}
+    body = {
+        "apiVersion": f"{GROUP}/{VERSIONS[plural]}",
+        "kind": KINDS[plural],
+        "metadata": {"name": name, "annotations": lab},
+        "spec": spec,
+    }
+    cluster.custom.create_namespaced_custom_object(GROUP, VERSIONS[plural], NAMESPACE, plural, body)
+
+
+def create_runtime(cluster: Cluster, name: str) -> None:
+    container = {"name": "kserve-container", "image": "quay.io/vllm:1", "args": ["--model=/mnt/models"]}
+    model = {"name": name, "autoSelect": True}
+    create(cluster, RUNTIME, name, {"supportedModelFormats": [model], "containers": [container]})
+
+
+def predictor(model_format: str = "vllm", **more: Any) -> dict[str, Any]:
+    model = {
+        "modelFormat": {"name": model_format},
+        "storageUri": "s3://models/granite",
+        "resources": {"limits": {"nvidia.com/gpu": "1"}},
+    }
+    return {"predictor": {"model": model, **more}}
+
+
+def change(cluster: Cluster, plural: str, name: str, body: dict[str, Any]) -> None:
+    cluster.custom.patch_namespaced_custom_object(GROUP, VERSIONS[plural], NAMESPACE, plural, name, body)
+
+
+def read(cluster: Cluster, plural: str, name: str, version: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = cluster.custom.get_namespaced_custom_object(
+        GROUP, version or VERSIONS[plural], NAMESPACE, plural, name
+    )
+    return found
+
+
+def conditions(cluster: Cluster, plural: str, name: str) -> dict[str, tuple[str, str]]:
+    found = read(cluster, plural, name).get("status", {}).get("conditions", [])
+    return {each["type"]: (each["status"], each.get("reason", "")) for each in found}
+
+
+def is_ready(cluster: Cluster, plural: str, name: str) -> bool:
+    return conditions(cluster, plural, name).get("Ready", ("", ""))[0] == "True"
+
+
+def model_status(cluster: Cluster, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = read(cluster, SERVICE, name).get("status", {}).get("modelStatus", {})
+    return found
+
+
+def deployments(cluster: Cluster) -> list[str]:
+    return [each.metadata.name for each in cluster.apps.list_namespaced_deployment(NAMESPACE).items]
+
+
+def remove(cluster: Cluster, plural: str, name: str) -> None:
+    cluster.custom.delete_namespaced_custom_object(GROUP, VERSIONS[plural], NAMESPACE, plural, name)
+    wait_for(
+        f"nothing is left of {name}",
+        lambda: not deployments(cluster) and not cluster.core.list_namespaced_pod(NAMESPACE).items,
+    )
+
+
+def test_a_model_is_served_by_what_its_runtime_says(kserve: Cluster) -> None:
+    create(kserve, SERVICE, "granite", predictor(minReplicas=2, maxReplicas=4), start_delay="1s")
+    wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "granite"))
+    found = read(kserve, SERVICE, "granite")
+    assert found["metadata"]["finalizers"] == ["inferenceservice.finalizers"]
+    assert found["status"]["url"] == "http://granite-default.example.com"
+    # the first pod serves before Kubernetes' autoscaler asks for the second
+    wait_for("both serve", lambda: model_status(kserve, "granite").get("copies", {}).get("totalCopies") == 2)
+    deployment = kserve.apps.read_namespaced_deployment("granite-predictor", NAMESPACE)
+    [container] = deployment.spec.template.spec.containers
+    assert (container.name, container.image) == ("kserve-container", "quay.io/vllm:1")
+    assert container.resources.limits["nvidia.com/gpu"] == "1"
+    # the webhook of pods was asked
+    pods = kserve.core.list_namespaced_pod(NAMESPACE).items
+    assert [[init.name for init in pod.spec.init_containers] for pod in pods] == [["storage-initializer"]] * 2
+    scaler = AutoscalingV2Api(kserve.core.api_client).read_namespaced_horizontal_pod_autoscaler(
+        "granite-predictor", NAMESPACE
+    )
+    assert (scaler.spec.min_replicas, scaler.spec.max_replicas) == (2, 4)
+    assert kserve.core.read_namespaced_service("granite-predictor", NAMESPACE)
+    [ingress] = NetworkingV1Api(kserve.core.api_client).list_namespaced_ingress(NAMESPACE).items
+    assert "granite-default.example.com" in [rule.host for rule in ingress.spec.rules]
+    remove(kserve, SERVICE, "granite")
+
+
+def test_a_model_without_a_runtime_waits_for_one(kserve: Cluster) -> None:
+    create(kserve, SERVICE, "waits", predictor("onnx"))
+    wait_for("nothing serves it", lambda: model_status(kserve, "waits").get("transitionStatus") == "InvalidSpec")
+    assert model_status(kserve, "waits")["lastFailureInfo"]["reason"] == "NoSupportingRuntime"
+    assert not is_ready(kserve, SERVICE, "waits")
+    assert deployments(kserve) == []
+    create_runtime(kserve, "onnx")
+    wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "waits"))
+    remove(kserve, SERVICE, "waits")
+
+
+def test_a_service_that_cannot_be_is_refused(kserve: Cluster) -> None:
+    with pytest.raises(ApiException, match="MinReplicas"):
+        create(kserve, SERVICE, "wrong", predictor(minReplicas=3, maxReplicas=2))
+
+
+def test_a_model_whose_pod_fails_is_not_ready_until_it_is_changed(kserve: Cluster) -> None:
+    create(kserve, SERVICE, "fails", predictor())
+    wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "fails"))
+    change(kserve, SERVICE, "fails", {"spec": {"predictor": {"model": {"image": "registry.invalid/vllm:2"}}}})
+    wait_for("another pod cannot start", lambda: len(kserve.core.list_namespaced_pod(NAMESPACE).items) == 2)
+    change(kserve, SERVICE, "fails", {"spec": {"predictor": {"model": {"image": "quay.io/vllm:3"}}}})
+
+    def images() -> list[str]:
+        return [pod.spec.containers[0].image for pod in kserve.core.list_namespaced_pod(NAMESPACE).items]
+
+    wait_for("only the newest runs", lambda: images() == ["quay.io/vllm:3"])
+    wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "fails"))
+    remove(kserve, SERVICE, "fails")
+
+
+def test_a_stopped_model_has_no_pods_and_goes_on_when_it_may(kserve: Cluster) -> None:
+    stop = f"{GROUP}/stop"
+    create(kserve, SERVICE, "stops", predictor())
+    wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "stops"))
+    change(kserve, SERVICE, "stops", {"metadata": {"annotations": {stop: "true"}}})
+    wait_for("it has stopped", lambda: conditions(kserve, SERVICE, "stops").get("Stopped", ("", ""))[0] == "True")
+    wait_for("its Deployment is gone", lambda: deployments(kserve) == [])
+    change(kserve, SERVICE, "stops", {"metadata": {"annotations": {stop: "false"}}})
+    wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "stops"))
+    remove(kserve, SERVICE, "stops")
+
+
+def test_a_large_model_is_served_and_read_in_both_versions(kserve: Cluster) -> None:
+    model = {"uri": "hf://ibm-granite/granite-3.1-8b", "name": "granite"}
+    create(kserve, LLM, "large", {"model": model, "replicas": 2})
+    wait_for("it is ready", lambda: is_ready(kserve, LLM, "large"))
+    deployment = kserve.apps.read_namespaced_deployment("large-kserve", NAMESPACE)
+    assert deployment.status.ready_replicas == 2
+    assert kserve.core.read_namespaced_service("large-kserve-workload-svc", NAMESPACE)
+    assert read(kserve, LLM, "large", "v1alpha1")["spec"]["model"] == model
+    remove(kserve, LLM, "large")
+
+
+def test_a_routed_model_is_reached_by_the_labs_gateway(kserve: Cluster) -> None:
+    model = {"uri": "hf://ibm-granite/granite-3.1-8b", "name": "granite"}
+    create(kserve, LLM, "routed", {"model": model, "router": {"route": {}, "gateway": {}, "scheduler": {}}})
+    wait_for("it is ready", lambda: is_ready(kserve, LLM, "routed"))
+    assert read(kserve, LLM, "routed")["status"]["url"].endswith(".example.com/default/routed")
+    assert sorted(deployments(kserve)) == ["routed-kserve", "routed-kserve-router-scheduler"]
+    remove(kserve, LLM, "routed")
+
+
+def test_it_goes_on_after_the_api_server_and_kserve_were_killed(labs: Labs, kserve: Cluster) -> None:
+    create(kserve, SERVICE, "stays", predictor())
+    wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "stays"))
+    assert labs.run("restart", "--name", NAME, "kube-apiserver").returncode == 0
+    assert labs.run("restart", "--name", NAME, "kserve").returncode == 0
+    assert is_ready(kserve, SERVICE, "stays")
+    change(kserve, SERVICE, "stays", {"spec": {"predictor": {"minReplicas": 3}}})
+    wait_for(
+        "there are three",
+        lambda: kserve.apps.read_namespaced_deployment("stays-predictor", NAMESPACE).status.replicas == 3,
+    )
+    assert labs.get(NAME).dead_components() == []
+    remove(kserve, SERVICE, "stays")
