@@ -21,6 +21,7 @@ _PACKAGES: Mapping[str, str] = {
     "rhoai": "operators.rhoai",
     "runai": "queues.runai",
 }
+NAMES = tuple(_PACKAGES)
 # in the order in which `--emulate` lists them
 OFFERED = ("runai",)
 # products whose own controllers a lab can run, in the order in which `--with` lists them, and the ports of each
@@ -49,6 +50,11 @@ def package(name: str) -> str:
     return f"{_ROOM}.{_PACKAGES[name]}"
 
 
+def folder(name: str) -> Path:
+    """The folder of an emulator."""
+    return Path(__file__).parent.joinpath("emulators", *_PACKAGES[name].split("."))
+
+
 def crds(name: str) -> Path:
     """The file of the CustomResourceDefinitions that an emulator serves; it may be absent."""
-    return Path(__file__).parent.joinpath("emulators", *_PACKAGES[name].split("."), "crds.yaml")
+    return folder(name) / "crds.yaml"

@@ -11,6 +11,7 @@ from perflab.cluster.api import Api, connect
 from perflab.control_plane.programs import EMULATORS
 from perflab.emulators.framework import steps
 from perflab.emulators.framework.steps import Declared
+from perflab.emulators.packages import declared
 from perflab.errors import UsageError
 from perflab.processes import launch
 from perflab.processes.ports import LOOPBACK
@@ -21,20 +22,20 @@ _PATH = f"/api/v1/namespaces/{steps.STEPS_NAMESPACE}/configmaps"
 
 def known(lab: Lab) -> dict[str, Declared]:
     """Emulator of the lab → what can be set of it."""
-    return {name: steps.declared(name) for name in lab.emulators}
+    return {name: declared(name) for name in lab.emulators}
 
 
 def check(values: Mapping[str, str], possible: Mapping[str, Declared]) -> None:
     """Raise UsageError when a key is no step (or number) of an emulator, or its value is none; "" takes a key away."""
     for key, value in values.items():
         emulator, _, rest = key.partition(".")
-        declared = possible.get(emulator, Declared())
+        settable = possible.get(emulator, Declared())
         step = rest.partition(".")[0]
-        if step not in declared.steps and rest not in declared.numbers:
+        if step not in settable.steps and rest not in settable.numbers:
             names = ", ".join(sorted(_names(possible))) or "none"
             raise UsageError(f"{key!r} is not a step of this lab's emulators. Their steps: {names}.")
         if value:
-            _check_value(key, value, is_number=rest in declared.numbers)
+            _check_value(key, value, is_number=rest in settable.numbers)
 
 
 def _check_value(key: str, value: str, *, is_number: bool) -> None:

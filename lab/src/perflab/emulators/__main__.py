@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
 
 from aiohttp import web
 
-from perflab import profiles
 from perflab.cluster.api import connect
-from perflab.emulators.framework import steps
-from perflab.emulators.framework.cluster import Cluster
+from perflab.emulators.engine.targets import Targets
 from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.resources import CONFIG_MAPS
-from perflab.emulators.framework.steps import STEPS_NAME, Steps
+from perflab.emulators.framework.steps import STEPS_NAME, Declared, Steps
 from perflab.emulators.framework.stores import Stores
 from perflab.emulators.framework.supervisor import Supervisor
+from perflab.emulators.packages import Runnable, runnable_of
 from perflab.errors import ClusterError
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.state import read_lab
@@ -28,15 +24,6 @@ from perflab.processes.state import read_lab
 _SETTLE_S = 0.02
 # there are more watches than an API client needs connections for its requests
 _UNLIMITED = 0
-
-
-class _Runnable(Protocol):
-    """A controller, or a server that runs beside them."""
-
-    name: str
-
-    async def run(self) -> None:
-        """Work until cancelled."""
 
 
 async def serve(folder: Path, port: int) -> None:
@@ -50,7 +37,11 @@ async def serve(folder: Path, port: int) -> None:
         raise ClusterError(f"{folder} is no lab")
     async with connect(folder, lab.server, _UNLIMITED) as api:
         stores, supervisor, settled = Stores(api), Supervisor(), asyncio.Event()
-        running = list(_all(stores, lab.emulators))
+        targets = Targets(folder / "prometheus")
+        running: list[Runnable] = [
+            targets,
+            *(each for name in lab.emulators for each in runnable_of(name, stores, targets)),
+        ]
         await _listen(port, stores, supervisor, settled)
         async with asyncio.TaskGroup() as group:
             for store in stores.all():
@@ -66,17 +57,8 @@ async def serve(folder: Path, port: int) -> None:
             settled.set()
 
 
-def _all(stores: Stores, emulators: tuple[str, ...]) -> Iterator[_Runnable]:
-    for name in emulators:
-        cluster = Cluster(stores, name, steps.declared(name))
-        package = importlib.import_module(profiles.package(name))
-        for each in package.controllers(cluster):
-            each.name = f"{name}: {each.name}"
-            yield each
-
-
 async def _listen(port: int, stores: Stores, supervisor: Supervisor, settled: asyncio.Event) -> None:
-    set_steps = Steps("", steps.Declared(), stores.get(CONFIG_MAPS, name=STEPS_NAME))
+    set_steps = Steps("", Declared(), stores.get(CONFIG_MAPS, name=STEPS_NAME))
 
     async def healthz(_: web.Request) -> web.Response:
         waiting = [store.resource.plural for store in stores.all() if not store.synced.is_set()]

@@ -20,25 +20,32 @@ class Cluster:
         self.api = stores.api
         self.name = name
         self.steps = Steps(name, declared or Declared(), stores.get(CONFIG_MAPS, name=STEPS_NAME))
-        self._stores = stores
+        self.stores = stores
 
     def store(self, resource: Resource, label: str = "", name: str = "") -> Store:
         """The store of a resource, or of what of it has a label or a name; see `Stores.get`."""
-        return self._stores.get(resource, label, name)
+        return self.stores.get(resource, label, name)
 
     def mark(self) -> dict[str, str]:
         """The annotation of what this emulator makes."""
         return {EMULATED: self.name}
 
-    async def event(self, resource: Resource, about: Document, reason: str, message: str, kind: str = "Normal") -> None:
-        """Create an Event about an object, as its controller would; *kind* is Normal or Warning."""
+    async def event(
+        self, resource: Resource, about: Document, reason: str, message: str, kind: str = "Normal", suffix: str = ""
+    ) -> None:
+        """Create an Event about an object, as its controller would; *kind* is Normal or Warning.
+
+        With a *suffix* of its name it is created once.
+        """
         metadata = about["metadata"]
         namespace = metadata.get("namespace", "default")
         moment = now()
+        begin = f"{metadata['name'][:200]}."
+        named = {"name": f"{begin}{suffix}"} if suffix else {"generateName": begin}
         body = {
             "apiVersion": "v1",
             "kind": "Event",
-            "metadata": {"generateName": f"{metadata['name'][:200]}.", "namespace": namespace},
+            "metadata": {**named, "namespace": namespace},
             "involvedObject": {
                 "apiVersion": resource.api_version,
                 "kind": resource.kind,

@@ -15,8 +15,8 @@ from perflab.emulators.framework.store import Key
 class InitialObjects:
     """Creates them once, in the order of the file, when the emulator starts; what a user deletes stays deleted."""
 
-    def __init__(self, cluster: Cluster, path: Path, resources: Iterable[Resource]) -> None:
-        """*path* is a file of YAML documents, each of one of *resources*."""
+    def __init__(self, cluster: Cluster, path: Path, resources: Iterable[Resource] = ()) -> None:
+        """*path* is a file of YAML documents; *resources* are those whose plural cannot be guessed from the kind."""
         self._cluster = cluster
         self._path = path
         self._resources = {(each.api_version, each.kind): each for each in resources}
@@ -27,7 +27,8 @@ class InitialObjects:
         for document in read_documents(self._path):
             metadata = document["metadata"]
             metadata["annotations"] = {**metadata.get("annotations", {}), **self._cluster.mark()}
-            resource = self._resources[document["apiVersion"], document["kind"]]
+            api_version, kind = document["apiVersion"], document["kind"]
+            resource = self._resources.get((api_version, kind)) or Resource.of(api_version, kind)
             namespace = metadata.get("namespace", "")
             created = await self._cluster.api.create(resource.path(namespace), document)
             if created is not None and "status" in document and "status" not in created:

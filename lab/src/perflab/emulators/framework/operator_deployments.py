@@ -6,7 +6,7 @@ package. An operator that is not installed yet, is removed, or is scaled to noth
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
@@ -44,6 +44,40 @@ class Operator:
     def _changed(self, _old: Document | None, _new: Document | None) -> None:
         if self.running != self._ran:
             self._ran = not self._ran
+            for listener in self._listeners:
+                listener()
+
+
+class Operators:
+    """The operators of a product's packages, of which one runs, or none."""
+
+    def __init__(self, cluster: Cluster, packages: Iterable[str]) -> None:
+        """*packages* are their names in the catalogs."""
+        self.packages = tuple(packages)
+        self._deployments = {name: cluster.store(DEPLOYMENTS, f"{OPERATOR}={name}") for name in self.packages}
+        self._listeners: list[Callable[[], None]] = []
+        self._known = self.running
+        for store in self._deployments.values():
+            store.listen(self._changed)
+
+    @property
+    def running(self) -> Document | None:
+        """`package`, `namespace`, `labels` of its first Deployment; None when none runs."""
+        for package, store in self._deployments.items():
+            deployments = store.values()
+            if deployments and all(map(_is_available, deployments)):
+                metadata = deployments[0]["metadata"]
+                labels = metadata.get("labels") or {}
+                return {"package": package, "namespace": metadata["namespace"], "labels": labels}
+        return None
+
+    def listen(self, callback: Callable[[], None]) -> None:
+        """Call *callback* when another one runs, or none, or another version of it."""
+        self._listeners.append(callback)
+
+    def _changed(self, _old: Document | None, _new: Document | None) -> None:
+        if self.running != self._known:
+            self._known = self.running
             for listener in self._listeners:
                 listener()
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+# kinds whose plural is the kind
+_AS_THEY_ARE = frozenset(("endpoints", "securitycontextconstraints"))
 # Kubernetes' own groups, besides those without a dot; any other is defined by CustomResourceDefinitions
 _OWN_GROUPS = frozenset(
     f"{name}.k8s.io"
@@ -38,6 +41,12 @@ class Resource:
     plural: str
     kind: str
 
+    @classmethod
+    def of(cls, api_version: str, kind: str) -> Resource:
+        """The resource of a kind, with the plural that Kubernetes' own tools guess."""
+        group, _, version = api_version.rpartition("/")
+        return cls(group, version, _plural(kind), kind)
+
     @property
     def api_version(self) -> str:
         """`v1`, `batch/v1`."""
@@ -53,6 +62,21 @@ class Resource:
         base = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         within = f"/namespaces/{namespace}" if namespace else ""
         return f"{base}{within}/{self.plural}" + (f"/{name}" if name else "")
+
+
+def parse_kind(text: str) -> Resource:
+    """The resource of `apps/v1/Deployment`, or `v1/Pod`."""
+    api_version, _, kind = text.rpartition("/")
+    return Resource.of(api_version, kind)
+
+
+def _plural(kind: str) -> str:
+    name = kind.lower()
+    if name in _AS_THEY_ARE:
+        return name
+    if name.endswith("s"):
+        return f"{name}es"
+    return f"{name[:-1]}ies" if re.search("[^aeiou]y$", name) else f"{name}s"
 
 
 NODES = Resource("", "v1", "nodes", "Node")

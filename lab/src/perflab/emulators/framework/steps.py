@@ -7,22 +7,24 @@ time and succeeds. A package declares its steps as `STEPS`, what is not a time b
 
 from __future__ import annotations
 
-import importlib
+import datetime
+import json
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from perflab import profiles
 from perflab.cluster.api import Document
-from perflab.emulators.framework.store import Store
+from perflab.emulators.framework.documents import own_annotations
+from perflab.emulators.framework.store import Store, key_of
 from perflab.emulators.framework.units import parse_duration
 
 STEPS_NAMESPACE, STEPS_NAME = "kube-system", "perflab-steps"
 NEVER = "never"
 _FAIL = "fail:"
+# of an object whose steps take time: when each began
+_BEGUN = "lab.psap.perf/steps"
 
 _log = logging.getLogger(__name__)
 
@@ -43,12 +45,6 @@ class Step:
     failure: str | None = None
 
 
-def declared(name: str) -> Declared:
-    """What the package of the emulator *name* declares."""
-    package: Any = importlib.import_module(profiles.package(name))
-    return Declared(getattr(package, "STEPS", {}), getattr(package, "NUMBERS", {}))
-
-
 def parse(text: str) -> Step:
     """The step that `5s`, `never`, `fail: TEXT` or `5s, fail: TEXT` describes; ValueError for any other text."""
     before, fail, failure = text.partition(_FAIL)
@@ -66,8 +62,8 @@ class Steps:
 
     def __init__(self, name: str, known: Declared, store: Store) -> None:
         """*store* holds the ConfigMap, once there is one."""
-        self._name = name
-        self._known = known
+        self.name = name
+        self.known = known
         self._store = store
         self._first_asked: dict[tuple[str, str], float] = {}
 
@@ -86,7 +82,7 @@ class Steps:
 
         They count from when it was first asked for this object, so ask when the step begins, and not after its end.
         """
-        delay_s = self._step(step, document).delay_s
+        delay_s = self.of(step, document["metadata"]["name"]).delay_s
         asked = (step, document["metadata"]["uid"])
         if not delay_s:
             self._first_asked.pop(asked, None)
@@ -96,26 +92,27 @@ class Steps:
 
     def failure(self, step: str, document: Document) -> str | None:
         """The text with which this step of this object fails, None when it does not."""
-        return self._step(step, document).failure
+        return self.of(step, document["metadata"]["name"]).failure
 
     def number(self, name: str, default: float) -> float:
         """The number that is set, or the default."""
-        if name not in self._known.numbers:
-            raise ValueError(f"the emulator {self._name!r} declares no number {name!r}")
-        text = self._data().get(f"{self._name}.{name}")
+        if name not in self.known.numbers:
+            raise ValueError(f"the emulator {self.name!r} declares no number {name!r}")
+        text = self._data().get(f"{self.name}.{name}")
         try:
             return default if text is None else float(text)
         except ValueError:
-            _log.warning("%s.%s: %r is not a number", self._name, name, text)
+            _log.warning("%s.%s: %r is not a number", self.name, name, text)
             return default
 
-    def _step(self, step: str, document: Document) -> Step:
-        if step not in self._known.steps:
-            raise ValueError(f"the emulator {self._name!r} declares no step {step!r}")
-        key, data = f"{self._name}.{step}", self._data()
-        text = data.get(f"{key}.{document['metadata']['name']}", data.get(key))
+    def of(self, step: str, name: str, own_delay_s: float = 0.0) -> Step:
+        """How this step of the object called *name* goes; it takes *own_delay_s* when nothing is set."""
+        if step not in self.known.steps:
+            raise ValueError(f"the emulator {self.name!r} declares no step {step!r}")
+        key, data = f"{self.name}.{step}", self._data()
+        text = data.get(f"{key}.{name}", data.get(key))
         try:
-            return Step() if text is None else parse(text)
+            return Step(own_delay_s) if text is None else parse(text)
         except ValueError as error:
             _log.warning("%s: %s", key, error)
             return Step()
@@ -126,3 +123,72 @@ class Steps:
 
     def _document(self) -> Document | None:
         return self._store.get((STEPS_NAMESPACE, STEPS_NAME))
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A step of an object at the moment: it waits, or has failed with a text, or is done."""
+
+    waiting: bool = False
+    failure: str | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether what it delays can be done."""
+        return not self.waiting and self.failure is None
+
+
+class Progress:
+    """The steps of one object that take time: when each began is written on the object, in an annotation.
+
+    So a delay goes on where it was when the process of the emulators is started again.
+    """
+
+    def __init__(self, steps: Steps, document: Document | None) -> None:
+        """*document* is the object; steps of None take no time."""
+        self.wait_s = math.inf
+        self._steps = steps
+        self._document = document
+        self._begun = _read(document)
+        self._now = datetime.datetime.now(datetime.UTC)
+
+    def look(self, step: str, name: str, outstanding: bool = True, own_delay_s: float = 0.0) -> Look:
+        """How far this step is, whose OBJECT is *name*; it ends when what it delays is not *outstanding* any more.
+
+        *own_delay_s* is what it takes when nothing is set.
+        """
+        key, how = self._key(step, name), self._steps.of(step, name, own_delay_s)
+        if not outstanding or not how.delay_s or self._document is None:
+            self._begun.pop(key, None)
+            return Look(failure=how.failure if outstanding else None)
+        begun = datetime.datetime.fromisoformat(self._begun.setdefault(key, self._now.isoformat()))
+        left_s = how.delay_s - (self._now - begun).total_seconds()
+        if left_s > 0:
+            self.wait_s = min(self.wait_s, left_s)
+            return Look(waiting=True)
+        return Look(failure=how.failure)
+
+    def keep_only(self, step: str, names: Iterable[str] = ()) -> None:
+        """Forget when this step began for objects with other names."""
+        kept = {self._key(step, name) for name in names}
+        prefix = self._key(step, "")
+        self._begun = {key: at for key, at in self._begun.items() if key in kept or not key.startswith(prefix)}
+
+    async def save(self, store: Store) -> None:
+        """Write on the object what has begun, where that is new."""
+        if self._document is not None and self._begun != _read(self._document):
+            text = json.dumps(self._begun) if self._begun else None
+            await store.patch(key_of(self._document), {"metadata": {"annotations": {_BEGUN: text}}})
+
+    def _key(self, step: str, name: str) -> str:
+        return f"{self._steps.name}.{step}.{name}"
+
+
+def _read(document: Document | None) -> dict[str, str]:
+    """Step → when it began, as the object's annotation has it."""
+    try:
+        found = json.loads(own_annotations(document).get(_BEGUN) or "{}") if document else {}
+        # what somebody else wrote there counts as nothing
+        return {key: str(datetime.datetime.fromisoformat(at)) for key, at in found.items()}
+    except (ValueError, TypeError, AttributeError):
+        return {}

@@ -170,6 +170,9 @@ class Store:
         if document["metadata"]["uid"] in self._gone or (old is not None and not _is_newer(document, old)):
             return
         document["metadata"].pop("managedFields", None)
+        # the items of a list do not say what they are
+        document.setdefault("apiVersion", self.resource.api_version)
+        document.setdefault("kind", self.resource.kind)
         if old is not None:
             self._forget_owner(key, old)
         self._objects[key] = document

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable
 
 from perflab.cluster.api import Document, in_bulk
@@ -10,6 +9,7 @@ from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.documents import is_leaving, now_s, phase_of
 from perflab.emulators.framework.resources import MACHINES, NODES, PODS
+from perflab.emulators.framework.steps import Progress
 from perflab.emulators.framework.store import Key, key_of
 from perflab.emulators.openshift.machines import instance_types, providers
 from perflab.emulators.openshift.machines.nodes import MACHINE_OF_NODE, node_of
@@ -54,16 +54,15 @@ class Machines:
 
     async def _step(self, step: str, machine: Document, take: Take) -> float | None:
         """Take a step when it is due, unless it is to fail; else when to look again."""
-        wait_s = self._cluster.steps.wait_s(step, machine)
-        if wait_s > 0:
-            # one that never ends is looked at again when it is set anew
-            return None if math.isinf(wait_s) else wait_s
-        failure = self._cluster.steps.failure(step, machine)
-        if failure is None:
+        progress = Progress(self._cluster.steps, machine)
+        look = progress.look(step, machine["metadata"]["name"])
+        await progress.save(self._machines)
+        if look.done:
             await take(key_of(machine), machine)
-        else:
-            await self._fail(key_of(machine), machine, _REASONS[step], failure)
-        return None
+        elif look.failure:
+            await self._fail(key_of(machine), machine, _REASONS[step], look.failure)
+        # one that never ends is looked at again when it is set anew
+        return progress.wait_s
 
     async def _accept(self, key: Key, machine: Document) -> None:
         wanted = providers.read(machine)

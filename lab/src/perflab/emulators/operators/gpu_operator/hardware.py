@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from perflab.cluster.api import Document
 from perflab.cluster.nodes import GPU_PRODUCT, GPUS
-from perflab.emulators.framework.documents import own_annotations, own_labels
+from perflab.emulators.framework.documents import own_annotations
 
 _FAMILIES = {
     "B200": ("blackwell", "10.0", 180, True),
@@ -22,9 +22,6 @@ _FAMILIES = {
     "T4": ("turing", "7.5", 16, False),
     "V100": ("volta", "7.0", 16, False),
 }
-_PCI = ("10de", "0302_10de", "0300_10de")
-_DISCOVERED = tuple(f"feature.node.kubernetes.io/pci-{device}.present" for device in _PCI)
-_ANY_FEATURE = "feature.node.kubernetes.io/"
 _UNKNOWN = ("undefined", "8.0", 80, False)
 
 
@@ -53,17 +50,6 @@ def of_product(product: str) -> Hardware:
     major, _, minor = compute.partition(".")
     memory_mib = 1024 * (int(told.group(1)) if told else memory_gib)
     return Hardware(product, family, major, minor, memory_mib, mig_capable)
-
-
-def has_features(node: Document) -> bool:
-    """Whether Node Feature Discovery labelled the node at all."""
-    return any(name.startswith(_ANY_FEATURE) for name in node["metadata"].get("labels") or ())
-
-
-def is_gpu_node(node: Document) -> bool:
-    """Whether Node Feature Discovery found an NVIDIA device in it, and the lab says how many there are."""
-    labels = own_labels(node)
-    return bool(number_of_gpus(node)) and any(labels.get(name) == "true" for name in _DISCOVERED)
 
 
 def number_of_gpus(node: Document) -> int:

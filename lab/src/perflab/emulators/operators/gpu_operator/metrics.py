@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from perflab.emulators.operators.gpu_operator.hardware import Hardware
@@ -98,14 +98,6 @@ def dcgm_page(node: str, hardware: Hardware, gpus: Sequence[tuple[Usage, float]]
             for text, number in zip(labels, numbers, strict=True)
         ]
     return "\n".join(lines) + "\n"
-
-
-def plain_page(gauges: Mapping[str, tuple[str, float]]) -> str:
-    """A page of gauges without labels: help and value by name."""
-    lines = (
-        f"# HELP {name} {about}\n# TYPE {name} gauge\n{name} {value:g}\n" for name, (about, value) in gauges.items()
-    )
-    return "".join(lines)
 
 
 def _labels(node: str, index: int, hardware: Hardware, usage: Usage) -> str:

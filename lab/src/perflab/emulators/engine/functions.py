@@ -1,0 +1,117 @@
+"""What templates can call besides Jinja2's own: as a function, a filter, or a test (`pod is ready`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import jinja2
+import yaml
+
+from perflab.cluster.api import Document
+from perflab.emulators.framework.documents import find_condition, is_leaving, is_true, now_s
+from perflab.emulators.framework.store import owner_of
+from perflab.emulators.framework.units import parse_duration
+
+
+def now() -> str:
+    """The time as the API writes it, in whole seconds. A status with it changes at each look: write it once."""
+    return now_s()
+
+
+def ready(document: Any) -> bool:
+    """Whether an object is there to stay and does its work: a workload rolled out, anything else by its conditions."""
+    if not isinstance(document, dict) or is_leaving(document):
+        return False
+    status, kind = document.get("status") or {}, document.get("kind")
+    if kind in ("Deployment", "StatefulSet", "DaemonSet"):
+        if status.get("observedGeneration", 0) < document["metadata"]["generation"]:
+            return False
+        if kind == "DaemonSet":
+            # one that no node wants is ready
+            wanted = status.get("desiredNumberScheduled", 0)
+            return bool(status.get("numberAvailable", 0) == wanted == status.get("updatedNumberScheduled", 0))
+        wanted = document["spec"].get("replicas", 1)
+        return bool(wanted) and status.get("availableReplicas", 0) >= wanted
+    return is_true(document, "Ready") or is_true(document, "Available")
+
+
+def leaving(document: Any) -> bool:
+    """Whether an object was deleted and only its end is awaited."""
+    return isinstance(document, dict) and is_leaving(document)
+
+
+def condition(document: Any, kind: str) -> Any:
+    """The condition of that type, undefined when there is none."""
+    found = find_condition(document, kind) if isinstance(document, dict) else None
+    return found or jinja2.ChainableUndefined(name=kind)
+
+
+def names(documents: Iterable[Document]) -> list[str]:
+    """The names of objects."""
+    return [document["metadata"]["name"] for document in documents]
+
+
+def named(documents: Iterable[Document], name: str, namespace: str = "") -> Any:
+    """The one of that name, undefined when there is none."""
+    for document in documents:
+        metadata = document["metadata"]
+        if metadata["name"] == name and metadata.get("namespace", "") == namespace:
+            return document
+    return jinja2.ChainableUndefined(name=name)
+
+
+def owner(document: Document, kind: str) -> str:
+    """`NAMESPACE/NAME` of the object's controller of that kind; empty when it has none."""
+    found = owner_of(document)
+    namespace = document["metadata"].get("namespace", "")
+    return f"{namespace}/{found['name']}" if found and found["kind"] == kind else ""
+
+
+def starting(mapping: Any, prefix: str) -> dict[str, Any]:
+    """The entries whose keys begin with *prefix*: of labels, for example."""
+    return {key: value for key, value in (mapping or {}).items() if key.startswith(prefix)}
+
+
+def begins_with(text: Any, prefix: str) -> bool:
+    """Whether a text begins with *prefix*."""
+    return isinstance(text, str) and text.startswith(prefix)
+
+
+def exactly(wanted: Any, present: Any, prefix: str = "", keep: Iterable[str] = ()) -> dict[str, Any]:
+    """A merge patch by which *present* has, of keys that begin with *prefix*, those of *wanted* and of *keep* only."""
+    gone = starting(present, prefix).keys() - (wanted or {}).keys() - set(keep)
+    return {**dict.fromkeys(sorted(gone)), **(wanted or {})}
+
+
+def contains(present: Any, wanted: Any) -> bool:
+    """Whether a merge of *wanted* into *present* changes nothing; what is empty may be absent."""
+    if isinstance(present, jinja2.Undefined):
+        present = None
+    if wanted is None or (present is None and not wanted):
+        return present is None
+    if isinstance(wanted, Mapping):
+        known = {} if present is None else present
+        return isinstance(known, Mapping) and all(contains(known.get(key), each) for key, each in wanted.items())
+    if isinstance(wanted, list):
+        same = isinstance(present, list) and len(present) == len(wanted)
+        return same and all(map(contains, present, wanted))
+    return bool(present == wanted)
+
+
+def duration(text: Any) -> float | None:
+    """The seconds of `500ms` or `1m30s`; none when it is no duration."""
+    return parse_duration(text) if isinstance(text, str) else None
+
+
+def from_yaml(text: Any) -> Any:
+    """The YAML of a text; an empty dictionary when it is none, or no mapping."""
+    try:
+        found = yaml.safe_load(text) if isinstance(text, str) else {}
+    except yaml.YAMLError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+_ALL = (now, ready, leaving, condition, names, named, owner, starting, begins_with, exactly, contains)
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {each.__name__: each for each in (*_ALL, duration, from_yaml)}

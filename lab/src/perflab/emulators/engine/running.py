@@ -1,0 +1,35 @@
+"""A product as the controllers of its rules."""
+
+from __future__ import annotations
+
+import importlib
+
+from perflab.emulators.engine.product import Source
+from perflab.emulators.engine.rules import RuleController
+from perflab.emulators.engine.targets import Targets
+from perflab.emulators.engine.templates import Compiler, Scope
+from perflab.emulators.framework.cluster import Cluster
+from perflab.emulators.framework.controller import Controller
+from perflab.emulators.framework.initial_objects import InitialObjects
+from perflab.emulators.framework.operator_deployments import Operators
+
+_INITIAL = "initial_objects.yaml"
+
+
+def controllers_of(cluster: Cluster, source: Source, targets: Targets) -> list[Controller]:
+    """One for each rule, and one for the objects that are there from the start.
+
+    :raises ProductError: a template cannot be compiled, or uses a name that is not there.
+    """
+    product = source.product
+    functions = importlib.import_module(product.functions).FUNCTIONS if product.functions else {}
+    compiler = Compiler(source, functions)
+    known = frozenset(product.vars)
+    scope = Scope({}, compiler.variables(product.vars, ("vars",), known))
+    operators = Operators(cluster, product.operators)
+    controllers = [
+        RuleController(cluster, rule, compiler, ("rules", index), scope, known, operators, targets).controller
+        for index, rule in enumerate(product.rules)
+    ]
+    initial = source.path.with_name(_INITIAL)
+    return [*([InitialObjects(cluster, initial).controller] if initial.exists() else ()), *controllers]

@@ -1,0 +1,177 @@
+"""Jinja2 in the values of a `product.yaml`, as in Ansible: compiled once, then evaluated for each object.
+
+A text that is one `{{ … }}` becomes what the expression is: a list, a number. Any other text with `{{ … }}` or
+`{% … %}` becomes text. A key whose value is undefined is left out; what is undefined has undefined fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import jinja2
+from jinja2 import meta, nodes
+from jinja2.runtime import Context
+from jinja2.utils import missing
+
+from perflab.emulators.engine.functions import FUNCTIONS
+from perflab.emulators.engine.product import Path_, ProductError, Source
+
+_SCOPE = "scope of the template"
+
+
+class Scope:
+    """The names of a template, with values, or with templates that are evaluated when they are first looked up."""
+
+    def __init__(self, values: Mapping[str, Any], lazy: Mapping[str, Template], parent: Scope | None = None) -> None:
+        """Names that are not here are looked up in *parent*."""
+        self.values = dict(values)
+        self._lazy = lazy
+        self._parent = parent
+        self._known: dict[str, Any] = {}
+
+    def find(self, name: str) -> Any:
+        """The value of a name; `missing` when there is none."""
+        if name in self.values:
+            return self.values[name]
+        if name in self._known:
+            return self._known[name]
+        if name in self._lazy:
+            self._known[name] = missing
+            self._known[name] = self._lazy[name](self)
+            return self._known[name]
+        return self._parent.find(name) if self._parent else missing
+
+    def with_item(self, item: Any) -> Scope:
+        """This scope with an `item`."""
+        return Scope({"item": item}, {}, self)
+
+    def refresh(self, **values: Any) -> None:
+        """Set values; what was evaluated with others is evaluated again."""
+        self.values |= values
+        self._known.clear()
+
+
+Template = Callable[[Scope], Any]
+
+
+class _Context(Context):
+    def resolve_or_missing(self, key: str) -> Any:
+        found = self.parent[_SCOPE].find(key)
+        return found if found is not missing else self.parent.get(key, missing)
+
+
+class _Environment(jinja2.Environment):
+    context_class = _Context
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """A key of an object of the API, whatever methods dictionaries have."""
+        if isinstance(obj, dict):
+            return obj[attribute] if attribute in obj else self.undefined(obj=obj, name=attribute)
+        return super().getattr(obj, attribute)
+
+
+class Compiler:
+    """Compiles the values of one product."""
+
+    def __init__(self, source: Source, functions: Mapping[str, Callable[..., Any]]) -> None:
+        """*functions* are the product's own, besides those of the engine."""
+        self.source = source
+        # objects of the API, not pages of HTML
+        self._environment = _Environment(
+            undefined=jinja2.ChainableUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+        )
+        for name, function in {**FUNCTIONS, **functions}.items():
+            self._environment.globals[name] = function
+            self._environment.filters[name] = function
+            self._environment.tests[name] = function
+        # a key with this value is left out, as `omit` of Ansible
+        self._environment.globals["omit"] = self._environment.undefined(name="omit")
+
+    def value(self, value: Any, path: Path_, names: Iterable[str]) -> Template:
+        """A template of a value of any form; *names* are those that it may use."""
+        known = frozenset(names)
+        if isinstance(value, str):
+            return self._text(value, path, known)
+        if isinstance(value, dict):
+            fields = {key: self.value(each, (*path, key), known) for key, each in value.items()}
+            return lambda scope: {key: each for key, make in fields.items() if not _is_undefined(each := make(scope))}
+        if isinstance(value, list):
+            items = [self.value(each, (*path, index), known) for index, each in enumerate(value)]
+            return lambda scope: [each for make in items if not _is_undefined(each := make(scope))]
+        return lambda _scope: value
+
+    def test(self, expression: str, path: Path_, names: Iterable[str]) -> Callable[[Scope], bool]:
+        """A bare expression, as in `when`."""
+        evaluate = self._expression(expression, path, frozenset(names))
+        return lambda scope: bool(evaluate(scope))
+
+    def variables(self, values: Mapping[str, Any], path: Path_, names: Iterable[str]) -> dict[str, Template]:
+        """Templates of variables; one that is a mapping of `loop`, `key` and `value` becomes a dictionary."""
+        known = frozenset(names) | values.keys()
+        return {name: self._variable(value, (*path, name), known) for name, value in values.items()}
+
+    def _variable(self, value: Any, path: Path_, known: frozenset[str]) -> Template:
+        if not (isinstance(value, dict) and value.keys() == {"loop", "key", "value"}):
+            return self.value(value, path, known)
+        loop = self.value(value["loop"], (*path, "loop"), known)
+        key = self.value(value["key"], (*path, "key"), known | {"item"})
+        one = self.value(value["value"], (*path, "value"), known | {"item"})
+
+        def evaluate(scope: Scope) -> dict[str, Any]:
+            scopes = [scope.with_item(item) for item in loop(scope) or ()]
+            return {key(each): one(each) for each in scopes}
+
+        return evaluate
+
+    def _text(self, text: str, path: Path_, known: frozenset[str]) -> Template:
+        if "{{" not in text and "{%" not in text:
+            return lambda _scope: text
+        template = self._compiled(text, path, known, lambda: self._environment.from_string(text))
+        if _is_one_expression(self._environment.parse(text.strip())):
+            return self._expression(text.strip()[2:-2], path, known)
+        return self._placed(lambda scope: template.render({_SCOPE: scope}), path)
+
+    def _expression(self, text: str, path: Path_, known: frozenset[str]) -> Template:
+        compiled = self._compiled(
+            f"{{{{ {text} }}}}",
+            path,
+            known,
+            lambda: self._environment.compile_expression(text.strip(), undefined_to_none=False),
+        )
+        return self._placed(lambda scope: compiled({_SCOPE: scope}), path)
+
+    def _compiled(self, text: str, path: Path_, known: frozenset[str], compiles: Callable[[], Any]) -> Any:
+        try:
+            unknown = meta.find_undeclared_variables(self._environment.parse(text)) - known
+            compiled = compiles()
+        except jinja2.TemplateError as error:
+            raise ProductError(f"{self.source.place(path)}: {error.message}") from error
+        unknown -= self._environment.globals.keys()
+        if unknown:
+            raise ProductError(f"{self.source.place(path)}: there is no {', '.join(sorted(unknown))} here")
+        return compiled
+
+    def _placed(self, evaluate: Template, path: Path_) -> Template:
+        place = self.source.place(path)
+
+        def evaluated(scope: Scope) -> Any:
+            try:
+                return evaluate(scope)
+            except ProductError:
+                raise
+            except Exception as error:
+                raise ProductError(f"{place}: {error}") from error
+
+        return evaluated
+
+
+def _is_one_expression(template: nodes.Template) -> bool:
+    if len(template.body) != 1 or not isinstance(template.body[0], nodes.Output):
+        return False
+    parts = template.body[0].nodes
+    return len(parts) == 1 and not isinstance(parts[0], nodes.TemplateData)
+
+
+def _is_undefined(value: Any) -> bool:
+    return isinstance(value, jinja2.Undefined)

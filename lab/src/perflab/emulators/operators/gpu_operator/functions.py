@@ -1,0 +1,106 @@
+"""What the rules of the GPU operator call: the hardware of a node, images of operands, time slicing, metrics."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import yaml
+
+from perflab.cluster.api import Document
+from perflab.emulators.framework.documents import own_labels
+from perflab.emulators.operators.gpu_operator import metrics
+from perflab.emulators.operators.gpu_operator.hardware import hardware_of, number_of_gpus
+from perflab.emulators.operators.gpu_operator.usage import Usage, of_gpus
+
+_PCI = ("10de", "0302_10de", "0300_10de")
+_DISCOVERED = tuple(f"feature.node.kubernetes.io/pci-{device}.present" for device in _PCI)
+_GPU = "nvidia.com/gpu"
+
+
+def has_gpus(node: Document) -> bool:
+    """Whether Node Feature Discovery found an NVIDIA device in it, and the lab says how many there are."""
+    labels = own_labels(node)
+    return bool(number_of_gpus(node)) and any(labels.get(name) == "true" for name in _DISCOVERED)
+
+
+def hardware(node: Document) -> Document:
+    """The GPUs of a node's machine: `number`, and what is known of one."""
+    found = hardware_of(node)
+    fields = ("product", "family", "compute_major", "compute_minor", "memory_mib", "mig_capable")
+    return {"number": number_of_gpus(node), **{name: getattr(found, name) for name in fields}}
+
+
+def image(default: Mapping[str, str], section: Any) -> str:
+    """The image of an operand: of each part what the section of the ClusterPolicy says, else the default."""
+    said = section or {}
+    repository, name, version = (said.get(part) or default[part] for part in ("repository", "image", "version"))
+    return f"{repository}/{name}{'@' if version.startswith('sha256:') else ':'}{version}"
+
+
+def manager(operand: Document, section: Document) -> Document:
+    """The container that gives an operand its configuration."""
+    return {
+        "name": "config-manager",
+        "image": image(operand["image"], section),
+        "command": ["config-manager"],
+        "env": [{"name": "DEFAULT_CONFIG", "value": section["config"].get("default") or ""}],
+    }
+
+
+def sharing(configuration: Any) -> Document:
+    """How often the device plugin offers each GPU, `replicas`, and whether under another name, `renamed`.
+
+    *configuration* is what its pod has read; unshared when it says nothing that can be understood.
+    """
+    try:
+        said = yaml.safe_load(_text(configuration) or "")
+    except yaml.YAMLError:
+        said = None
+    slicing = ((said.get("sharing") or {}).get("timeSlicing") or {}) if isinstance(said, dict) else {}
+    for resource in slicing.get("resources") or ():
+        if resource.get("name") == _GPU and int(resource.get("replicas") or 1) > 1:
+            return {"replicas": int(resource["replicas"]), "renamed": bool(slicing.get("renameByDefault"))}
+    return {"replicas": 1, "renamed": False}
+
+
+def dcgm_page(node: Document, pods: Iterable[Document], configuration: Any) -> str:
+    """The page of a node's DCGM exporter, which has read *configuration*, or else has its own list of metrics.
+
+    :raises ValueError: the list cannot be read.
+    """
+    listed = _text(configuration)
+    chosen = metrics.read_list(metrics.DEFAULTS if listed is None else listed)
+    found = hardware_of(node)
+    usages = of_gpus(number_of_gpus(node), found.memory_mib, pods)
+    name = node["metadata"]["name"]
+    return metrics.dcgm_page(name, found, list(zip(usages, _ENERGY.joules(name, usages), strict=True)), chosen)
+
+
+def _text(configuration: Any) -> str | None:
+    text: str | None = json.loads(configuration)["text"] if isinstance(configuration, str) else None
+    return text
+
+
+class _Energy:
+    """Counters of energy: they count while the process runs, as those of an exporter do."""
+
+    def __init__(self) -> None:
+        # joules by node and GPU, and the moment of the last look
+        self._known: dict[str, tuple[float, list[float]]] = {}
+
+    def joules(self, node: str, usages: list[Usage]) -> list[float]:
+        """What each GPU has drawn since the first look, as if it had been so since the last one."""
+        now = time.monotonic()
+        since, before = self._known.get(node, (now, []))
+        known = [*before, *[0.0] * (len(usages) - len(before))]
+        joules = [old + metrics.power_w(usage) * (now - since) for old, usage in zip(known, usages, strict=False)]
+        self._known[node] = now, joules
+        return joules
+
+
+_ENERGY = _Energy()
+_ALL = (has_gpus, hardware, image, manager, sharing, dcgm_page)
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {each.__name__: each for each in _ALL}

@@ -1,0 +1,54 @@
+"""The emulators by their names: each is a package of Python, or a folder with a `product.yaml` for the engine."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from perflab import profiles
+from perflab.emulators.engine.product import load
+from perflab.emulators.engine.running import controllers_of
+from perflab.emulators.engine.targets import Targets
+from perflab.emulators.framework.cluster import Cluster
+from perflab.emulators.framework.steps import Declared
+from perflab.emulators.framework.stores import Stores
+
+
+class Runnable(Protocol):
+    """A controller, or a server that runs beside them."""
+
+    name: str
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+
+
+def product_file(name: str) -> Path | None:
+    """The `product.yaml` of the emulator *name*; None when it is a program."""
+    path = profiles.folder(name) / "product.yaml"
+    return path if path.exists() else None
+
+
+def declared(name: str) -> Declared:
+    """What can be set of the emulator *name*."""
+    path = product_file(name)
+    if path is not None:
+        product = load(path).product
+        return Declared(product.steps, product.numbers)
+    package: Any = importlib.import_module(profiles.package(name))
+    return Declared(getattr(package, "STEPS", {}), getattr(package, "NUMBERS", {}))
+
+
+def runnable_of(name: str, stores: Stores, targets: Targets) -> Iterator[Runnable]:
+    """The controllers and servers of one emulator."""
+    cluster, path = Cluster(stores, name, declared(name)), product_file(name)
+    running = (
+        controllers_of(cluster, load(path), targets)
+        if path is not None
+        else importlib.import_module(profiles.package(name)).controllers(cluster)
+    )
+    for each in running:
+        each.name = f"{name}: {each.name}"
+        yield each

@@ -1,0 +1,157 @@
+"""An API server in memory: objects, merge patches, finalizers, label selectors and watches; and emulators over it."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import re
+import urllib.parse
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any, cast
+
+from perflab.cluster.api import Api, Document
+from perflab.emulators.engine.targets import Targets
+from perflab.emulators.framework.stores import Stores
+from perflab.emulators.packages import runnable_of
+
+_PATH = re.compile(r"(/api/v1|/apis/[^/]+/[^/]+)(?:/namespaces/([^/]+)(?=/))?/([^/?]+)(?:/([^/?]+))?(/status)?")
+
+
+class MemoryApi:
+    """What `perflab.cluster.api.Api` asks of a server."""
+
+    def __init__(self) -> None:
+        self.objects: dict[tuple[str, str, str, str], Document] = {}
+        self.writes: list[str] = []
+        self._version = 0
+        self._watches: list[tuple[str, str, asyncio.Queue[Document]]] = []
+
+    def put(self, path: str, document: Document) -> Document:
+        """Create or replace an object, as a user or another controller does; *path* is that of its list."""
+        return self._store(self._key(path, document["metadata"]["name"]), copy.deepcopy(document))
+
+    def find(self, path: str) -> Document | None:
+        """The object at a path, or None."""
+        return self.objects.get(self._key(path))
+
+    async def get(self, path: str) -> Document:
+        base, plural, selector = self._of_list(path)
+        items = [
+            copy.deepcopy(document)
+            for (where, _, kind, _), document in self.objects.items()
+            if (where, kind) == (base, plural) and selected(document, selector)
+        ]
+        return {"items": items, "metadata": {"resourceVersion": str(self._version)}}
+
+    async def list(self, path: str) -> list[Document]:
+        return cast(list[Document], (await self.get(path))["items"])
+
+    async def exists(self, path: str) -> bool:
+        return self.find(path) is not None
+
+    async def create(self, path: str, body: Document) -> Document | None:
+        self.writes.append(f"POST {path}")
+        key = self._key(path, body["metadata"].get("name") or f"generated-{self._version}")
+        return None if key in self.objects else copy.deepcopy(self._store(key, copy.deepcopy(body)))
+
+    async def patch(self, path: str, body: Document) -> Document:
+        return cast(Document, await self.patch_present(path, body))
+
+    async def patch_present(self, path: str, body: Document) -> Document | None:
+        self.writes.append(f"PATCH {path}")
+        key = self._key(path)
+        if key not in self.objects:
+            return None
+        changed = merged(self.objects[key], body)
+        if changed != self.objects[key]:
+            self._store(key, changed)
+        return copy.deepcopy(self.objects.get(key) or changed)
+
+    async def delete(self, path: str) -> None:
+        self.writes.append(f"DELETE {path}")
+        key = self._key(path)
+        if key in self.objects:
+            gone = copy.deepcopy(self.objects[key])
+            gone["metadata"].setdefault("deletionTimestamp", "2025-01-01T00:00:00Z")
+            self._store(key, gone)
+
+    async def watch(self, path: str) -> AsyncIterator[Document]:
+        queue: asyncio.Queue[Document] = asyncio.Queue()
+        base, plural, selector = self._of_list(path)
+        self._watches.append((base, plural, queue))
+        while True:
+            event = await queue.get()
+            if selected(event["object"], selector):
+                yield copy.deepcopy(event)
+
+    def _store(self, key: tuple[str, str, str, str], document: Document) -> Document:
+        self._version += 1
+        base, namespace, plural, name = key
+        known = self.objects.get(key)
+        metadata = {"uid": f"uid-{plural}-{name}", "creationTimestamp": "2025-01-01T00:00:00Z", "generation": 1}
+        metadata |= {"namespace": namespace} if namespace else {}
+        document["metadata"] = {**metadata, **document["metadata"], "name": name, "resourceVersion": str(self._version)}
+        leaves = "deletionTimestamp" in document["metadata"] and not document["metadata"].get("finalizers")
+        kind = "DELETED" if leaves else "MODIFIED" if known else "ADDED"
+        if leaves:
+            self.objects.pop(key, None)
+        else:
+            self.objects[key] = document
+        for where, what, queue in self._watches:
+            if (where, what) == (base, plural):
+                queue.put_nowait({"type": kind, "object": document})
+        return document
+
+    def _key(self, path: str, name: str = "") -> tuple[str, str, str, str]:
+        found = _PATH.match(path)
+        assert found, path
+        return found[1], found[2] or "", found[3], name or found[4] or ""
+
+    def _of_list(self, path: str) -> tuple[str, str, str]:
+        base, _, plural, _ = self._key(path.partition("?")[0], "-")
+        query = urllib.parse.parse_qs(path.partition("?")[2])
+        return base, plural, "".join(query.get("labelSelector", ())) + "".join(query.get("fieldSelector", ()))
+
+
+def merged(document: Any, change: Any) -> Any:
+    """*document* after a merge patch."""
+    if not isinstance(change, dict):
+        return copy.deepcopy(change)
+    result = dict(document) if isinstance(document, dict) else {}
+    for key, value in change.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = merged(result.get(key), value)
+    return result
+
+
+def selected(document: Document, selector: str) -> bool:
+    """Whether a selector selects an object: `a=b`, `a`, `a in (b,c)`, `metadata.name=b`."""
+    labels = {**(document["metadata"].get("labels") or {}), "metadata.name": document["metadata"]["name"]}
+    if " in " in selector:
+        name, _, values = selector.partition(" in ")
+        return labels.get(name) in values.strip("()").split(",")
+    name, equals, value = selector.partition("=")
+    return not selector or (labels.get(name) == value if equals else name in labels)
+
+
+async def settle(api: MemoryApi, name: str, folder: Path, then: Callable[[], Awaitable[None]] | None = None) -> Targets:
+    """Run the emulator *name* over *api* until it has nothing left to do; then *then*, and again."""
+    stores, targets = Stores(cast(Api, api)), Targets(folder)
+    running = list(runnable_of(name, stores, targets))
+    tasks = [asyncio.create_task(store.follow()) for store in stores.all()]
+    await asyncio.wait_for(asyncio.gather(*(store.synced.wait() for store in stores.all())), 10)
+    tasks += [asyncio.create_task(each.run()) for each in running]
+    for each in (None, then):
+        if each:
+            await each()
+        before = -1
+        while before != len(api.writes):
+            before = len(api.writes)
+            assert before < 500, api.writes[-5:]
+            await asyncio.sleep(0.05)
+    for task in tasks:
+        task.cancel()
+    return targets

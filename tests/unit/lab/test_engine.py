@@ -1,0 +1,131 @@
+"""The engine of emulated products: what a `product.yaml` may say, and how each mistake in one is told."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from perflab.cluster.api import Api
+from perflab.emulators.engine.functions import contains, exactly, ready
+from perflab.emulators.engine.product import ProductError, load
+from perflab.emulators.engine.running import controllers_of
+from perflab.emulators.engine.targets import Targets
+from perflab.emulators.engine.templates import Compiler, Scope
+from perflab.emulators.framework.cluster import Cluster
+from perflab.emulators.framework.steps import Declared
+from perflab.emulators.framework.stores import Stores
+
+from .memory_api import MemoryApi
+
+BEGIN = """about: a product
+steps: {start: from its creation to its pods}
+rules:
+  - for: example.com/v1/Model
+"""
+
+
+def run(path: Path) -> None:
+    async def compiled() -> None:
+        stores = Stores(cast(Api, MemoryApi()))
+        source = load(path)
+        controllers_of(Cluster(stores, "test", Declared(source.product.steps)), source, Targets(path.parent))
+
+    asyncio.run(compiled())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"product\.yaml:1: the file is empty"),
+        ("about: [", r"product\.yaml:\d: "),
+        ("about: x\nrule: []", r"product\.yaml:1: Object contains unknown field `rule`"),
+        (BEGIN + "    whne: x\n", r"product\.yaml:4: Object contains unknown field `whne`"),
+        (BEGIN + "    name: 1\n", r"product\.yaml:5: Expected `str`, got `int`"),
+        (BEGIN + "    children:\n      - wait: x\n", r"product\.yaml:6: Object missing required field `object`"),
+        (
+            BEGIN + "    children:\n      - object: {kind: Pod}\n",
+            r"product\.yaml:6: the object has no apiVersion, metadata",
+        ),
+        (BEGIN + "    when: object.spec.\n", r"product\.yaml:5: expected name or number"),
+        (BEGIN + "    when: objct.spec\n", r"product\.yaml:5: there is no objct here"),
+        (BEGIN + "    status:\n      phase: '{{ item.name }}'\n", r"product\.yaml:6: there is no item here"),
+        (BEGIN + "    status:\n      phase: '{{ name | nothing }}'\n", r"product\.yaml:6: No filter named 'nothing'"),
+        (BEGIN + "    steps: {begin: {}}\n", r"product\.yaml:5: the product declares no step 'begin'"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "product.yaml"
+    path.write_text(text)
+    with pytest.raises(ProductError, match=message):
+        run(path)
+
+
+def evaluate(value: Any, tmp_path: Path, **names: Any) -> Any:
+    path = tmp_path / "product.yaml"
+    path.write_text(BEGIN)
+    return Compiler(load(path), {}).value(value, (), names)(Scope(names, {}))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("{{ number }}", 8),
+        (" {{ {'a': {'b': number} } }} ", {"a": {"b": 8}}),
+        ("{{ {'a': {}} }}", {"a": {}}),
+        ("{{ number }} of {{ number }}", "8 of 8"),
+        ({"a": "{{ thing.items }}", "b": "{{ thing.absent.too }}", "c": "{{ none }}"}, {"a": [1], "c": None}),
+        (["{{ omit }}", "{{ thing['items'] }}", 3], [[1], 3]),
+        ("{% for each in thing.items %}{{ each }};{% endfor %}", "1;"),
+    ],
+)
+def test_a_value_is_what_its_expression_is(value: Any, expected: Any, tmp_path: Path) -> None:
+    assert evaluate(value, tmp_path, number=8, thing={"items": [1]}) == expected
+
+
+def test_what_fails_later_is_told_with_its_line_too(tmp_path: Path) -> None:
+    with pytest.raises(ProductError, match=r"product\.yaml:1: .*division by zero"):
+        evaluate("{{ 1 / number }}", tmp_path, number=0)
+
+
+@pytest.mark.parametrize(
+    ("present", "wanted", "same"),
+    [
+        ({"a": 1, "b": 2}, {"a": 1}, True),
+        ({"a": 1}, {"a": 2}, False),
+        (None, {"a": []}, True),
+        ({"a": [{"name": "x", "pull": "Always"}]}, {"a": [{"name": "x"}]}, True),
+        ({"a": [1, 2]}, {"a": [1]}, False),
+        ({"a": [1]}, {"a": []}, False),
+        ({"a": 1}, {"a": None}, False),
+        ({}, {"a": None}, True),
+    ],
+)
+def test_what_a_merge_would_change_is_known(present: Any, wanted: Any, same: bool) -> None:
+    assert contains(present, wanted) is same
+
+
+def test_only_what_has_the_prefix_is_taken_away() -> None:
+    present = {"nvidia.com/a": "1", "nvidia.com/b": "1", "nvidia.com/kept": "1", "zone": "z"}
+    change = exactly({"nvidia.com/b": "2"}, present, "nvidia.com/", ["nvidia.com/kept"])
+    assert change == {"nvidia.com/a": None, "nvidia.com/b": "2"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "expected"),
+    [
+        ("Deployment", {"observedGeneration": 2, "availableReplicas": 3}, True),
+        ("Deployment", {"observedGeneration": 1, "availableReplicas": 3}, False),
+        ("Deployment", {"observedGeneration": 2}, False),
+        ("DaemonSet", {"observedGeneration": 2}, True),
+        ("DaemonSet", {"observedGeneration": 2, "desiredNumberScheduled": 1}, False),
+        ("Pod", {"conditions": [{"type": "Ready", "status": "True"}]}, True),
+        ("Pod", {"conditions": [{"type": "Ready", "status": "False"}]}, False),
+    ],
+)
+def test_what_is_ready_does_its_work(kind: str, status: dict[str, Any], expected: bool) -> None:
+    document = {"kind": kind, "metadata": {"generation": 2}, "spec": {"replicas": 3}, "status": status}
+    assert ready(document) is expected
+    leaving = {**document, "metadata": {"generation": 2, "deletionTimestamp": "2025-01-01T00:00:00Z"}}
+    assert not ready(leaving)
