@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from kubernetes import client
 from perflab.processes.state import Lab
 
 from .labs import Cluster, Labs, wait_for
@@ -53,6 +55,40 @@ def test_a_dead_program_is_brought_back(labs: Labs, mended: Lab) -> None:
     wait_for("the death", lambda: not victim.is_alive())
     assert labs.run("restart", "--name", "mended", "kube-apiserver", "--after", "0.5").returncode == 0
     assert "mended: running, 2 nodes" in labs.run("status", "--name", "mended").stdout
+
+
+def test_a_delayed_step_ends_when_it_was_due_though_the_emulators_are_killed(labs: Labs, mended: Lab) -> None:
+    delay_s, killed_after_s = 20, 10
+    cluster = Cluster.of(mended)
+    eager = {"metadata": {"name": "eager"}, "provisioner": "lab.psap.perf/volumes", "volumeBindingMode": "Immediate"}
+    client.StorageV1Api(cluster.core.api_client).create_storage_class(eager)
+    claim = {
+        "metadata": {"name": "late", "annotations": {"lab.psap.perf/bind-delay": f"{delay_s}s"}},
+        "spec": {
+            "storageClassName": "eager",
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+    cluster.core.create_namespaced_persistent_volume_claim("default", claim)
+
+    def annotations() -> dict[str, str]:
+        read = cluster.core.read_namespaced_persistent_volume_claim("late", "default")
+        return dict(read.metadata.annotations)
+
+    wait_for("the beginning of the step", lambda: "lab.psap.perf/steps" in annotations())
+    begun = datetime.datetime.fromisoformat(json.loads(annotations()["lab.psap.perf/steps"])["volumes.provision.late"])
+    wait_for("half of the delay", lambda: (now() - begun).total_seconds() > killed_after_s)
+    killed = now()
+    assert labs.run("restart", "--name", "mended", "emulators").returncode == 0
+    volume = wait_for("the volume", lambda: cluster.core.list_persistent_volume().items)[0]
+    # the server's time is in whole seconds
+    assert (volume.metadata.creation_timestamp - begun).total_seconds() > delay_s - 1
+    assert (volume.metadata.creation_timestamp - killed).total_seconds() < delay_s
+
+
+def now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
 
 
 def test_an_unknown_program_is_refused(labs: Labs, mended: Lab) -> None:

@@ -6,16 +6,20 @@ import asyncio
 import copy
 import re
 import urllib.parse
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any, cast
 
 from perflab.cluster.api import Api, Document
 from perflab.emulators.engine.targets import Targets
 from perflab.emulators.framework.stores import Stores
-from perflab.emulators.packages import runnable_of
+from perflab.emulators.packages import Runnable, runnable_of
 
 _PATH = re.compile(r"(/api/v1|/apis/[^/]+/[^/]+)(?:/namespaces/([^/]+)(?=/))?/([^/?]+)(?:/([^/?]+))?(/status)?")
+
+
+APPS = "/apis/apps/v1/namespaces/{}/{}"
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 class MemoryApi:
@@ -139,8 +143,18 @@ def selected(document: Document, selector: str) -> bool:
 
 async def settle(api: MemoryApi, name: str, folder: Path, then: Callable[[], Awaitable[None]] | None = None) -> Targets:
     """Run the emulator *name* over *api* until it has nothing left to do; then *then*, and again."""
+    return await settle_with(api, folder, lambda stores, targets: runnable_of(name, stores, targets), then)
+
+
+async def settle_with(
+    api: MemoryApi,
+    folder: Path,
+    make: Callable[[Stores, Targets], Iterable[Runnable]],
+    then: Callable[[], Awaitable[None]] | None = None,
+) -> Targets:
+    """The same for what *make* returns."""
     stores, targets = Stores(cast(Api, api)), Targets(folder)
-    running = list(runnable_of(name, stores, targets))
+    running = list(make(stores, targets))
     tasks = [asyncio.create_task(store.follow()) for store in stores.all()]
     await asyncio.wait_for(asyncio.gather(*(store.synced.wait() for store in stores.all())), 10)
     tasks += [asyncio.create_task(each.run()) for each in running]
@@ -155,3 +169,33 @@ async def settle(api: MemoryApi, name: str, folder: Path, then: Callable[[], Awa
     for task in tasks:
         task.cancel()
     return targets
+
+
+def with_kind(api: MemoryApi, *names: str) -> None:
+    """Have the kinds of these CustomResourceDefinitions served, `nodefeaturediscoveries.nfd.openshift.io/v1`."""
+    for each in names:
+        name, _, version = each.partition("/")
+        spec = {"versions": [{"name": version, "served": True}]}
+        status = {"conditions": [{"type": "Established", "status": "True"}]}
+        api.put(CRDS, {"metadata": {"name": name}, "spec": spec, "status": status})
+
+
+def run_operator(api: MemoryApi, package: str, namespace: str, **labels: str) -> None:
+    """Have the operator of a package run."""
+    metadata = {"name": package, "labels": {"lab.psap.perf/operator": package, **labels}}
+    spec = {"replicas": 1, "template": {"spec": {"containers": [{"name": "manager"}]}}}
+    api.put(
+        APPS.format(namespace, "deployments"), {"metadata": metadata, "spec": spec, "status": {"availableReplicas": 1}}
+    )
+
+
+def rolled_out(api: MemoryApi, namespace: str, *kinds: str) -> None:
+    """Have all workloads of a namespace be ready."""
+    for kind in kinds:
+        prefix = APPS.format(namespace, kind)
+        for (base, where, plural, name), document in list(api.objects.items()):
+            if (base, where, plural) == ("/apis/apps/v1", namespace, kind):
+                counts = {"desiredNumberScheduled": 1, "numberReady": 1, "numberAvailable": 1}
+                counts |= {"updatedNumberScheduled": 1, "observedGeneration": 1, "availableReplicas": 1}
+                document["spec"].setdefault("replicas", 1)
+                api.put(prefix, {**document, "metadata": {**document["metadata"], "name": name}, "status": counts})

@@ -17,7 +17,7 @@ from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.steps import Declared
 from perflab.emulators.framework.stores import Stores
 
-from .memory_api import MemoryApi
+from .memory_api import MemoryApi, rolled_out, run_operator, settle_with, with_kind
 
 BEGIN = """about: a product
 steps: {start: from its creation to its pods}
@@ -129,3 +129,44 @@ def test_what_is_ready_does_its_work(kind: str, status: dict[str, Any], expected
     assert ready(document) is expected
     leaving = {**document, "metadata": {"generation": 2, "deletionTimestamp": "2025-01-01T00:00:00Z"}}
     assert not ready(leaving)
+
+
+def test_the_example_of_the_documentation_serves_a_model(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[3] / "docs" / "lab.md").read_text().partition("```yaml\nabout: A serving")[2]
+    path = tmp_path / "product.yaml"
+    path.write_text("about: A serving" + text.partition("```")[0])
+    models = "/apis/serving.example.com/v1/namespaces/team/models"
+
+    async def serve() -> tuple[MemoryApi, dict[str, Any]]:
+        api = MemoryApi()
+        with_kind(api, "models.serving.example.com/v1", "runtimes.serving.example.com/v1")
+        run_operator(api, "serving-operator", "serving")
+        spec = {"runtime": "vllm", "replicas": 1, "ports": [8080], "public": True}
+        api.put(models, {"metadata": {"name": "granite"}, "spec": spec})
+        pages: dict[str, Any] = {}
+
+        async def become_ready() -> None:
+            rolled_out(api, "team", "deployments")
+            labels = {"serving.example.com/model": "granite"}
+            ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+            api.put("/api/v1/namespaces/team/pods", {"metadata": {"name": "a", "labels": labels}, "status": ready})
+
+        source = load(path)
+        declared = Declared(source.product.steps)
+        targets = await settle_with(
+            api,
+            tmp_path,
+            lambda stores, targets: controllers_of(Cluster(stores, "serving", declared), source, targets),
+            become_ready,
+        )
+        pages |= {where: page() for where, (_, page) in targets.pages.items()}
+        return api, pages
+
+    api, pages = asyncio.run(serve())
+    model = api.find(f"{models}/granite") or {}
+    assert model["status"]["phase"] == "Serving"
+    assert model["status"]["urls"] == {"a": "http://a.team"}
+    assert model["metadata"]["labels"] == {"serving.example.com/runtime": "vllm"}
+    assert model["status"]["conditions"][0]["message"] == "1 replicas are ready"
+    assert api.find("/api/v1/namespaces/team/services/granite-8080")
+    assert list(pages.values()) == ['# TYPE serving_replicas gauge\nserving_replicas{model="granite"} 1\n']

@@ -11,35 +11,15 @@ from perflab import profiles
 from perflab.cluster.api import Document
 from perflab.emulators.packages import product_file
 
-from .memory_api import MemoryApi, settle
+from .memory_api import APPS, CRDS, MemoryApi, rolled_out, run_operator, settle, with_kind
 
 NODES, PODS = "/api/v1/nodes", "/api/v1/namespaces/{}/pods"
 NAMESPACES, CONFIG_MAPS = "/api/v1/namespaces", "/api/v1/namespaces/{}/configmaps"
-APPS = "/apis/apps/v1/namespaces/{}/{}"
 NFD = "/apis/nfd.openshift.io/v1/namespaces/nfd/nodefeaturediscoveries"
 POLICIES = "/apis/nvidia.com/v1/clusterpolicies"
 DSCI = "/apis/dscinitialization.opendatahub.io/v1/dscinitializations"
 DSC = "/apis/datasciencecluster.opendatahub.io/v1/datascienceclusters"
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 FEATURE = "feature.node.kubernetes.io/pci-10de.present"
-
-
-def serve(api: MemoryApi, *names: str) -> None:
-    """Have the kinds of these CustomResourceDefinitions served, `nodefeaturediscoveries.nfd.openshift.io/v1`."""
-    for each in names:
-        name, _, version = each.partition("/")
-        spec = {"versions": [{"name": version, "served": True}]}
-        status = {"conditions": [{"type": "Established", "status": "True"}]}
-        api.put(CRDS, {"metadata": {"name": name}, "spec": spec, "status": status})
-
-
-def operator(api: MemoryApi, package: str, namespace: str, **labels: str) -> None:
-    """Have the operator of a package run."""
-    metadata = {"name": package, "labels": {"lab.psap.perf/operator": package, **labels}}
-    spec = {"replicas": 1, "template": {"spec": {"containers": [{"name": "manager"}]}}}
-    api.put(
-        APPS.format(namespace, "deployments"), {"metadata": metadata, "spec": spec, "status": {"availableReplicas": 1}}
-    )
 
 
 def steps(api: MemoryApi, **values: str) -> None:
@@ -64,18 +44,6 @@ def pod(api: MemoryApi, namespace: str, app: str, node_name: str, **spec: Any) -
     )
 
 
-def rolled_out(api: MemoryApi, namespace: str, *kinds: str) -> None:
-    """Have all workloads of a namespace be ready."""
-    for kind in kinds:
-        prefix = APPS.format(namespace, kind)
-        for (base, where, plural, name), document in list(api.objects.items()):
-            if (base, where, plural) == ("/apis/apps/v1", namespace, kind):
-                counts = {"desiredNumberScheduled": 1, "numberReady": 1, "numberAvailable": 1}
-                counts |= {"updatedNumberScheduled": 1, "observedGeneration": 1, "availableReplicas": 1}
-                document["spec"].setdefault("replicas", 1)
-                api.put(prefix, {**document, "metadata": {**document["metadata"], "name": name}, "status": counts})
-
-
 def conditions(document: Document | None) -> dict[str, str]:
     assert document is not None
     return {each["type"]: each["status"] for each in document["status"]["conditions"]}
@@ -98,8 +66,8 @@ def test_every_product_can_be_loaded_and_changes_nothing_twice(name: str, tmp_pa
 
 def nfd_cluster() -> MemoryApi:
     api = MemoryApi()
-    serve(api, "nodefeaturediscoveries.nfd.openshift.io/v1")
-    operator(api, "nfd", "nfd")
+    with_kind(api, "nodefeaturediscoveries.nfd.openshift.io/v1")
+    run_operator(api, "nfd", "nfd")
     api.put(NFD, {"metadata": {"name": "nfd-instance"}, "spec": {"prunerOnDelete": True}})
     node(api, "gpu", gpus=8)
     node(api, "plain")
@@ -218,10 +186,10 @@ def test_nothing_monitors_users_workloads_unless_that_is_said_in_yaml(text: str,
 
 def rhoai_cluster(*, mesh: bool = False, **components: str) -> MemoryApi:
     api = MemoryApi()
-    serve(api, "dscinitializations.dscinitialization.opendatahub.io/v1", "imagestreams.image.openshift.io/v1")
-    serve(api, "datascienceclusters.datasciencecluster.opendatahub.io/v1")
-    serve(api, *(["servicemeshcontrolplanes.maistra.io/v2"] if mesh else []))
-    operator(api, "rhods-operator", "redhat-ods-operator", **{"olm.owner": "rhods-operator.2.19.1"})
+    with_kind(api, "dscinitializations.dscinitialization.opendatahub.io/v1", "imagestreams.image.openshift.io/v1")
+    with_kind(api, "datascienceclusters.datasciencecluster.opendatahub.io/v1")
+    with_kind(api, *(["servicemeshcontrolplanes.maistra.io/v2"] if mesh else []))
+    run_operator(api, "rhods-operator", "redhat-ods-operator", **{"olm.owner": "rhods-operator.2.19.1"})
     spec = {name: {"managementState": state} for name, state in components.items()}
     api.put(DSC, {"metadata": {"name": "dsc"}, "spec": {"components": spec}})
     return api
@@ -324,7 +292,7 @@ def test_the_uninstallation_deletes_everything_in_order(tmp_path: Path) -> None:
     async def run() -> MemoryApi:
         api = rhoai_cluster(ray="Managed")
         group = "operators.coreos.com"
-        serve(api, f"subscriptions.{group}/v1alpha1", f"clusterserviceversions.{group}/v1alpha1")
+        with_kind(api, f"subscriptions.{group}/v1alpha1", f"clusterserviceversions.{group}/v1alpha1")
         place = f"/apis/{group}/v1alpha1/namespaces/redhat-ods-operator"
         api.put(f"{place}/subscriptions", {"metadata": {"name": "rhods"}, "spec": {"name": "rhods-operator"}})
         api.put(f"{place}/subscriptions", {"metadata": {"name": "other"}, "spec": {"name": "other"}})
@@ -346,8 +314,8 @@ def test_the_uninstallation_deletes_everything_in_order(tmp_path: Path) -> None:
 
 def gpu_cluster(**sections: Any) -> MemoryApi:
     api = MemoryApi()
-    serve(api, "clusterpolicies.nvidia.com/v1")
-    operator(api, "gpu-operator-certified", "nvidia-gpu-operator")
+    with_kind(api, "clusterpolicies.nvidia.com/v1")
+    run_operator(api, "gpu-operator-certified", "nvidia-gpu-operator")
     api.put(POLICIES, {"metadata": {"name": "policy"}, "spec": sections})
     node(api, "n", gpus=8, **{FEATURE: "true"})
     return api

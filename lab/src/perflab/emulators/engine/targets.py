@@ -23,20 +23,20 @@ class Targets:
     name = "metrics"
 
     def __init__(self, folder: Path) -> None:
-        """*folder* is that of the lab's files of targets."""
+        """*folder* is that of the lab's files of targets; *pages* become what is scraped: path → labels and page."""
         self._file = folder / "emulators.json"
-        self._pages: dict[str, tuple[dict[str, str], Callable[[], str]]] = {}
+        self.pages: dict[str, tuple[dict[str, str], Callable[[], str]]] = {}
         self._changed = asyncio.Event()
 
     def set(self, path: str, labels: dict[str, str], page: Callable[[], str]) -> None:
         """Have *path* scraped with these labels."""
-        if path not in self._pages or self._pages[path][0] != labels:
+        if path not in self.pages or self.pages[path][0] != labels:
             self._changed.set()
-        self._pages[path] = labels, page
+        self.pages[path] = labels, page
 
     def remove(self, path: str) -> None:
         """Have *path* scraped no more."""
-        if self._pages.pop(path, None):
+        if self.pages.pop(path, None):
             self._changed.set()
 
     async def run(self) -> None:
@@ -57,7 +57,7 @@ class Targets:
             await runner.cleanup()
 
     async def _answer(self, request: web.Request) -> web.Response:
-        found = self._pages.get(request.match_info["path"])
+        found = self.pages.get(request.match_info["path"])
         if found is None:
             return web.Response(status=404, text="nothing of that name runs\n")
         try:
@@ -67,7 +67,7 @@ class Targets:
 
     def _write(self, port: int) -> None:
         """Write the list whole: Prometheus looks at the file at any time."""
-        listed = [_target(port, path, labels) for path, (labels, _) in sorted(self._pages.items())]
+        listed = [_target(port, path, labels) for path, (labels, _) in sorted(self.pages.items())]
         text = json.dumps(listed, indent=1)
         if not listed and not self._file.exists():
             return
