@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from perflab.cluster.api import Api, Document
 from perflab.emulators.engine.targets import Targets
+from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.stores import Stores
 from perflab.emulators.packages import Runnable, runnable_of
 
@@ -38,6 +39,11 @@ class MemoryApi:
     def find(self, path: str) -> Document | None:
         """The object at a path, or None."""
         return self.objects.get(self._key(path))
+
+    @property
+    def has_news(self) -> bool:
+        """Whether a watch has not told everything yet."""
+        return any(not queue.empty() for _, _, queue in self._watches)
 
     async def get(self, path: str) -> Document:
         base, plural, selector = self._of_list(path)
@@ -83,11 +89,15 @@ class MemoryApi:
     async def watch(self, path: str) -> AsyncIterator[Document]:
         queue: asyncio.Queue[Document] = asyncio.Queue()
         base, plural, selector = self._of_list(path)
-        self._watches.append((base, plural, queue))
-        while True:
-            event = await queue.get()
-            if selected(event["object"], selector):
-                yield copy.deepcopy(event)
+        watch = (base, plural, queue)
+        self._watches.append(watch)
+        try:
+            while True:
+                event = await queue.get()
+                if selected(event["object"], selector):
+                    yield copy.deepcopy(event)
+        finally:
+            self._watches.remove(watch)
 
     def _store(self, key: tuple[str, str, str, str], document: Document) -> Document:
         self._version += 1
@@ -154,20 +164,24 @@ async def settle_with(
 ) -> Targets:
     """The same for what *make* returns."""
     stores, targets = Stores(cast(Api, api)), Targets(folder)
-    running = list(make(stores, targets))
+    running = [each for each in make(stores, targets) if isinstance(each, Controller)]
     tasks = [asyncio.create_task(store.follow()) for store in stores.all()]
     await asyncio.wait_for(asyncio.gather(*(store.synced.wait() for store in stores.all())), 10)
     tasks += [asyncio.create_task(each.run()) for each in running]
     for each in (None, then):
         if each:
             await each()
-        before = -1
-        while before != len(api.writes):
-            before = len(api.writes)
-            assert before < 500, api.writes[-5:]
-            await asyncio.sleep(0.05)
+        # as many turns of the loop as news need from a write to the work that they lead to
+        quiet = turns = 0
+        while quiet < 100:
+            await asyncio.sleep(0)
+            turns += 1
+            assert turns < 100_000, "it never has nothing left to do"
+            quiet = 0 if api.has_news or any(not each.is_idle for each in running) else quiet + 1
+            assert len(api.writes) < 500, api.writes[-5:]
     for task in tasks:
         task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
     return targets
 
 

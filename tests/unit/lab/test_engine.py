@@ -51,7 +51,10 @@ def run(path: Path) -> None:
         (BEGIN + "    when: object.spec.\n", r"product\.yaml:5: expected name or number"),
         (BEGIN + "    when: objct.spec\n", r"product\.yaml:5: there is no objct here"),
         (BEGIN + "    status:\n      phase: '{{ item.name }}'\n", r"product\.yaml:6: there is no item here"),
-        (BEGIN + "    status:\n      phase: '{{ name | nothing }}'\n", r"product\.yaml:6: No filter named 'nothing'"),
+        (
+            BEGIN + "    status:\n      phase: '{{ name | nothing }}'\n",
+            r"product\.yaml:6: there is no filter nothing here",
+        ),
         (BEGIN + "    steps: {begin: {}}\n", r"product\.yaml:5: the product declares no step 'begin'"),
     ],
 )

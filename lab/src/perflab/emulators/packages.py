@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 from perflab import profiles
-from perflab.emulators.engine.product import load
+from perflab.emulators.engine.product import Source, load
 from perflab.emulators.engine.running import controllers_of
 from perflab.emulators.engine.targets import Targets
 from perflab.emulators.framework.cluster import Cluster
@@ -34,21 +34,28 @@ def product_file(name: str) -> Path | None:
 def declared(name: str) -> Declared:
     """What can be set of the emulator *name*."""
     path = product_file(name)
-    if path is not None:
-        product = load(path).product
-        return Declared(product.steps, product.numbers)
+    return _of_product(load(path)) if path is not None else _of_package(name)
+
+
+def _of_product(source: Source) -> Declared:
+    return Declared(source.product.steps, source.product.numbers)
+
+
+def _of_package(name: str) -> Declared:
     package: Any = importlib.import_module(profiles.package(name))
     return Declared(getattr(package, "STEPS", {}), getattr(package, "NUMBERS", {}))
 
 
 def runnable_of(name: str, stores: Stores, targets: Targets) -> Iterator[Runnable]:
     """The controllers and servers of one emulator."""
-    cluster, path = Cluster(stores, name, declared(name)), product_file(name)
-    running = (
-        controllers_of(cluster, load(path), targets)
-        if path is not None
-        else importlib.import_module(profiles.package(name)).controllers(cluster)
-    )
+    path = product_file(name)
+    running: Iterable[Runnable]
+    if path is not None:
+        source = load(path)
+        running = controllers_of(Cluster(stores, name, _of_product(source)), source, targets)
+    else:
+        package: Any = importlib.import_module(profiles.package(name))
+        running = package.controllers(Cluster(stores, name, _of_package(name)))
     for each in running:
         each.name = f"{name}: {each.name}"
         yield each

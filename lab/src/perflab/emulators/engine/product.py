@@ -13,6 +13,8 @@ import yaml
 from perflab.errors import LabError
 
 Path_ = tuple[str | int, ...]
+# libyaml's loader reads ten times as fast
+_LOADER: type[yaml.SafeLoader] | type[yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class ProductError(LabError):
@@ -161,10 +163,10 @@ def load(path: Path) -> Source:
 
     :raises ProductError: it is no YAML, or has a field that is none, or a value of another type.
     """
-    text = path.read_text()
     try:
-        root = yaml.compose(text, yaml.SafeLoader)
-        data = yaml.safe_load(text)
+        root = yaml.compose(path.read_bytes(), _LOADER)
+        # what is composed has the lines, and the data are constructed from it
+        data = yaml.SafeLoader("").construct_document(root) if root is not None else None  # type: ignore[no-untyped-call]
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1

@@ -1,4 +1,4 @@
-"""Jinja2 in the values of a `product.yaml`, as in Ansible: compiled once, then evaluated for each object.
+"""Jinja2 in the values of a `product.yaml`, as in Ansible: checked when it is read, compiled once.
 
 A text that is one `{{ … }}` becomes what the expression is: a list, a number. Any other text with `{{ … }}` or
 `{% … %}` becomes text. A key whose value is undefined is left out; what is undefined has undefined fields.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import jinja2
-from jinja2 import meta, nodes
+from jinja2 import nodes
 from jinja2.runtime import Context
 from jinja2.utils import missing
 
@@ -18,6 +18,7 @@ from perflab.emulators.engine.functions import FUNCTIONS
 from perflab.emulators.engine.product import Path_, ProductError, Source
 
 _SCOPE = "scope of the template"
+_CONSTANTS = {"true": True, "false": False}
 
 
 class Scope:
@@ -77,6 +78,7 @@ class Compiler:
     def __init__(self, source: Source, functions: Mapping[str, Callable[..., Any]]) -> None:
         """*functions* are the product's own, besides those of the engine."""
         self.source = source
+        self._compiled: dict[str, Template] = {}
         # objects of the API, not pages of HTML
         self._environment = _Environment(
             undefined=jinja2.ChainableUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
@@ -91,6 +93,8 @@ class Compiler:
     def value(self, value: Any, path: Path_, names: Iterable[str]) -> Template:
         """A template of a value of any form; *names* are those that it may use."""
         known = frozenset(names)
+        if _is_constant(value):
+            return lambda _scope: value
         if isinstance(value, str):
             return self._text(value, path, known)
         if isinstance(value, dict):
@@ -125,32 +129,48 @@ class Compiler:
         return evaluate
 
     def _text(self, text: str, path: Path_, known: frozenset[str]) -> Template:
-        if "{{" not in text and "{%" not in text:
-            return lambda _scope: text
-        template = self._compiled(text, path, known, lambda: self._environment.from_string(text))
-        if _is_one_expression(self._environment.parse(text.strip())):
-            return self._expression(text.strip()[2:-2], path, known)
-        return self._placed(lambda scope: template.render({_SCOPE: scope}), path)
+        parsed = self._checked(text, path, known)
+        return self._placed(self._lazily(text.strip() if _is_one_expression(parsed) else text), path)
 
     def _expression(self, text: str, path: Path_, known: frozenset[str]) -> Template:
-        compiled = self._compiled(
-            f"{{{{ {text} }}}}",
-            path,
-            known,
-            lambda: self._environment.compile_expression(text.strip(), undefined_to_none=False),
-        )
-        return self._placed(lambda scope: compiled({_SCOPE: scope}), path)
+        if text in _CONSTANTS:
+            return lambda _scope: _CONSTANTS[text]
+        whole = f"{{{{ {text.strip()} }}}}"
+        self._checked(whole, path, known)
+        return self._placed(self._lazily(whole), path)
 
-    def _compiled(self, text: str, path: Path_, known: frozenset[str], compiles: Callable[[], Any]) -> Any:
+    def _checked(self, text: str, path: Path_, known: frozenset[str]) -> nodes.Template:
+        """The parsed text, whose names, filters and tests are there."""
+        environment = self._environment
         try:
-            unknown = meta.find_undeclared_variables(self._environment.parse(text)) - known
-            compiled = compiles()
-        except jinja2.TemplateError as error:
+            parsed = environment.parse(text.strip())
+        except jinja2.TemplateSyntaxError as error:
             raise ProductError(f"{self.source.place(path)}: {error.message}") from error
-        unknown -= self._environment.globals.keys()
+        found = list(parsed.find_all(nodes.Name))
+        own = {each.name for each in found if each.ctx != "load"}
+        unknown = {each.name for each in found} - own - known - environment.globals.keys()
+        unknown |= {f"filter {each.name}" for each in parsed.find_all(nodes.Filter)} - _prefixed(environment.filters)
+        unknown |= {f"test {each.name}" for each in parsed.find_all(nodes.Test)} - _prefixed(environment.tests, "test")
         if unknown:
             raise ProductError(f"{self.source.place(path)}: there is no {', '.join(sorted(unknown))} here")
-        return compiled
+        return parsed
+
+    def _lazily(self, text: str) -> Template:
+        """Compiled when it is evaluated first, and once for all places where it stands: many are never needed."""
+
+        def evaluate(scope: Scope) -> Any:
+            if text not in self._compiled:
+                self._compiled[text] = self._compile(text)
+            return self._compiled[text](scope)
+
+        return evaluate
+
+    def _compile(self, text: str) -> Template:
+        if _is_one_expression(self._environment.parse(text.strip())):
+            expression = self._environment.compile_expression(text.strip()[2:-2], undefined_to_none=False)
+            return lambda scope: expression({_SCOPE: scope})
+        template = self._environment.from_string(text)
+        return lambda scope: template.render({_SCOPE: scope})
 
     def _placed(self, evaluate: Template, path: Path_) -> Template:
         place = self.source.place(path)
@@ -164,6 +184,18 @@ class Compiler:
                 raise ProductError(f"{place}: {error}") from error
 
         return evaluated
+
+
+def _prefixed(names: Iterable[str], kind: str = "filter") -> set[str]:
+    return {f"{kind} {name}" for name in names}
+
+
+def _is_constant(value: Any) -> bool:
+    if isinstance(value, str):
+        return "{{" not in value and "{%" not in value
+    if isinstance(value, dict):
+        return all(map(_is_constant, value.values()))
+    return not isinstance(value, list) or all(map(_is_constant, value))
 
 
 def _is_one_expression(template: nodes.Template) -> bool:
