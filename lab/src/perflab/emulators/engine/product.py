@@ -166,7 +166,7 @@ def load(path: Path) -> Source:
     try:
         root = yaml.compose(path.read_bytes(), _LOADER)
         # what is composed has the lines, and the data are constructed from it
-        data = yaml.SafeLoader("").construct_document(root) if root is not None else None  # type: ignore[no-untyped-call]
+        data = yaml.SafeLoader("").construct_document(root) if root is not None else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
