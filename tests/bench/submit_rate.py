@@ -1,7 +1,7 @@
 """How fast workloads are submitted, beside a raw HTTP loop that posts the same objects. Nothing is asserted.
 
     perflab up --name bench --nodes 4
-    PERF_LAB=bench python tests/bench/submit_rate.py [--count 1000] [--rounds 5] [--submitters 2]
+    PERF_LAB=bench python tests/bench/submit_rate.py [--count 1000] [--rounds 5] [--submitters 2] [--connections 0]…
 
 The Jobs are suspended: nothing but the API server and etcd works on them. The ways take turns, in changing order, and
 the median of the rounds is printed with the CPU that a workload cost in us and in the API server. ``recorded`` is what
@@ -269,12 +269,13 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--submitters", type=int, default=2)
+    parser.add_argument("--connections", type=int, action="append", help=f"Repeatable. [default: {CONNECTIONS}]")
     options = parser.parse_args()
     lab = state.get_running(places.home(), os.environ.get("PERF_LAB", "bench"))
     endpoint, pid = load_endpoint(str(lab.kubeconfig)), lab.pids["kube-apiserver"].pid
     print(f"{options.count} suspended Jobs, {options.rounds} rounds, median; load {os.getloadavg()[0]:.1f}")
     print(f"connections  {'way':<12} {'Jobs/s':>7}  {'least-most':>11}  {'of raw':>6}  own ms  server ms")
-    for connections in CONNECTIONS:
+    for connections in options.connections or CONNECTIONS:
         alone, together = ways(connections, options.submitters)
         every = {**alone, **together}
         samples: dict[str, list[Sample]] = {name: [] for name in every}

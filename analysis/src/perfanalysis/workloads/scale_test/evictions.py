@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from perfanalysis.workloads.scale_test.tables import ScaleTestTables
 
-PREEMPTED_BY = r"Preempted by (?:pod |podgroup )?(\S+)"
-"""The event of the default scheduler names the uid of the pod, or pod group, for which it preempted."""
+PREEMPTED_BY = r"Preempted (?:by (?:pod |podgroup )?|to accommodate a workload \(UID: )([^\s)]+)"
+"""The event names a uid for which it preempted: of a pod or pod group, by the scheduler; of a Workload, by Kueue."""
 SPARED = "(in kube-scheduler memory)"
 """What that event says of a pod that had not been bound yet: it goes back to the queue and is not evicted."""
 PREEMPTION_REASONS = ("PreemptionByScheduler", "Preempted")
@@ -33,7 +33,7 @@ EVICTIONS = TableSpec(
         Column("node", "text", "node it was bound to"),
         Column("kind", "text", "Pod, or Workload (Kueue's)"),
         Column("reason", "text", "reason given by the cluster"),
-        Column("preempted", "flag", "whether it made place for a workload of higher priority"),
+        Column("preempted", "flag", "whether it made place for another workload"),
         Column("by_workload", "text", "the workload it made place for, where an event named it"),
         Column("by_priority", "integer", "that workload's priority, if any"),
         Column("by_tenant", "text", "that workload's tenant"),
@@ -86,11 +86,13 @@ def _texts(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _preemptions(events: pd.DataFrame) -> pd.DataFrame:
-    """The scheduler's events of pods preempted: victim by namespace and name, preemptor as the message has it."""
-    rows = events[(events["reason"] == "Preempted") & (events["kind"] == "Pod")]
+    """The events of pods, and of Kueue's Workloads, preempted: victim by kind, namespace and name, preemptor as the
+    message has it.
+    """
+    rows = events[(events["reason"] == "Preempted") & events["kind"].isin(["Pod", "Workload"])]
     messages = rows["message"].astype("object").fillna("").astype("str")
     moments = rows["server_s"].fillna(rows["seen_s"])
-    named = {name: rows[name].astype("object") for name in ("namespace", "name")}
+    named = {name: rows[name].astype("object") for name in ("kind", "namespace", "name")}
     found = pd.DataFrame({**named, "evicted_s": moments, "by": messages.str.extract(PREEMPTED_BY)[0]})
     return found[~messages.str.contains(SPARED, regex=False)].reset_index(drop=True)
 
@@ -99,6 +101,7 @@ def _without_transition(
     events: pd.DataFrame, found: pd.DataFrame, transitions: pd.DataFrame, place: NDArray[Any]
 ) -> pd.DataFrame:
     """Pods that an event says were preempted, and that were gone before their state told of it."""
+    events = events[events["kind"] == "Pod"].drop(columns="kind")
     known = pd.MultiIndex.from_frame(found[["namespace", "pod"]])
     rows = events[~pd.MultiIndex.from_frame(events[["namespace", "name"]]).isin(known)]
     named = transitions["name"].isin(rows["name"]).to_numpy() & (place >= 0)
@@ -118,11 +121,17 @@ def _preemptors(
     uids = transitions["uid"][known].astype("str")
     owner = pd.Series(place[known], index=uids.to_numpy())
     owner = owner[~owner.index.duplicated()]
-    named = events.dropna(subset=["by"]).drop_duplicates(["namespace", "name"], keep="last")
-    by = pd.Series(named["by"].to_numpy(), index=pd.MultiIndex.from_frame(named[["namespace", "name"]]))
-    wanted = by.reindex(pd.MultiIndex.from_frame(found[["namespace", "pod"]]))
-    places = owner.reindex(wanted.astype("object").to_numpy()).fillna(-1).to_numpy(dtype=int)
-    return np.asarray(np.where(found["kind"] == "Pod", places, -1))
+    named = events.dropna(subset=["by"]).sort_values("evicted_s", kind="stable")
+    named = named[(named["kind"] != "Pod") | ~named.duplicated(["kind", "namespace", "name"], keep="last")]
+    by = pd.Series(named["by"].to_numpy(), index=_occurrences(named, "name"))
+    wanted = by.reindex(_occurrences(found, "pod"))
+    return owner.reindex(wanted.astype("object").to_numpy()).fillna(-1).to_numpy(dtype=int)
+
+
+def _occurrences(rows: pd.DataFrame, name: str) -> pd.MultiIndex:
+    """Each object, and which time it was: a workload of Kueue's may be evicted again and again."""
+    of = ["kind", "namespace", name]
+    return pd.MultiIndex.from_frame(rows[of].assign(number=rows.groupby(of, sort=False).cumcount()))
 
 
 def _replacements(

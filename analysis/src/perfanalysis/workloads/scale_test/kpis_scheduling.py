@@ -149,7 +149,7 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
     ),
     Kpi(
         "preemptions",
-        "Of these, those that made place for a higher priority",
+        "Of these, those that made place for another workload",
         "evictions",
         "neither",
         _counted(lambda measures: measures.evictions["preempted"].sum()),

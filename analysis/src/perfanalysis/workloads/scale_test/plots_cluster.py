@@ -42,7 +42,7 @@ def evictions_figure(measures: Measures, window: Window) -> Figure:
 
 
 def _caption(table: pd.DataFrame, preempted: NDArray[np.bool_]) -> str:
-    text = f"{len(table)} evictions, {int(preempted.sum())} of them to make place for work of higher priority."
+    text = f"{len(table)} evictions, {int(preempted.sum())} of them to make place for other workloads."
     again = int(table["rescheduled_s"].notna().sum())
     return f"{text} Replacements of {again} of them were bound to a node: below, how long after the eviction."
 

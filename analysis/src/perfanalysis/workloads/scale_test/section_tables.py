@@ -79,7 +79,7 @@ FORMULAS = (
     Formula(
         "Preemptions",
         "preemptions",
-        "evictions for a higher priority, by the scheduler or by Kueue; the tables have victims and preemptors",
+        "evictions for another workload: for its priority, by the scheduler or by Kueue, or for what its queue lent",
     ),
     Formula("Reclaims", "reclaims", "preemptions of which the event names a preemptor of another tenant"),
     Formula("Scheduled in the ramp", "ramp_scheduling_rate", "workloads fully scheduled in the ramp / its length"),

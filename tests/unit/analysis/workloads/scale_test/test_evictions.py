@@ -139,6 +139,23 @@ def test_a_workload_that_kueue_evicts_comes_back_with_all_its_pods() -> None:
     assert (row["kind"], row["preempted"], row["replaced_s"], row["rescheduled_s"]) == ("Workload", True, 6.0, 8.0)
 
 
+def test_kueue_names_the_workload_for_which_it_takes_quota_each_time() -> None:
+    def reclaimed_for(uid: str, moment: float) -> dict[str, Any]:
+        message = f"Preempted to accommodate a workload (UID: {uid}) due to reclamation within the cohort"
+        return {**preempted("a-queue", "", moment), "kind": "Workload", "message": message}
+
+    sent = [submission(name, 0.5, queue=queue) for name, queue in (("a", "blue"), ("b", "red"), ("c", "green"))]
+    seen = [transition("Job", name, "created", 1.0) for name in "abc"]
+    seen += [transition("Workload", f"{name}-queue", "created", 1.0) for name in "abc"]
+    seen += [transition("Workload", "a-queue", "evicted", at, reason="Preempted") for at in (5.0, 9.0, 12.0)]
+    events = [reclaimed_for("uid-c-queue", 8.9), reclaimed_for("uid-b-queue", 4.9)]
+    table, _ = evictions(tables(sent, seen, events))
+    named = table["by_workload"].astype("object")
+    assert named.where(named.notna(), None).tolist() == ["b", "c", None]
+    assert table["preempted"].tolist() == [True, True, True]
+    assert reclaimed(table) == 2
+
+
 def test_equal_names_in_two_namespaces_are_evicted_apart() -> None:
     sent = [submission("a", 1.0), submission("a", 2.0, namespace="other")]
     seen = pod("a-0", 3.0, 4.0)
