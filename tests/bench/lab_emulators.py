@@ -1,10 +1,13 @@
 """Figures of the lab's emulators and products: how fast workloads pass, what each program uses. Nothing is asserted.
 
     python tests/bench/lab_emulators.py [--workloads 300] [--nodes 100] [--quota GPUS] [--kind KIND]
+    python tests/bench/lab_emulators.py --operators [--workloads 300] [--nodes 20]
     python tests/bench/lab_emulators.py --start [--nodes 4]
 
 For each kind: how long the workloads take to be created and to end (those of KServe, measured where asked for, to be
-ready), and the CPU of the lab's programs for each of them; plain Jobs for comparison. With --start: how long a lab of
+ready), and the CPU of the lab's programs for each of them; plain Jobs for comparison. With --operators: the same
+on a lab of the profile openshift on which Node Feature Discovery and the GPU operator run, and what their installation
+takes. With --start: how long a lab of
 each profile takes to be up, three times each, the CPU that it needs for that and at rest, and its memory. Run it on a
 machine that does nothing else.
 """
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -40,6 +44,11 @@ KSERVE_API = "/apis/serving.kserve.io"
 GPU_LIMITS = {"cpu": "100m", "nvidia.com/gpu": "1"}
 
 Document = dict[str, Any]
+# the kinds of operators' examples, and where they are created
+EXAMPLES = {
+    "NodeFeatureDiscovery": "/apis/nfd.openshift.io/v1/namespaces/{namespace}/nodefeaturediscoveries",
+    "ClusterPolicy": "/apis/nvidia.com/v1/clusterpolicies",
+}
 
 
 def perflab(*arguments: str) -> None:
@@ -210,6 +219,53 @@ async def run(lab: Lab, count: int, gpus: int, kinds: list[str]) -> None:
             await measure(api, lab, what, count)
 
 
+async def install(api: Api, package: str, source: str, namespace: str) -> Document:
+    """Install an operator and create its example, which is returned."""
+    await api.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
+    olm = "/apis/operators.coreos.com"
+    group = {"apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup", "metadata": {"name": "bench"}}
+    await api.create(
+        f"{olm}/v1/namespaces/{namespace}/operatorgroups", {**group, "spec": {"targetNamespaces": [namespace]}}
+    )
+    subscription = {
+        "apiVersion": "operators.coreos.com/v1alpha1",
+        "kind": "Subscription",
+        "metadata": {"name": package},
+        "spec": {"name": package, "source": source, "sourceNamespace": "openshift-marketplace"},
+    }
+    await api.create(f"{olm}/v1alpha1/namespaces/{namespace}/subscriptions", subscription)
+    versions = f"{olm}/v1alpha1/namespaces/{namespace}/clusterserviceversions"
+    while not (ready := [each for each in await api.list(versions) if _succeeded(each)]):
+        await asyncio.sleep(0.5)
+    examples: list[Document] = json.loads(ready[0]["metadata"]["annotations"]["alm-examples"])
+    example = next(each for each in examples if each["kind"] in EXAMPLES)
+    where = EXAMPLES[example["kind"]].format(namespace=namespace)
+    while await api.create(where, example) is None:
+        await asyncio.sleep(0.5)
+    return example
+
+
+def _succeeded(version: Document) -> bool:
+    return bool((version.get("status") or {}).get("phase") == "Succeeded")
+
+
+async def run_beside_operators(lab: Lab, count: int, nodes: int) -> None:
+    async with connect(lab.folder, lab.server) as api:
+        before, started = cpu_s(lab), time.monotonic()
+        await install(api, "nfd", "redhat-operators", "openshift-nfd")
+        await install(api, "gpu-operator-certified", "certified-operators", "nvidia-gpu-operator")
+        while not all("nvidia.com/gpu" in node["status"]["allocatable"] for node in await api.list("/api/v1/nodes")):
+            await asyncio.sleep(0.5)
+        used = {name: seconds - before[name] for name, seconds in cpu_s(lab).items()}
+        took_s, together_s = time.monotonic() - started, sum(used.values())
+        print(f"operators and operands on {nodes} nodes: {took_s:.1f} s, {together_s:.1f} s of CPU")
+        print(f"  {EMULATORS:<26} {used[EMULATORS]:.1f} s of CPU", flush=True)
+        measure_rest(lab)
+        await api.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
+        for what in ("TrainingWorkload", "Job"):
+            await measure(api, lab, what, count)
+
+
 def measure_starts(nodes: int) -> None:
     for profile in PROFILES:
         for last in (False, False, True):
@@ -248,12 +304,21 @@ def main() -> None:
     parser.add_argument(
         "--kind", choices=[*KINDS, *SERVED], action="append", help="Only this kind; can be given several times."
     )
+    parser.add_argument("--operators", action="store_true", help="Beside the operands of the GPU operator.")
     parser.add_argument("--start", action="store_true", help="Measure the start of a lab of each profile instead.")
     options = parser.parse_args()
     if options.start:
         measure_starts(options.nodes)
         return
     kinds = options.kind or list(KINDS)
+    if options.operators:
+        perflab("up", "--name", NAME, "--profile", "openshift", "--emulate", "runai", "--nodes", str(options.nodes))
+        try:
+            lab = state.get_running(places.home(), NAME)
+            asyncio.run(run_beside_operators(lab, options.workloads, options.nodes))
+        finally:
+            perflab("down", "--name", NAME)
+        return
     emulate = [word for name in OFFERED for word in ("--emulate", name)] + ["--with", KUEUE]
     emulate += ["--with", KSERVE] if any(each in SERVED for each in kinds) else []
     started = time.monotonic()

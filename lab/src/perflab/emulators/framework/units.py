@@ -24,11 +24,6 @@ def parse_quantity(text: str | int | float) -> Decimal:
     return number.scaleb(_DECIMAL[suffix])
 
 
-def format_quantity(amount: Decimal) -> str:
-    """The amount as text: whole where it is, else in thousandths."""
-    return str(int(amount)) if amount == int(amount) else f"{int(amount * 1000)}m"
-
-
 def parse_duration(text: str | None) -> float | None:
     """Seconds; None when *text* is None or no duration, which counts as absent."""
     if not text or not re.fullmatch(f"(?:{_DURATION})+", text):
