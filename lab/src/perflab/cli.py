@@ -60,7 +60,7 @@ def build(profile: str, products: tuple[str, ...]) -> None:
     from perflab.building.build import ensure_profile
 
     binaries = ensure_profile(places.cache_root(), say, profile, products)
-    folders = " and ".join(str(folder / "bin") for folder in (binaries.folder, *binaries.beside))
+    folders = " and ".join(str(folder) for folder in (binaries.folder, *binaries.beside))
     click.echo(f"The lab's programs are in {folders}.")
 
 

@@ -97,12 +97,17 @@ class TemporaryProject:
 
 @pytest.fixture(name="project")
 def _project(tmp_path: Path) -> TemporaryProject:
-    (tmp_path / "collections").symlink_to(PROJECT / "collections")
-    (tmp_path / "playbooks").mkdir()
-    (tmp_path / "playbooks" / "shared").symlink_to(PROJECT / "playbooks" / "shared")
-    (tmp_path / "playbooks" / "action_plugins").symlink_to(PROJECT / "tests" / "data" / "action_plugins")
-    (tmp_path / "inventory").mkdir()
-    (tmp_path / "inventory" / "hosts.yml").write_text(yaml.safe_dump(INVENTORY))
+    return temporary_project(tmp_path)
+
+
+def temporary_project(root: Path) -> TemporaryProject:
+    """The project in *root*, an empty folder."""
+    (root / "collections").symlink_to(PROJECT / "collections")
+    (root / "playbooks").mkdir()
+    (root / "playbooks" / "shared").symlink_to(PROJECT / "playbooks" / "shared")
+    (root / "playbooks" / "action_plugins").symlink_to(PROJECT / "tests" / "data" / "action_plugins")
+    (root / "inventory").mkdir()
+    (root / "inventory" / "hosts.yml").write_text(yaml.safe_dump(INVENTORY))
     config = (PROJECT / "ansible.cfg").read_text().replace("inventories/local", "inventory")
-    (tmp_path / "ansible.cfg").write_text(config)
-    return TemporaryProject(tmp_path)
+    (root / "ansible.cfg").write_text(config)
+    return TemporaryProject(root)

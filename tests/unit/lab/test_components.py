@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from perflab.building import components
-from perflab.building.components import COMPONENTS, Component, lock_hash, versions
+from perflab.building.components import COMPONENTS, DEFINITIONS, Component, lock_hash, versions
 
 
 def test_versions_come_from_the_lock_files() -> None:
@@ -20,7 +20,7 @@ def test_versions_come_from_the_lock_files() -> None:
     }
 
 
-@pytest.mark.parametrize("component", COMPONENTS, ids=lambda component: component.name)
+@pytest.mark.parametrize("component", (*COMPONENTS, *DEFINITIONS), ids=lambda component: component.name)
 def test_every_component_has_checksums(component: Component) -> None:
     assert component.version in (component.folder / "go.sum").read_text()
 

@@ -11,12 +11,12 @@ import pytest
 import yaml
 from cryptography import x509
 from perflab.building.build import Binaries
-from perflab.cluster.installing import read_documents
 from perflab.control_plane import programs, prometheus
 from perflab.control_plane.certificates import Authority
 from perflab.control_plane.credentials import make_credentials
 from perflab.control_plane.programs import Credentials
 from perflab.control_plane.tuning import tuning_for
+from perflab.files.documents import read_documents
 from perflab.processes.ports import free_ports
 from perflab.processes.program import Program
 from perflab.processes.state import Lab, Options

@@ -11,12 +11,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from perflab.building import definitions
 from perflab.building.components import COMPONENTS, Component, lock_hash, sets_for, versions
 from perflab.building.golang import Go
 from perflab.building.toolchain import find_go
 from perflab.errors import ClusterError, Say
 from perflab.files import documents
 
+DEFINITIONS_FOLDER = "definitions"
 SCHEMA = "psap.perf/lab-binaries/1"
 # measured on a build with empty caches: programs and CRDs, Go's build cache, sources
 NEEDED_BYTES = {"binaries": 0.5e9, "GOCACHE": 3.5e9, "GOMODCACHE": 1.5e9}
@@ -36,6 +38,10 @@ class Binaries:
     def manifests(self, name: str) -> Path:
         """Folder of YAML files copied from a module, such as `kueue-crds`."""
         return self._found(name)
+
+    def definitions(self, name: str) -> list[Path]:
+        """The files of the CustomResourceDefinitions that an emulator has from modules; often none."""
+        return sorted(self.manifests(DEFINITIONS_FOLDER).joinpath(name).glob("*.json"))
 
     def _found(self, name: str) -> Path:
         paths = [folder / name for folder in (*self.beside, self.folder)]
@@ -88,7 +94,10 @@ def _build(cache: Path, say: Say, components: Sequence[Component]) -> Binaries:
     folder = cache / lock_hash(components)
     _remove_leftovers(cache, folder)
     go = Go(find_go(cache, say))
-    _check_room(go, cache)
+    programs = _programs(components)
+    if programs:
+        # definitions alone take next to nothing
+        _check_room(go, cache)
     partial = folder.with_name(f"{folder.name}.partial-{os.getpid()}")
     (partial / "bin").mkdir(parents=True)
     started = time.monotonic()
@@ -101,7 +110,8 @@ def _build(cache: Path, say: Say, components: Sequence[Component]) -> Binaries:
     shutil.rmtree(partial / "work")
     _record(partial, go, components, time.monotonic() - started)
     partial.replace(folder)
-    say(f"built {', '.join(_programs(components))} in {time.monotonic() - started:.0f} s ({folder})")
+    what = ", ".join(programs) or "the definitions of kinds"
+    say(f"built {what} in {time.monotonic() - started:.0f} s ({folder})")
     return Binaries(folder)
 
 
@@ -127,6 +137,16 @@ def _build_component(go: Go, component: Component, partial: Path, say: Say) -> N
     work.mkdir(parents=True)
     for path in component.sources():
         shutil.copyfile(path, work / path.name)
+    if component.definitions:
+        sources = go.download(work, component.module)
+        for file, folder in component.definitions:
+            definitions.take(sources / file, partial / DEFINITIONS_FOLDER / folder)
+        say(f"{component.name} {component.version} taken")
+    if component.programs:
+        _build_programs(go, component, work, partial, say)
+
+
+def _build_programs(go: Go, component: Component, work: Path, partial: Path, say: Say) -> None:
     names = ", ".join(program for program, _ in component.programs)
     started = time.monotonic()
     say(f"fetching the sources of {component.name} {component.version}")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from perflab.building import definitions
 from perflab.profiles import KSERVE, KUEUE, OPENSHIFT, RAY
 
 MODULES = Path(__file__).parent / "gomodules"
@@ -22,14 +23,16 @@ class Component:
 
     `programs` pairs the file name of a binary with its Go package; `copies` pairs a folder of the
     upstream module with the name it gets beside the binaries (CRDs that the lab applies), `further_copies` the
-    same of another module, which is named first; `tags` are build tags.
+    same of another module, which is named first; `definitions` pairs a file of CRDs with the folder, below
+    `definitions`, that they are taken into; `tags` are build tags.
     """
 
     name: str
     module: str
-    programs: tuple[tuple[str, str], ...]
+    programs: tuple[tuple[str, str], ...] = ()
     link_values: tuple[tuple[str, str], ...] = ()
     copies: tuple[tuple[str, str], ...] = ()
+    definitions: tuple[tuple[str, str], ...] = ()
     tags: str = ""
     further_copies: tuple[tuple[str, str, str], ...] = ()
 
@@ -143,12 +146,44 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
     ),
 }
 
+_CONFIGURATION = "payload-manifests/crds/0000_10_config-operator_01_"
+_GENERATED = "zz_generated.crd-manifests/"
+
+# Definitions of kinds whose controllers are emulated: a set without programs, which takes seconds, so that another
+# version of it builds no program anew. A folder with the name of an emulator has what it needs from its start.
+DEFINITIONS: tuple[Component, ...] = (
+    Component(
+        "definitions/openshift-api",
+        "github.com/openshift/api",
+        definitions=(
+            (f"config/v1/{_GENERATED}0000_00_cluster-version-operator_01_clusteroperators.crd.yaml", "openshift"),
+            (
+                f"config/v1/{_GENERATED}0000_00_cluster-version-operator_01_clusterversions-Default.crd.yaml",
+                "openshift",
+            ),
+            (f"{_CONFIGURATION}dnses.crd.yaml", "openshift"),
+            (f"{_CONFIGURATION}infrastructures-Default.crd.yaml", "openshift"),
+            (f"{_CONFIGURATION}ingresses.crd.yaml", "openshift"),
+            (f"{_CONFIGURATION}projects.crd.yaml", "openshift"),
+            (f"route/v1/{_GENERATED}routes.crd.yaml", "openshift"),
+            ("payload-manifests/crds/0000_03_config-operator_01_securitycontextconstraints.crd.yaml", "openshift"),
+            (f"machine/v1beta1/{_GENERATED}0000_10_machine-api_01_machines-Default.crd.yaml", "machines"),
+            (f"machine/v1beta1/{_GENERATED}0000_10_machine-api_01_machinesets-Default.crd.yaml", "machines"),
+        ),
+    ),
+    Component(
+        "definitions/network-attachment-definition-client",
+        "github.com/k8snetworkplumbingwg/network-attachment-definition-client",
+        definitions=(("artifacts/networks-crd.yaml", "openshift"),),
+    ),
+)
+
 PROGRAMS: tuple[str, ...] = tuple(program for part in COMPONENTS for program, _ in part.programs)
 
 
 def sets_for(profile: str, products: Iterable[str] = ()) -> tuple[tuple[Component, ...], ...]:
     """The sets of programs that a lab of this profile with these products needs, each built and kept for itself."""
-    beside = [PROMETHEUS] if profile == OPENSHIFT else []
+    beside = [PROMETHEUS, DEFINITIONS] if profile == OPENSHIFT else []
     return (COMPONENTS, *beside, *(PRODUCTS[name] for name in products))
 
 
@@ -163,6 +198,8 @@ def lock_hash(components: Sequence[Component] = COMPONENTS, machine: str = platf
     for component in components:
         digest.update(f"{component.programs} {component.linker_flags()} {component.copies}{component.tags}".encode())
         digest.update("".join(" ".join(each) for each in component.further_copies).encode())
+        if component.definitions:
+            digest.update(f"{component.definitions}".encode() + Path(definitions.__file__).read_bytes())
         for path in component.sources():
             digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

@@ -50,6 +50,14 @@ class Go:
         """The folder in Go's module cache that holds the sources of `module`."""
         return Path(self._ask(["list", "-m", "-f", "{{.Dir}}", module], work).strip())
 
+    def download(self, work: Path, module: str) -> Path:
+        """Fetch the sources of `module` itself, and of nothing that it imports; return their folder.
+
+        Raises ClusterError when it cannot be had.
+        """
+        answer = json.loads(self._ask(["mod", "download", "-json", module], work))
+        return Path(answer["Dir"])
+
     def fetch(self, work: Path, packages: list[str], tags: str = "") -> int:
         """Fetch what `packages` import with these build tags; return the number of packages to compile, at most.
 
@@ -98,7 +106,8 @@ class Go:
             preexec_fn=_die_with_parent,
         )
         if done.returncode != 0:
-            lines = done.stderr.strip().splitlines()[-_LAST_LINES:]
+            # `go mod download -json` says what is wrong in its output
+            lines = (done.stderr.strip() or done.stdout.strip()).splitlines()[-_LAST_LINES:]
             raise ClusterError(_failure(f"go {' '.join(arguments)}", done.returncode, lines))
         return done.stdout
 

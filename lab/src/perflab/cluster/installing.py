@@ -1,11 +1,8 @@
-"""Creates objects of YAML files in the lab's cluster, and waits until the kinds that they define are served."""
+"""Creates objects in the lab's cluster, and waits until the kinds that they define are served."""
 
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
-
-import yaml
 
 from perflab.cluster.api import Api, Document
 from perflab.processes.launch import wait_until
@@ -26,11 +23,6 @@ _PATHS = {
     "StorageClass": "/apis/storage.k8s.io/v1/storageclasses",
     "ValidatingWebhookConfiguration": "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
 }
-
-
-def read_documents(path: Path) -> list[Document]:
-    """The objects of a YAML file."""
-    return [document for document in yaml.load_all(path.read_bytes(), _LOADER) if document]
 
 
 async def install(api: Api, lab: Lab, documents: list[Document]) -> None:
@@ -64,7 +56,3 @@ async def _listed(api: Api, path: str) -> set[str]:
 
 def _path(document: Document) -> str:
     return _PATHS[document["kind"]].format(namespace=document["metadata"].get("namespace", ""))
-
-
-# CRDs are long: libyaml's loader reads them ten times as fast
-_LOADER: type[yaml.SafeLoader] | type[yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

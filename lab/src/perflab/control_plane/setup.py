@@ -7,11 +7,12 @@ import shutil
 
 from perflab.building.build import Binaries
 from perflab.cluster.api import Api, Document
-from perflab.cluster.installing import install, read_documents
+from perflab.cluster.installing import install
 from perflab.control_plane import products, prometheus
 from perflab.control_plane.certificates import Authority
 from perflab.control_plane.programs import MANIFESTS, metrics_endpoints
 from perflab.control_plane.webhooks import client_config
+from perflab.files.documents import read_documents
 from perflab.processes.launch import wait_until
 from perflab.processes.state import Lab
 from perflab.profiles import OPENSHIFT, crds
@@ -27,8 +28,9 @@ async def install_kinds(api: Api, lab: Lab, binaries: Binaries) -> None:
     Before the controllers start: the garbage collector looks for new kinds only every half minute.
     """
     pytorch = binaries.manifests("training-operator-crds") / _PYTORCH_CRD
-    emulated = [crds(name) for name in lab.emulators]
-    files = [pytorch, *(MANIFESTS / name for name in _MANIFESTS), *(path for path in emulated if path.exists())]
+    files = [pytorch, *(MANIFESTS / name for name in _MANIFESTS)]
+    for name in lab.emulators:
+        files += [*binaries.definitions(name), *(path for path in (crds(name),) if path.exists())]
     kinds = [document for path in files for document in read_documents(path)]
     ran = products.of(lab).values()
     await install(api, lab, [*kinds, *(document for each in ran for document in each.definitions(lab, binaries))])

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from perflab.building.build import Binaries
 from perflab.cluster.api import Document
-from perflab.cluster.installing import read_documents
 from perflab.control_plane.webhooks import webhooks_at
 from perflab.files import documents
+from perflab.files.documents import read_documents
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
 from perflab.processes.state import Lab

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from perflab.cluster.installing import read_documents
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.resources import Resource
 from perflab.emulators.framework.store import Key
+from perflab.files.documents import read_documents
 
 
 class InitialObjects:

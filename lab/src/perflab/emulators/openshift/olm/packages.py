@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from perflab.cluster.api import Document
-from perflab.cluster.installing import read_documents
+from perflab.files.documents import read_documents
 
 MARKETPLACE = "openshift-marketplace"
 # on a field of a definition: the version from which on it is there

@@ -160,7 +160,10 @@ class Cluster:
         return self._put(manifest, "server_side_apply", field_manager=FIELD_MANAGER, force_conflicts=True, **dry)
 
     def merge(self, query: Query, patch: Manifest, *, dry_run: bool = False) -> Manifest:
-        """Merge *patch* into the object that *query* names; null takes a key away. Returns the object as it then is."""
+        """Merge *patch* into the object that *query* names; null takes a key away. Returns the object as it then is.
+
+        :raises ClusterError: also when *patch* has a field that the kind does not have, which the server else drops.
+        """
         return self._call(
             query.api_version,
             query.kind,
@@ -169,6 +172,7 @@ class Cluster:
             name=query.name,
             namespace=query.namespace,
             content_type="application/merge-patch+json",
+            strict=True,
             **({"dry_run": "All"} if dry_run else {}),
         )
 
@@ -178,7 +182,8 @@ class Cluster:
         :raises ConflictError: when an object of that name exists.
         """
         namespace = manifest["metadata"].get("namespace")
-        return self._call(manifest["apiVersion"], manifest["kind"], "create", body=manifest, namespace=namespace)
+        api_version, kind = manifest["apiVersion"], manifest["kind"]
+        return self._call(api_version, kind, "create", body=manifest, namespace=namespace, strict=True)
 
     def replace(self, manifest: Manifest) -> Manifest:
         """Put *manifest* in place of the object that has its resourceVersion.
@@ -314,12 +319,19 @@ class Cluster:
         name, namespace = metadata["name"], metadata.get("namespace")
         return self._call(version, kind, verb, body=manifest, name=name, namespace=namespace, **arguments)
 
-    def _call(self, api_version: str, kind: str, verb: str, **arguments: Any) -> Manifest:
+    def _call(self, api_version: str, kind: str, verb: str, *, strict: bool = False, **arguments: Any) -> Manifest:
+        """Ask the server; *strict* has it refuse fields that the kind does not have."""
         resource = self._resource(api_version, kind)
         request = getattr(resource, verb)
         response = self._answer(
             f"{verb} of {kind} {arguments.get('name') or ''}".rstrip(),
-            lambda: request(serialize=False, _request_timeout=_REQUEST_TIMEOUT_S, **arguments),
+            # a list of its own each time: the client adds to it
+            lambda: request(
+                serialize=False,
+                _request_timeout=_REQUEST_TIMEOUT_S,
+                query_params=[("fieldValidation", "Strict")] if strict else [],
+                **arguments,
+            ),
             repeatable=verb != "create",
         )
         answer: Manifest = json.loads(response.data)

@@ -1,0 +1,155 @@
+"""What the commands send to a cluster is what its kinds are defined as: nothing unknown in it, and nothing missing.
+
+Every command that applies or submits manifests renders them, as its verb does, in check mode or for real; an API
+server then looks at each as `kubectl create --validate=strict --dry-run=server` has it do. A verb's own dry run
+renders only what has no namespace or definition yet.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import kubernetes
+import pytest
+import yaml
+
+from tests.integration.conftest import PROJECT, Lab
+
+from .conftest import TemporaryProject, temporary_project
+
+pytestmark = pytest.mark.lab
+
+Manifest = dict[str, Any]
+
+ROLES = PROJECT / "collections/ansible_collections/psap/perf/roles"
+COMMANDS = yaml.safe_load(Path(__file__).with_name("rendered_commands.yml").read_text())
+NAMESPACE = "strict-manifests"
+# what the templates have for the other lab only
+ELSEWHERE = {
+    "openshift": {"TrainingWorkload", "InteractiveWorkload", "DistributedWorkload"},
+    "kubernetes": {"Route", "SecurityContextConstraints", "ServiceAccount", "RoleBinding"},
+}
+_APPLIES = re.compile(r"psap\.perf\.(?:apply|scale_test\.submit):\s*\n\s+(?:template|definition):")
+_ALREADY_EXISTS = 409
+
+
+@dataclass(frozen=True)
+class Site:
+    """A lab of one of the two profiles, and a project to run commands on it."""
+
+    profile: str
+    lab: Lab
+    project: TemporaryProject
+    client: kubernetes.dynamic.DynamicClient
+
+    def commands(self, part: str) -> list[Manifest]:
+        """What `rendered_commands.yml` has in one of its parts for the profile."""
+        return [each for each in COMMANDS[part] if each.get("lab", self.profile) == self.profile]
+
+    def play(self, part: str, *options: str) -> None:
+        """Run the commands of a part, with options of ansible-playbook."""
+        tasks = [
+            {
+                "name": f"Run {each['role']}",
+                "ansible.builtin.include_role": {"name": f"psap.perf.{each['role']}"},
+                "vars": {f"{each['role']}_{name}": value for name, value in each.get("arguments", {}).items()},
+            }
+            for each in self.commands(part)
+        ]
+        if tasks:
+            self.project.playbook([{"name": "Run the commands", "tasks": tasks}])
+            process = self.project.start("-e", f"perf_kubeconfig={self.lab.kubeconfig}", *options)
+            output, _ = process.communicate()
+            assert process.returncode == 0, output
+
+    def refusal(self, manifest: Manifest) -> str:
+        """Why the API server would not take *manifest*; empty if it would. One that is there already has passed."""
+        resource = self.client.resources.get(api_version=manifest["apiVersion"], kind=manifest["kind"])
+        metadata = {key: value for key, value in manifest["metadata"].items() if key != "namespace"}
+        body = {**manifest, "metadata": {**metadata, **({"namespace": NAMESPACE} if resource.namespaced else {})}}
+        strict = [("fieldValidation", "Strict"), ("dryRun", "All")]
+        try:
+            self.client.create(resource, body=body, namespace=NAMESPACE, query_params=strict)
+        except kubernetes.dynamic.exceptions.DynamicApiError as error:
+            if error.status != _ALREADY_EXISTS:
+                return f"{manifest['kind']} {metadata['name']}: {json.loads(error.body)['message']}"
+        return ""
+
+
+@pytest.fixture(scope="module", params=["openshift", "kubernetes"])
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    lab: Lab = request.getfixturevalue("openshift_lab" if request.param == "openshift" else "shared_lab")
+    project = temporary_project(tmp_path_factory.mktemp(request.param))
+    with kubernetes.config.new_client_from_config(str(lab.kubeconfig)) as api:
+        core = kubernetes.client.CoreV1Api(api)
+        core.create_namespace({"metadata": {"name": NAMESPACE}})
+        made = Site(request.param, lab, project, kubernetes.dynamic.DynamicClient(api))
+        yield made
+        made.play("removed")
+        core.delete_namespace(NAMESPACE)
+
+
+def manifests(site: Site) -> dict[str, list[Manifest]]:
+    """What the commands rendered, by their roles."""
+    found: dict[str, list[Manifest]] = defaultdict(list)
+    for path in sorted(site.project.root.glob("runs/*/**/src/*.y*ml")):
+        # nnn__group__command/src/file
+        role = path.parent.parent.name.partition("__")[2].replace("__", "_")
+        found[role] += [without_secrets(item) for item in yaml.safe_load_all(path.read_text()) if item]
+    return found
+
+
+def examples(site: Site) -> list[Manifest]:
+    """What the installed operators offer as examples of their kinds."""
+    if site.profile != "openshift":
+        return []
+    versions = site.client.resources.get(api_version="operators.coreos.com/v1alpha1", kind="ClusterServiceVersion")
+    found = site.client.get(versions).to_dict()["items"]
+    return [item for each in found for item in json.loads(each["metadata"]["annotations"].get("alm-examples", "[]"))]
+
+
+def without_secrets(manifest: Manifest) -> Manifest:
+    """The kept file has something else in place of their values, which is no data of a Secret."""
+    return {key: value for key, value in manifest.items() if manifest["kind"] != "Secret" or key != "data"}
+
+
+def test_every_manifest_passes_strict_validation(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STRICT_SECRET", "a-secret")
+    site.play("installed")
+    site.play("rendered", "--check")
+    found = manifests(site)
+    refusals = {role: [text for item in items if (text := site.refusal(item))] for role, items in found.items()}
+    refusals["alm-examples"] = [text for item in examples(site) if (text := site.refusal(item))]
+    assert not {role: texts for role, texts in refusals.items() if texts}
+    rendered = {each["role"] for part in ("installed", "rendered") for each in site.commands(part)}
+    assert not {role for role in rendered & appliers() if not found[role]}, "rendered nothing"
+    elsewhere = ELSEWHERE[site.profile]
+    missing = {
+        role: wanted - elsewhere - {item["kind"] for item in found[role]}
+        for role, wanted in kinds_of_templates(rendered)
+    }
+    assert not {role: kinds for role, kinds in missing.items() if kinds}, "of their templates, not rendered"
+
+
+def appliers() -> set[str]:
+    """The commands that apply a template or a definition."""
+    tasks = [path for path in ROLES.glob("*/tasks/*.yml") if _APPLIES.search(path.read_text())]
+    return {path.parts[-3] for path in tasks if (ROLES / path.parts[-3] / "meta/argument_specs.yml").exists()}
+
+
+def kinds_of_templates(roles: set[str]) -> Iterator[tuple[str, set[str]]]:
+    """The kinds that the templates of *roles* name."""
+    for role in sorted(roles):
+        texts = [path.read_text() for path in ROLES.glob(f"{role}/templates/*.yml.j2")]
+        yield role, {kind for text in texts for kind in re.findall(r"^kind: (\w+)$", text, re.MULTILINE)}
+
+
+def test_no_command_that_applies_manifests_is_left_out() -> None:
+    listed = {each["role"] for part in ("installed", "rendered") for each in COMMANDS[part]}
+    assert appliers() - listed == {"rhods_undeploy_ods"}, "it is run at the end, when its ConfigMap has been validated"
