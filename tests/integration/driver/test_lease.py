@@ -21,7 +21,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
     read_lease,
     release,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_keeping import Kept, LeaseKeeper
+from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import Kept, LeaseKeeper
 
 from tests.integration.conftest import PATIENCE_S, Lab
 

@@ -10,9 +10,9 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import Holder, LeaseLostError, acquire
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_keeping import Kept, LeaseKeeper
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import failures_of
+from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import Kept, LeaseKeeper
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 
 # what the main process keeps, for the workers that it forks from then on

@@ -1,24 +1,24 @@
 """The process that keeps a run's lease: it renews it until the run gives it back or has no process any more.
 
 One of its own, since the verbs are processes of a task each, and Ansible's main process forks them all the time, which
-threads and connections do not survive.
+threads and connections do not survive. It is forked too: the kubernetes client is imported already.
 """
 
 from __future__ import annotations
 
-import json
-import select
-import subprocess
-import sys
+import multiprocessing
+import os
+import signal
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.base.processes import child_command
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
@@ -31,8 +31,8 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, append_failure
 
-_GIVE_BACK = b"release\n"
 _RELEASED_WITHIN_S = 15.0
+_FORK = multiprocessing.get_context("fork")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,43 +59,42 @@ class LeaseKeeper:
 
     def __init__(self, kept: Kept) -> None:
         self._kept = kept
-        self._process = _start(kept)
+        self._start()
+
+    def _start(self) -> None:
+        self._orders, orders = _FORK.Pipe()
+        self._process = _FORK.Process(target=_keep, args=(self._kept, orders, self._orders), daemon=True)
+        self._process.start()
+        orders.close()
 
     def replace_if_killed(self) -> None:
         """Start another one, if somebody killed it."""
-        if (self._process.poll() or 0) != 0:
-            self._process = _start(self._kept)
+        if self._process.exitcode:
+            self._orders.close()
+            self._start()
 
     def end(self, *, give_back: bool) -> None:
         """End it; a lease that is not given back is the run's until it expires, or until its next process renews it."""
         self.replace_if_killed()
-        with suppress(BrokenPipeError), cast(IO[bytes], self._process.stdin) as stream:
-            stream.write(_GIVE_BACK if give_back else b"")
-        try:
-            self._process.wait(_RELEASED_WITHIN_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        with suppress(BrokenPipeError), self._orders:
+            self._orders.send(give_back)
+        self._process.join(_RELEASED_WITHIN_S)
+        self._process.kill()
+        self._process.join()
 
 
-def _start(kept: Kept) -> subprocess.Popen[bytes]:
-    command = child_command("cluster.lease_keeping", json.dumps(asdict(kept)))
-    return subprocess.Popen(  # noqa: S603 - this Python, our own program
-        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-
-
-def main(document: str) -> None:
+def _keep(kept: Kept, orders: Connection, their_end: Connection) -> None:
     """Be the process."""
-    kept = Kept.from_document(json.loads(document))
-    while True:
-        readable, _writable, _failed = select.select([sys.stdin.fileno()], [], [], RENEWED_EVERY_S)
-        if readable:
-            if sys.stdin.buffer.readline() == _GIVE_BACK:
-                # what cannot be reached is left to expire
-                with suppress(ClusterError), closing(Cluster(kept.access)) as cluster:
-                    release(cluster, kept.holder)
-            return
+    # a terminal's Ctrl-C reaches every process of its group; how this one ends is for the one that started it to say
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    die_with_parent()
+    their_end.close()
+    # who reads what Ansible writes waits for the last of its processes
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (1, 2):
+        os.dup2(nothing, stream)
+    while not orders.poll(RENEWED_EVERY_S):
         try:
             # connected anew each time: a run may last longer than the token that it began with
             with closing(Cluster(kept.access)) as cluster:
@@ -106,6 +105,11 @@ def main(document: str) -> None:
         except ClusterError:
             # tried again in a moment; nobody else can reach it either
             continue
+    with suppress(EOFError):
+        if orders.recv():
+            # what cannot be reached is left to expire
+            with suppress(ClusterError), closing(Cluster(kept.access)) as cluster:
+                release(cluster, kept.holder)
 
 
 def _stop(kept: Kept, error: LeaseLostError) -> None:
