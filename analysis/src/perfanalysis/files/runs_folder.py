@@ -7,11 +7,10 @@ import re
 from pathlib import Path
 
 from perfanalysis.errors import UsageError
-from perfanalysis.files.documents import read_document
+from perfanalysis.files.documents import Document, read_document
 
-LATEST = "latest"
+LATEST, RUN_FILE = "latest", "run.json"
 BEGAN = re.compile(r"-(\d{8}T\d{6}Z)-[0-9a-f]+$")
-"""When a run began, as its id says."""
 
 
 def runs_folder() -> Path:
@@ -19,30 +18,36 @@ def runs_folder() -> Path:
     return Path(os.environ.get("PERF_RUNS_DIR", "runs")).expanduser()
 
 
-def run_names() -> list[str]:
-    """Ids of all runs, the newest first; a directory of one's own choosing follows."""
-    folder = runs_folder()
-    names = [path.name for path in folder.iterdir() if (path / "run.json").is_file()] if folder.is_dir() else []
-    return sorted(names, key=lambda name: (began[1] if (began := BEGAN.search(name)) else "", name), reverse=True)
+def run_names(folder: Path | None = None) -> list[str]:
+    """Ids of all runs of a folder, by default of the folder of all runs, the newest first."""
+    folder = folder or runs_folder()
+    runs = [path for path in folder.iterdir() if (path / RUN_FILE).is_file()] if folder.is_dir() else []
+    return [run.name for run in sorted(runs, key=_began, reverse=True)]
 
 
-def run_named(text: str, *, whole: bool = False) -> Path | None:
+def run_named(text: str, folder: Path | None = None, *, whole: bool = False) -> Path | None:
     """The directory of the run of that id, of the only one that begins so (not with `whole`), or of the `latest` one
     that was not refused; None where there is none, and where it is a path already. Raises UsageError for several.
     """
     if os.sep in text or Path(text).exists():
         return None
-    names = run_names()
+    folder = folder or runs_folder()
+    names = run_names(folder)
     if text == LATEST:
-        found = [name for name in names if not _refused(runs_folder() / name)][:1]
+        found = [name for name in names if _document(folder / name).get("status") != "refused"][:1]
     else:
         found = [name for name in names if name == text] or [name for name in names if name.startswith(text)]
         found = [] if whole and text not in found else found
     if len(found) > 1:
         raise UsageError(f"{text} is the beginning of {len(found)} runs: {', '.join(found[:4])}; give more of the id")
-    return runs_folder() / found[0] if found else None
+    return folder / found[0] if found else None
 
 
-def _refused(run: Path) -> bool:
-    document, _findings = read_document(run / "run.json", "run", "run.json")
-    return document is not None and document.get("status") == "refused"
+def _began(run: Path) -> tuple[str, str]:
+    """When it did, as its id says, else its document; and the id."""
+    stamp = BEGAN.search(run.name)
+    return stamp[1] if stamp else re.sub(r"[-:]|\.\d+", "", str(_document(run).get("started") or "")), run.name
+
+
+def _document(run: Path) -> Document:
+    return read_document(run / RUN_FILE, "run", RUN_FILE)[0] or {}

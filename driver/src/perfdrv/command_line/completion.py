@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 
 import click
 from click.shell_completion import CompletionItem
+from perfanalysis.files.runs_folder import LATEST, run_names
 
 from perfdrv.command_line.session import current_project, current_runs_root
 from perfdrv.errors import UsageError
-from perfdrv.runs.store import LATEST, run_names
 
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 

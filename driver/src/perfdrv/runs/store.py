@@ -10,11 +10,12 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE, read_run
+from perfanalysis.errors import AnalysisError
+from perfanalysis.files.runs_folder import run_named, run_names
 
 from perfdrv.errors import UsageError, unknown
 from perfdrv.project import Project
 
-LATEST = "latest"
 # what is read of run.json, where it is there
 _TYPES: Mapping[str, type] = MappingProxyType(
     {"started": str, "ended": str, "flow": str, "presets": list, "attempts": list, "lab": dict}
@@ -80,16 +81,13 @@ def find_run(root: Path, name: str) -> Path:
     path = Path(name).expanduser()
     if (path / RUN_FILE).is_file():
         return path.absolute()
+    try:
+        found = run_named(name, root)
+    except AnalysisError as error:
+        raise UsageError(str(error)) from error
+    if found is not None:
+        return found
     names = run_names(root)
-    if name == LATEST and names:
-        # what ansible-playbook alone refused is a folder too, but no run that began
-        known = list_runs(root)
-        return next((entry for entry in reversed(known) if entry.status != "refused"), known[-1]).directory
-    matching = [candidate for candidate in names if candidate.startswith(name)]
-    if name in names or len(matching) == 1:
-        return root / (name if name in names else matching[0])
-    if matching:
-        raise UsageError(f"{name!r} names {len(matching)} runs: {', '.join(matching[:4])} … Give more of the id.")
     if not names:
         raise UsageError(f"There are no runs in {root}. Start one with: perfdrv run FLOW")
     raise UsageError(unknown("run", name, names, "perfdrv runs list"))
@@ -99,10 +97,3 @@ def former_site(project: Project, entry: RunEntry) -> str | None:
     """The site that a run used, while there still is one of that name; None for the default one."""
     site = entry.document.get("site")
     return site if isinstance(site, str) and site in project.content().sites else None
-
-
-def run_names(root: Path) -> list[str]:
-    """Ids of all runs below *root*, sorted."""
-    if not root.is_dir():
-        return []
-    return sorted(path.name for path in root.iterdir() if (path / RUN_FILE).is_file())
