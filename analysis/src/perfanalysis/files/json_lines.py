@@ -171,7 +171,6 @@ def _nullable_types() -> dict[Any, Any]:
 
 
 def _read_tolerant(blocks: Blocks, spec: TableSpec) -> tuple[pd.DataFrame, int]:
-    import pandas as pd
 
     records: list[dict[str, Any]] = []
     bad = 0
@@ -181,8 +180,7 @@ def _read_tolerant(blocks: Blocks, spec: TableSpec) -> tuple[pd.DataFrame, int]:
             records.append(record)
         elif line.strip():
             bad += 1
-    names = [column.name for column in spec.columns]
-    return spec.conform(pd.DataFrame(records, columns=names)), bad
+    return spec.of_rows(records), bad
 
 
 def accept_line(line: bytes, spec: TableSpec) -> dict[str, Any] | None:

@@ -168,13 +168,12 @@ class Source:
 
     def table(self, given: list[Any], spec: TableSpec, name: str, what: str) -> pd.DataFrame:
         """Records as the declared table; those of other types are left out and counted in a finding."""
-        import pandas as pd
 
         records = [record for record in (accept(item, spec) for item in given) if record is not None]
         if len(records) < len(given):
             count = len(given) - len(records)
             self.find("error", name, f"{count} {what} are not of the declared types and were left out")
-        return spec.conform(pd.DataFrame(records, columns=[column.name for column in spec.columns]))
+        return spec.of_rows(records)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ pyarrow.array imports pandas for whatever it gets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -93,11 +93,15 @@ class TableSpec:
             ) from error
         return typed
 
-    def empty(self) -> pd.DataFrame:
-        """The table without rows."""
+    def of_rows(self, rows: Iterable[Any]) -> pd.DataFrame:
+        """The table of rows, each a tuple in the order of the columns, or a mapping."""
         import pandas as pd
 
-        return self.conform(pd.DataFrame({column.name: [] for column in self.columns}))
+        return self.conform(pd.DataFrame(list(rows), columns=[column.name for column in self.columns]))
+
+    def empty(self) -> pd.DataFrame:
+        """The table without rows."""
+        return self.of_rows(())
 
     def with_recording(self) -> TableSpec:
         """The same table with a first column that names the recording, for several in one file."""
@@ -123,9 +127,6 @@ def specs_of(tables: type[Any]) -> dict[str, TableSpec]:
     return {entry.name: entry.metadata["table"] for entry in fields(tables) if "table" in entry.metadata}
 
 
-Rows = Sequence[Mapping[str, Any]]
-
-
 def arrow_type(kind: Kind) -> pa.DataType:
     """The type of a column of this kind."""
     import pyarrow as pa
@@ -134,14 +135,18 @@ def arrow_type(kind: Kind) -> pa.DataType:
     return types.get(kind, pa.float64())
 
 
-def arrow_table(rows: Rows, kinds: Mapping[str, Kind]) -> pa.Table:
-    """The named columns of rows, each of its kind; None, and a key that a row lacks, is missing.
+class TypedRows(list[dict[str, Any]]):
+    """Rows of which a parser answers for the types, so that nobody checks each value: they become a table of Arrow."""
+
+
+def arrow_table(rows: TypedRows, spec: TableSpec) -> pa.Table:
+    """The declared columns of rows; None, and a key that a row lacks, is missing.
 
     Raises ValueError or TypeError for a value of another type.
     """
     import pyarrow as pa
 
-    return pa.table({name: _array([row.get(name) for row in rows], kind) for name, kind in kinds.items()})
+    return pa.table({one.name: _array([row.get(one.name) for row in rows], one.kind) for one in spec.columns})
 
 
 def _array(values: list[Any], kind: Kind) -> pa.Array:
@@ -181,17 +186,6 @@ def _bits(flags: NDArray[np.bool_]) -> pa.Buffer:
     import pyarrow as pa
 
     return pa.py_buffer(np.packbits(flags, bitorder="little"))
-
-
-def arrow_conformed(table: pa.Table, spec: TableSpec) -> pa.Table:
-    """The declared columns in their order. Raises ValueError naming a column that is missing or of another type."""
-    for column in spec.columns:
-        if column.name not in table.column_names:
-            raise ValueError(f"table {spec.name}: column {column.name} is missing")
-        found = table.schema.field(column.name).type
-        if found != arrow_type(column.kind):
-            raise ValueError(f"table {spec.name}: column {column.name} is {found}, not of kind {column.kind}")
-    return table.select([column.name for column in spec.columns])
 
 
 def write_table(path: Path, frame: pd.DataFrame, spec: TableSpec) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from perfanalysis.errors import AnalysisError, DataQualityError, UsageError
 from perfanalysis.files.source import Source
-from perfanalysis.files.tables import Column, TableSpec, arrow_conformed, is_arrow, specs_of
+from perfanalysis.files.tables import Column, TableSpec, TypedRows, arrow_table, specs_of
 from perfanalysis.files.typed_yaml import load_typed
 from perfanalysis.workloads.declared.analysing import Analyser
 from perfanalysis.workloads.declared.checks import Checks
@@ -100,8 +100,8 @@ def conformed(given: object, made: type[Any], source: Source, declared: Workload
     frames = {}
     for name, spec in specs.items():
         table = given[name]
-        if is_arrow(table):
-            frames[name] = arrow_conformed(table, spec)
+        if isinstance(table, TypedRows):
+            frames[name] = arrow_table(table, spec)
         elif isinstance(table, list):
             frames[name] = source.table(table, spec, declared.marker, f"rows of {name}")
         else:

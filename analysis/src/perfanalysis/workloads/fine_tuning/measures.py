@@ -137,7 +137,6 @@ def clock_of(steps: pd.DataFrame) -> Clock | None:
 
 def throughput_table(steps: pd.DataFrame, job: Job, facts: dict[str, float]) -> pd.DataFrame:
     """The table; empty when the log tells of no time."""
-    import pandas as pd
 
     trained = steps[steps["loss"].notna() | steps["eval_loss"].isna()]
     batch = batch_of_all(job, facts)
@@ -146,7 +145,7 @@ def throughput_table(steps: pd.DataFrame, job: Job, facts: dict[str, float]) -> 
     else:
         clock = clock_of(trained)
         rows = _between(trained, clock, batch, job) if clock is not None else []
-    return THROUGHPUT.conform(pd.DataFrame(rows, columns=[column.name for column in THROUGHPUT.columns]))
+    return THROUGHPUT.of_rows(rows)
 
 
 def _stated(steps: pd.DataFrame, batch: float | None) -> list[dict[str, float | None]]:

@@ -51,37 +51,14 @@ SUMMARY = TableSpec(
 
 
 def summary_table(measures: Measures) -> pd.DataFrame:
-    """The row."""
-    import pandas as pd
-
+    """The row: what the job is by its attributes, and the rest."""
     job = measures.job
     name, size = job.batch or (None, None)
-    row = {
-        "job": _text(job.document.get("job")),
-        "workload": job.workload,
-        "mode": _text(job.document.get("mode")),
-        "phase": job.phase,
-        "format": measures.format,
-        "model": job.model,
-        "dataset": job.dataset,
-        "pods": job.pods,
-        "gpus": job.gpus,
-        "gpu_product": _text(job.document.get("gpu_product")),
-        "batch_setting": name,
-        "batch_size": size,
-        "outcome": job.outcome,
-        "exit_code": job.exit_code,
-        "reason": job.reason,
-        "created_s": job.created_s,
-        "started_s": job.started_s,
-        "ended_s": job.ended_s,
-        "setup": json.dumps(job.setup, sort_keys=True, default=str),
-    }
-    return SUMMARY.conform(pd.DataFrame([row], columns=[column.name for column in SUMMARY.columns], dtype="object"))
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
+    stated = {part: job.document.get(part) for part in ("job", "mode", "gpu_product")}
+    row = {column.name: getattr(job, column.name, None) for column in SUMMARY.columns}
+    row |= {part: None if value is None else str(value) for part, value in stated.items()}
+    row |= {"format": measures.format, "batch_setting": name, "batch_size": size}
+    return SUMMARY.of_rows([row | {"setup": json.dumps(job.setup, sort_keys=True, default=str)}])
 
 
 def distinguishing_facts(measures: Measures) -> dict[str, str]:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from perfanalysis.files.bounded import LARGEST_LIST, content
 from perfanalysis.files.documents import parse_time, text_or_none
-from perfanalysis.files.tables import Kind, arrow_table
+from perfanalysis.files.tables import TypedRows
 from perfanalysis.workloads.kubernetes_objects import jobs, pods
 from perfanalysis.workloads.kubernetes_objects.model import KIND, MARKER, Item, Stamps, read_list
-from perfanalysis.workloads.kubernetes_objects.pods import NODE_COLUMNS, offered_by
+from perfanalysis.workloads.kubernetes_objects.pods import offered_by
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from perfanalysis.files.source import Source
 
-TEST_COLUMNS: Mapping[str, Kind] = {"test": "text", "started_s": "time", "ended_s": "time"}
 Rows = list[dict[str, Any]]
 
 
-def tables_of(source: Source, pattern: str) -> dict[str, pa.Table]:
+def tables_of(source: Source, pattern: str) -> dict[str, TypedRows]:
     """The tables `pods`, `jobs` and `tests` of all lists that match a declared pattern, whatever they are called.
 
     The one row of `tests` is the document of the recording and what the nodes offer.
@@ -53,9 +50,9 @@ def tables_of(source: Source, pattern: str) -> dict[str, pa.Table]:
     if stamps.unreadable:
         source.find("error", pattern, f"{stamps.unreadable} stamps are no times with a zone; they count as missing")
     return {
-        "pods": _with_durations(source, pattern, pod_rows, pods.COLUMNS, pods.DURATIONS),
-        "jobs": _with_durations(source, pattern, jobs.joined(job_rows), jobs.COLUMNS, jobs.DURATIONS),
-        "tests": arrow_table([{**_test(source), **offered_by(nodes)}], {**TEST_COLUMNS, **NODE_COLUMNS}),
+        "pods": _with_durations(source, pattern, pod_rows, pods.DURATIONS),
+        "jobs": _with_durations(source, pattern, jobs.joined(job_rows), jobs.DURATIONS),
+        "tests": TypedRows([{**_test(source), **offered_by(nodes)}]),
     }
 
 
@@ -91,9 +88,7 @@ def _kind(item: Item) -> str:
     return item.kind or "no kind"
 
 
-def _with_durations(
-    source: Source, pattern: str, rows: Rows, columns: Mapping[str, Kind], durations: tuple[tuple[str, str, str], ...]
-) -> pa.Table:
+def _with_durations(source: Source, pattern: str, rows: Rows, durations: tuple[tuple[str, str, str], ...]) -> TypedRows:
     """The rows with the seconds between two of their stamps; what is negative is no duration, and counted."""
     negative: Counter[str] = Counter()
     for row in rows:
@@ -106,4 +101,4 @@ def _with_durations(
     if negative:
         told = ", ".join(f"{count} with {what}" for what, count in negative.items())
         source.find("warning", pattern, f"stamps that contradict each other: {told}; these durations are missing")
-    return arrow_table(rows, {**columns, **dict.fromkeys((name for name, _, _ in durations), "number")})
+    return TypedRows(rows)

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from perfanalysis.files.tables import Kind
 from perfanalysis.workloads.kubernetes_objects.model import Item, Stamps, Status
 
-COLUMNS: Mapping[str, Kind] = {
-    **dict.fromkeys(("kind", "namespace", "name", "part_of"), "text"),
-    **dict.fromkeys(("created_s", "admitted_s", "started_s", "finished_s"), "time"),
-    "outcome": "text",
-    "whole": "flag",
-}
 DURATIONS = (
     ("admitted_after_s", "created_s", "admitted_s"),
     ("started_after_s", "created_s", "started_s"),

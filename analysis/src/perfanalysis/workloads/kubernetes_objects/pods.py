@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from perfanalysis.files.tables import Kind
 from perfanalysis.workloads.kubernetes_objects.model import (
     Item,
     Labels,
@@ -18,12 +17,6 @@ from perfanalysis.workloads.kubernetes_objects.model import (
     latest,
 )
 
-COLUMNS: Mapping[str, Kind] = {
-    **dict.fromkeys(("namespace", "name", "workload", "node"), "text"),
-    **dict.fromkeys(("created_s", "scheduled_s", "ready_s", "running_s", "finished_s"), "time"),
-    "outcome": "text",
-    **dict.fromkeys(("gpus", "restarts"), "integer"),
-}
 DURATIONS = (
     ("scheduled_after_s", "created_s", "scheduled_s"),
     ("ready_after_s", "created_s", "ready_s"),
@@ -90,11 +83,6 @@ def _whole(quantity: object) -> int:
     return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
-NODE_COLUMNS: Mapping[str, Kind] = {
-    "nodes": "integer",
-    **dict.fromkeys(("instance_types", "gpu_products"), "text"),
-    **dict.fromkeys(("cpus", "memory_bytes", "gpus"), "number"),
-}
 FACTORS = {
     "m": Decimal("0.001"),
     **{suffix: Decimal(1000**power) for power, suffix in enumerate(("", "k", "M", "G", "T"))},

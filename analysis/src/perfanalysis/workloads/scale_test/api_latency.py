@@ -71,7 +71,7 @@ def answers_table(submissions: pd.DataFrame, method: Method) -> pd.DataFrame:
         rows.append({"status": known, "outcome": outcome, **counts, **_latencies(took[places], method)})
     # answers of no status stand last
     rows.sort(key=lambda row: (row["status"] is None, row["status"] or 0))
-    return ANSWERS.conform(pd.DataFrame(rows, columns=[column.name for column in ANSWERS.columns]))
+    return ANSWERS.of_rows(rows)
 
 
 def _latencies(took: NDArray[np.float64], method: Method) -> dict[str, float | None]:
@@ -98,7 +98,7 @@ def submitters_table(submissions: pd.DataFrame, method: Method) -> pd.DataFrame:
         for number, places in numbers.groupby(numbers).indices.items()
         if np.isfinite(sent[places]).any()
     ]
-    return SUBMITTERS.conform(pd.DataFrame(rows, columns=[column.name for column in SUBMITTERS.columns]))
+    return SUBMITTERS.of_rows(rows)
 
 
 def _under_way(sent: NDArray[np.float64], answered: NDArray[np.float64]) -> dict[str, int]:
@@ -118,4 +118,4 @@ def requests_table(recording: Document) -> pd.DataFrame:
         for key, what in (("answers", "answer"), ("retries", "retry"))
         for cause, count in mapping(counted.get(key)).items()
     ]
-    return REQUESTS.conform(pd.DataFrame(rows, columns=[column.name for column in REQUESTS.columns]))
+    return REQUESTS.of_rows(rows)

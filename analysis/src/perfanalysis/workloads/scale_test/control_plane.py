@@ -187,7 +187,7 @@ def control_plane_tables(samples: pd.DataFrame, window: Window | None) -> tuple[
     by_metric = dict(iter(scraped.groupby(scraped["metric"].astype("object"), sort=False)))
     scrapes = {str(name): of["at_s"].nunique() for name, of in scraped.groupby("component", observed=True)}
     rows = [*_histograms(by_metric), *_counters(by_metric, scrapes), *_ratios(by_metric), *_gauges(by_metric)]
-    measures = MEASURES.conform(pd.DataFrame(rows, columns=[column.name for column in MEASURES.columns]))
+    measures = MEASURES.of_rows(rows)
     begin = window.start if window else float(scraped["at_s"].iloc[0])
     course = [*_rates(by_metric), *_levels(by_metric)]
     if not course:

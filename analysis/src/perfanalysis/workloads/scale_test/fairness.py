@@ -105,7 +105,7 @@ def fairness_table(tenants: Tenants) -> pd.DataFrame:
         per_demand = mean / share if mean is not None and share else None
         numbers = (tenant.workloads, tenant.requested, share, seconds, held, mean, per_demand)
         rows.append((tenant.name, tenants.resource, *numbers))
-    return FAIRNESS.conform(pd.DataFrame(rows, columns=[column.name for column in FAIRNESS.columns]))
+    return FAIRNESS.of_rows(rows)
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,11 @@ from perfanalysis.workloads.kpis import Direction, Kpi
 from perfanalysis.workloads.percentiles import Value
 from perfanalysis.workloads.scale_test.measures import Measures
 
-APISERVER, SCHEDULER, ETCD = "kube-apiserver", "kube-scheduler", "etcd"
 PROGRAMS = {
-    "apiserver": APISERVER,
-    "scheduler": SCHEDULER,
+    "apiserver": "kube-apiserver",
+    "scheduler": "kube-scheduler",
     "controllers": "kube-controller-manager",
-    "etcd": ETCD,
+    "etcd": "etcd",
 }
 """The first word of a KPI's name, and the component it is of."""
 VERBS = ("get", "list", "post", "put", "patch", "delete")
@@ -31,13 +30,13 @@ def _kpi(
     text: str,
     unit: str,
     better: Direction,
-    component: str,
     measure: str,
     statistic: str,
     detail: str | None = None,
     absent: str = NONE_OF_IT,
 ) -> Kpi[Measures]:
     """A row of the table control_plane_measures; *absent* is what the component did when it is not there."""
+    component = PROGRAMS[name.partition("_")[0]]
 
     def function(measures: Measures) -> Value:
         table = measures.control_plane_measures
@@ -62,73 +61,50 @@ def _kpi(
 
 
 def _latency(
-    name: str, text: str, component: str, measure: str, detail: str | None = None, absent: str = NONE_OF_IT
+    name: str, text: str, measure: str, detail: str | None = None, absent: str = NONE_OF_IT
 ) -> tuple[Kpi[Measures], ...]:
     """Median and P99 of a histogram."""
     return tuple(
-        _kpi(f"{name}_{word}", f"{word} of {text}", "seconds", "lower", component, measure, statistic, detail, absent)
+        _kpi(f"{name}_{word}", f"{word} of {text}", "seconds", "lower", measure, statistic, detail, absent)
         for statistic, word in WORDS.items()
     )
 
 
-def _load(word: str, of: str) -> tuple[Kpi[Measures], ...]:
+def _load(word: str) -> tuple[Kpi[Measures], ...]:
     """Processor time and memory of a program."""
+    of = PROGRAMS[word]
     memory = f"Largest resident memory of {of} at a scrape"
     return (
-        _kpi(f"{word}_cpu", f"Processor time of {of}", "CPU-seconds", "lower", of, "cpu", "total"),
-        _kpi(f"{word}_memory_peak", memory, "bytes", "lower", of, "memory", "peak"),
+        _kpi(f"{word}_cpu", f"Processor time of {of}", "CPU-seconds", "lower", "cpu", "total"),
+        _kpi(f"{word}_memory_peak", memory, "bytes", "lower", "memory", "peak"),
     )
 
 
 def _requests(verb: str) -> tuple[Kpi[Measures], ...]:
     text = f"{verb.upper()} requests, inside the API server"
-    return _latency(f"apiserver_{verb}", text, APISERVER, "request_latency", verb.upper())
+    return _latency(f"apiserver_{verb}", text, "request_latency", verb.upper())
 
 
 CONTROL_PLANE_KPIS: tuple[Kpi[Measures], ...] = (
     *(kpi for verb in VERBS for kpi in _requests(verb)),
-    *_latency("apiserver_bind", "requests that bind a pod, inside the API server", APISERVER, "bind_request_latency"),
+    *_latency("apiserver_bind", "requests that bind a pod, inside the API server", "bind_request_latency"),
+    _kpi("apiserver_requests", "Requests that the API server answered", "requests", "neither", "requests", "total"),
+    _kpi("apiserver_error_ratio", "Requests answered with 5xx, of all", "ratio", "lower", "errors", "ratio"),
+    _kpi("apiserver_throttled_ratio", "Requests turned away with 429, of all", "ratio", "lower", "throttled", "ratio"),
     _kpi(
-        "apiserver_requests",
-        "Requests that the API server answered",
-        "requests",
-        "neither",
-        APISERVER,
-        "requests",
-        "total",
-    ),
-    _kpi("apiserver_error_ratio", "Requests answered with 5xx, of all", "ratio", "lower", APISERVER, "errors", "ratio"),
-    _kpi(
-        "apiserver_throttled_ratio",
-        "Requests turned away with 429, of all",
-        "ratio",
-        "lower",
-        APISERVER,
-        "throttled",
-        "ratio",
-    ),
-    _kpi(
-        "apiserver_inflight_peak",
-        "Most requests in work at once, at a scrape",
-        "requests",
-        "lower",
-        APISERVER,
-        "inflight",
-        "peak",
+        "apiserver_inflight_peak", "Most requests in work at once, at a scrape", "requests", "lower", "inflight", "peak"
     ),
     *_latency(
         "scheduler_attempt",
         "the scheduler's attempts that scheduled a pod, with its binding",
-        SCHEDULER,
         "attempt_latency",
         "scheduled",
     ),
-    *_latency("scheduler_algorithm", "the scheduler's choice of a node", SCHEDULER, "algorithm_latency"),
-    *_latency("scheduler_bind", "the scheduler's binding of a pod", SCHEDULER, "extension_point_latency", "Bind"),
+    *_latency("scheduler_algorithm", "the scheduler's choice of a node", "algorithm_latency"),
+    *_latency("scheduler_bind", "the scheduler's binding of a pod", "extension_point_latency", "Bind"),
     *_latency(
         "scheduler_pod",
         "a pod's way through the scheduler, all attempts, without waiting as unschedulable",
-        SCHEDULER,
         "scheduling_latency",
     ),
     _kpi(
@@ -136,7 +112,6 @@ CONTROL_PLANE_KPIS: tuple[Kpi[Measures], ...] = (
         "Most pods in the scheduler's queues at a scrape",
         "pods",
         "lower",
-        SCHEDULER,
         "pending_pods",
         "peak",
     ),
@@ -145,30 +120,19 @@ CONTROL_PLANE_KPIS: tuple[Kpi[Measures], ...] = (
         "Attempts that found no node for a pod",
         "attempts",
         "lower",
-        SCHEDULER,
         "attempts",
         "total",
         "unschedulable",
     ),
-    _kpi(
-        "scheduler_errors",
-        "Attempts that ended with an error",
-        "attempts",
-        "lower",
-        SCHEDULER,
-        "attempts",
-        "total",
-        "error",
-    ),
-    *_latency("etcd_fsync", "etcd's writes to its log, to the disk", ETCD, "fsync_latency", absent=NO_FSYNC),
+    _kpi("scheduler_errors", "Attempts that ended with an error", "attempts", "lower", "attempts", "total", "error"),
+    *_latency("etcd_fsync", "etcd's writes to its log, to the disk", "fsync_latency", absent=NO_FSYNC),
     _kpi(
         "etcd_db_growth",
         "Growth of etcd's database from the first scrape to the last",
         "bytes",
         "lower",
-        ETCD,
         "db_size",
         "growth",
     ),
-    *(kpi for word, component in PROGRAMS.items() for kpi in _load(word, component)),
+    *(kpi for word in PROGRAMS for kpi in _load(word)),
 )

@@ -208,7 +208,7 @@ def data_quality_table(accounting: Accounting, anomalies: pd.DataFrame) -> pd.Da
     for problem in ("missing", "negative"):
         counts = anomalies["count"][(anomalies["problem"] == problem) & (anomalies["clock"] == "seen")]
         rows.append((f"{problem} latencies", int(counts.sum()), None, None))
-    return DATA_QUALITY.conform(pd.DataFrame(rows, columns=[column.name for column in DATA_QUALITY.columns]))
+    return DATA_QUALITY.of_rows(rows)
 
 
 def _ratio(count: int | None, submitted: int) -> float | None:

@@ -228,7 +228,7 @@ def percentiles_table(
             for statistic, of in found[step.name, clock].items():
                 numbers = (of.number, of.low, of.high, of.count, middle)
                 rows.append((step.name, clock, statistic, *numbers, of.reason))
-    return PERCENTILES.conform(pd.DataFrame(rows, columns=[column.name for column in PERCENTILES.columns]))
+    return PERCENTILES.of_rows(rows)
 
 
 def anomalies_table(
@@ -247,7 +247,7 @@ def anomalies_table(
                 # times of seeing as coarse as the server's stamps are these stamps: no watch was there
                 cause = stamped_cause(step) if arrival > SEEN_RESOLUTION_S else negative_cause(step, clock)
                 rows.append((step.name, clock, "negative", cause, count))
-    return ANOMALIES.conform(pd.DataFrame(rows, columns=[column.name for column in ANOMALIES.columns]))
+    return ANOMALIES.of_rows(rows)
 
 
 def _missing(workloads: pd.DataFrame, step: Step) -> list[tuple[str, int]]:

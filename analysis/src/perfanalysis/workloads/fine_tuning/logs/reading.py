@@ -156,6 +156,5 @@ def problems_frame(logs: Iterable[LogRead]) -> pd.DataFrame:
 
 
 def _frame(spec: TableSpec, rows: list[dict[str, Any]]) -> pd.DataFrame:
-    import pandas as pd
 
-    return spec.conform(pd.DataFrame(rows, columns=[column.name for column in spec.columns]))
+    return spec.of_rows(rows)
