@@ -111,7 +111,8 @@ def test_what_was_killed_is_no_hindrance_where_that_is_seen(shared_lab: Lab, tmp
 
 
 def test_a_run_from_which_the_cluster_was_taken_stops_and_deletes_nothing(shared_lab: Lab, tmp_path: Path) -> None:
-    with shared_lab.start(tmp_path, "perfdrv", *FLOW) as first:
+    # it would take minutes, so that it still submits when it hears of it, however slow the machine is
+    with shared_lab.start(tmp_path, "perfdrv", *FLOW, "-s", "scale_test_count=120") as first:
         run = has_begun(shared_lab, tmp_path)
         broken = shared_lab.run(tmp_path, "perfdrv", "lock", "break", "-i", "lab", "--yes")
         out, _none = first.communicate(timeout=PATIENCE_S)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from perfanalysis.drawing.blocks import Cell, Field
+from perfanalysis.drawing.blocks import DASH, Cell, Field, Table
 
 
 def value_text(value: Any) -> str:
@@ -46,6 +46,20 @@ SPECIAL = re.compile(r"[\\`*\[\]<>|#~&]|(?<!\w)_+|_+(?!\w)")
 def plain(text: str) -> str:
     """A text that Markdown shows as it is, on one line."""
     return SPECIAL.sub(lambda found: "".join(f"\\{letter}" for letter in found[0]), " ".join(text.splitlines()))
+
+
+def cell_text(cell: Cell, link: Callable[[str, str], str] | None = None) -> str:
+    """A cell as Markdown: small print in brackets, a dash and the reason for a missing value. *link* makes links."""
+    if not cell.text:
+        return f"{DASH} ({plain(cell.reason)})" if cell.reason else plain(cell.detail)
+    text = link(cell.link, cell.text) if link is not None and cell.link else plain(cell.text)
+    return f"{text} ({plain(cell.detail)})" if cell.detail else text
+
+
+def markdown_table(table: Table, level: str = "##", written: Callable[[Cell], str] = cell_text) -> list[str]:
+    """A table with its title and its note, as lines."""
+    lines = [f"{level} {plain(table.title)}", "", *table_lines(table.fields, table.rows, written)]
+    return [*lines, "", plain(table.note)] if table.note else lines
 
 
 def table_lines(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from perfanalysis.drawing.blocks import DASH, Block, Cell, Failure, Field, Link, Remarks, Section, Table, Tiles
+from perfanalysis.drawing.blocks import Block, Cell, Failure, Field, Link, Remarks, Section, Table, Tiles
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.drawing.page import Drawn, href
-from perfanalysis.drawing.wording import plain, table_lines
+from perfanalysis.drawing.wording import cell_text, markdown_table, plain, table_lines
 from perfanalysis.reports.arrange import Passage
 from perfanalysis.reports.page import Sheet
 
@@ -78,7 +78,7 @@ class _Writer:
         if isinstance(block, Figure):
             yield from self._figure(block, level)
         elif isinstance(block, Table):
-            yield from self._table(block, level)
+            yield from markdown_table(block, level, self._cell)
         elif isinstance(block, Failure):
             yield from self._failure(block, level)
         elif isinstance(block, Tiles):
@@ -101,19 +101,8 @@ class _Writer:
         marks = f" *{plain(DOT.join(figure.short_marks))}*" if figure.marks else ""
         yield f"{plain(figure.caption)}{marks}".strip()
 
-    def _table(self, table: Table, level: str) -> Iterator[str]:
-        yield f"{level} {plain(table.title)}"
-        yield ""
-        yield from table_lines(table.fields, table.rows, self._cell)
-        if table.note:
-            yield ""
-            yield plain(table.note)
-
     def _cell(self, cell: Cell) -> str:
-        if not cell.text:
-            return f"{DASH} ({plain(cell.reason)})" if cell.reason else plain(cell.detail)
-        text = self._link(Link(cell.link, cell.text)) if cell.link else plain(cell.text)
-        return f"{text} ({plain(cell.detail)})" if cell.detail else text
+        return cell_text(cell, lambda path, text: self._link(Link(path, text)))
 
     def _link(self, link: Link) -> str:
         words = f" ({plain(link.detail)})" if link.detail else ""

@@ -70,6 +70,28 @@ class Kpi(Generic[MeasuresType]):
             raise ValueError(f"KPI {self.name}: {error}") from error
 
 
+def statistic_kpis(
+    measure: str,
+    help: str,  # noqa: A002 - as of a KPI
+    direction: Direction,
+    function: Callable[[str], Callable[[MeasuresType], Value]],
+    headlines: Mapping[str, str] | None = None,
+) -> tuple[Kpi[MeasuresType], ...]:
+    """Median and P99 of a measure in seconds, by what *function* gives for each."""
+    return tuple(
+        Kpi(
+            f"{measure}_{statistic}",
+            f"{statistic.upper()} of {help}",
+            "seconds",
+            direction,
+            function(statistic),
+            (headlines or {}).get(statistic),
+            of=StatisticOf(measure, statistic, help),
+        )
+        for statistic in ("p50", "p99")
+    )
+
+
 class KpiResult(Value, frozen=True, kw_only=True):
     """The value of a KPI as documents have it, whoever measured it."""
 

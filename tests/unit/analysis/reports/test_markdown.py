@@ -10,9 +10,8 @@ from urllib.parse import unquote
 import pytest
 import yaml
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table
-from perfanalysis.drawing.wording import plain, table_lines
+from perfanalysis.drawing.wording import markdown_table, plain, table_lines
 from perfanalysis.reports.writing import Wanted, make_report
-from perfanalysis.verdicts.comparison.texts import markdown_table
 
 from tests.data.synthetic_runs import Shape, write_run
 
@@ -76,7 +75,7 @@ def test_a_compared_setting_stays_a_text() -> None:
     """A backtick in one cell and one in the next would make code of what stands between them."""
     row = (Cell("image"), Cell("`a`|\\", "x\ny"), Cell("*b*"), Cell("", reason="this run does not say"))
     table = Table("What *else* differs", tuple(Field(name) for name in "_ABC"), (row,), note="[x](y)")
-    assert markdown_table(table).splitlines() == [
+    assert markdown_table(table) == [
         r"## What \*else\* differs",
         "",
         r"| \_ | A | B | C |",

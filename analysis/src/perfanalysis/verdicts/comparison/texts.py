@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from perfanalysis.drawing.blocks import DASH, Cell, Table
-from perfanalysis.drawing.wording import counted, plain, table_lines
+from perfanalysis.drawing.blocks import DASH, Table
+from perfanalysis.drawing.wording import counted, markdown_table, plain
 from perfanalysis.verdicts.comparison.comparison import Comparison
 from perfanalysis.verdicts.comparison.tables import (
     GRAVITY,
@@ -108,15 +108,5 @@ def comparison_markdown(comparison: Comparison) -> str:
         f"* {plain(note)}" for note in (*comparison.data_errors, *comparison.notes, *unmatched(comparison))
     )
     parts = [f"# Comparison of {plain(names)}", f"{summary(comparison)}; margin {100 * comparison.margin:g} %.", notes]
-    parts += [markdown_table(table) for table in tables if table is not None and table.rows]
+    parts += ["\n".join(markdown_table(table)) for table in tables if table is not None and table.rows]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def markdown_table(table: Table) -> str:
-    """A table with its title; small print stands in brackets, a missing value is a dash."""
-    lines = [f"## {plain(table.title)}", "", *table_lines(table.fields, table.rows, _text)]
-    return "\n".join([*lines, "", plain(table.note)] if table.note else lines)
-
-
-def _text(cell: Cell) -> str:
-    return plain(f"{cell.text or DASH} ({cell.detail})" if cell.detail else cell.text or DASH)

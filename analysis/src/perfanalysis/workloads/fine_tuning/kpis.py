@@ -7,7 +7,7 @@ from msgspec import structs
 
 from perfanalysis.workloads.fine_tuning import rates
 from perfanalysis.workloads.fine_tuning.measures import BYTES_PER_GIB, Measures
-from perfanalysis.workloads.kpis import Kpi, KpiValue, StatisticOf
+from perfanalysis.workloads.kpis import Kpi, KpiValue, statistic_kpis
 from perfanalysis.workloads.percentiles import Value, estimates
 
 HF_MEMORY = (
@@ -185,17 +185,7 @@ KPIS: tuple[Kpi[Measures], ...] = (
     Kpi("eval_loss", "Loss of the last evaluation", "nats", "lower", _last("eval_loss", "evaluation")),
     Kpi("mean_loss", "Mean training loss, by the trainer", "nats", "lower", rates.stated("train_loss")),
     Kpi("steps_per_second", "Training steps per second", "steps/s", "higher", rates.steps_per_second),
-    *(
-        Kpi(
-            f"step_time_{statistic}",
-            f"{statistic.upper()} of the time of one training step",
-            "seconds",
-            "lower",
-            _step_time(statistic),
-            of=StatisticOf("step_time", statistic, "the time of one training step"),
-        )
-        for statistic in ("p50", "p99")
-    ),
+    *statistic_kpis("step_time", "the time of one training step", "lower", _step_time),
     Kpi(
         "dataset_tokens_per_second",
         "Tokens of the prepared dataset, times the epochs, per second of training",

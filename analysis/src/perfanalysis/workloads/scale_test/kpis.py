@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from perfanalysis.workloads.kpis import Kpi, StatisticOf
+from perfanalysis.workloads.kpis import Direction, Kpi, statistic_kpis
 from perfanalysis.workloads.percentiles import Value
 from perfanalysis.workloads.scale_test.activity import sustained_rate
 from perfanalysis.workloads.scale_test.kpis_control_plane import CONTROL_PLANE_KPIS
@@ -83,25 +84,18 @@ def _percentile(step: Step, statistic: str) -> Callable[[Measures], Value]:
     return function
 
 
-def _latency_kpis() -> tuple[Kpi[Measures], ...]:
-    headlines = {
-        ("time_to_running", "p50"): "Sent to running, median",
-        ("time_to_running", "p99"): "Sent to running, P99",
-        ("scheduling", "p99"): "Scheduling, P99",
-    }
-    return tuple(
-        Kpi(
-            f"{step.name}_{statistic}",
-            f"{statistic.upper()} of {step.formula}, by the client's clock",
-            "seconds",
-            "neither" if step.name in ("execution", "time_to_completed") else "lower",
-            _percentile(step, statistic),
-            headlines.get((step.name, statistic)),
-            of=StatisticOf(step.name, statistic, f"{step.formula}, by the client's clock"),
-        )
-        for step in STEPS
-        for statistic in ("p50", "p99")
-    )
+HEADLINES = {
+    "time_to_running": {"p50": "Sent to running, median", "p99": "Sent to running, P99"},
+    "scheduling": {"p99": "Scheduling, P99"},
+}
+NO_DIRECTION = ("execution", "time_to_completed")
+"""Steps that last as long as the work does."""
+
+
+def _latency_kpis(step: Step) -> tuple[Kpi[Measures], ...]:
+    better: Direction = "neither" if step.name in NO_DIRECTION else "lower"
+    words = f"{step.formula}, by the client's clock"
+    return statistic_kpis(step.name, words, better, partial(_percentile, step), HEADLINES.get(step.name))
 
 
 KPIS: tuple[Kpi[Measures], ...] = (
@@ -138,7 +132,7 @@ KPIS: tuple[Kpi[Measures], ...] = (
         _gpu_share(lambda measures: measures.activity.gpus_allocated),
         "GPUs allocated, mean",
     ),
-    *_latency_kpis(),
+    *(kpi for step in STEPS for kpi in _latency_kpis(step)),
     Kpi(
         "submission_rate",
         "Workloads sent per second between the 10th and the 90th percent of them",

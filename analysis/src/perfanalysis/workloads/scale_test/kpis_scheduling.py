@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from perfanalysis.files.documents import listing, mapping
-from perfanalysis.workloads.kpis import Kpi, StatisticOf
+from perfanalysis.workloads.kpis import Kpi, statistic_kpis
 from perfanalysis.workloads.percentiles import Value, estimates
 from perfanalysis.workloads.scale_test.evictions import reclaimed
 from perfanalysis.workloads.scale_test.fairness import jain
@@ -168,17 +168,7 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
         "higher",
         _rescheduled,
     ),
-    *(
-        Kpi(
-            f"rescheduling_{statistic}",
-            f"{statistic.upper()} of {RESCHEDULING}",
-            "seconds",
-            "lower",
-            _rescheduling(statistic),
-            of=StatisticOf("rescheduling", statistic, RESCHEDULING),
-        )
-        for statistic in ("p50", "p99")
-    ),
+    *statistic_kpis("rescheduling", RESCHEDULING, "lower", _rescheduling),
     Kpi(
         "fairness_jain",
         "Jain's index of what each tenant held on average while it and another waited",

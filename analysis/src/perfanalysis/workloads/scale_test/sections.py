@@ -53,14 +53,14 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
             "point at the words to see why.",
             (percentile_table(measures), server_table(measures), anomaly_block(measures)),
         ),
-        Section("distributions", "Distributions", "", figures(_distributions)),
+        Section("distributions", "Distributions", "", figures(lambda of, _: plots.distribution_figure(of))),
         Section("steps", "Steps", "", figures(plots.detailed_figure)),
         Section("throughput", "Throughput", "", (*figures(ramp_figure), *_throughput_tables(measures))),
         Section("scheduling", "Scheduling", "", (formulas_table(kpis),)),
         Section("queues", "Queues", "", (*_if_any(measures, marks, queues_figure), *_queue_tables(measures))),
         Section("evictions", "Evictions", "", _evictions(measures, marks)),
         Section("churn", "Churn", "", _shown(measures, "Rounds of churn", pods.ROUNDS)),
-        Section("concurrency", "Concurrency", "", figures(_concurrency)),
+        Section("concurrency", "Concurrency", "", figures(lambda of, _: plots.concurrency_figure(of))),
         Section("gpus", "GPU occupation", "", figures(plots.gpu_figure)),
         Section("nodes", "Nodes", "", (*figures(plots_over_time.occupation_figure), *changed)),
         Section("control_plane", "Control plane", "", _control_plane(measures, marks)),
@@ -115,16 +115,6 @@ def _answers(measures: Measures) -> tuple[Table | Note, ...]:
         *(_shown(measures, "Final answers to the submitter", api_latency.ANSWERS) or (nobody,)),
         *_shown(measures, "All requests, each try counted", api_latency.REQUESTS),
     )
-
-
-def _distributions(measures: Measures, window: Window) -> Figure:
-    del window
-    return plots.distribution_figure(measures)
-
-
-def _concurrency(measures: Measures, window: Window) -> Figure:
-    del window
-    return plots.concurrency_figure(measures)
 
 
 def _figures(
