@@ -137,7 +137,9 @@ def test_a_run_is_found_by_id_prefix_path_and_latest(make_run: Callable[..., Pat
     assert find_run(runs, "latest") == list_runs(runs)[-2].directory
 
 
-@pytest.mark.parametrize(("name", "sentence"), [("demo", "beginning of 2 runs: demo-2, demo-1"), ("dem0-1", "Did you mean demo-1")])
+@pytest.mark.parametrize(
+    ("name", "sentence"), [("demo", "beginning of 2 runs: demo-2, demo-1"), ("dem0-1", "Did you mean demo-1")]
+)
 def test_an_unclear_name_is_refused(name: str, sentence: str, make_run: Callable[..., Path], runs: Path) -> None:
     make_run("demo-1")
     make_run("demo-2")
