@@ -101,7 +101,9 @@ class TableSpec:
 
     def empty(self) -> pd.DataFrame:
         """The table without rows."""
-        return self.of_rows(())
+        import pandas as pd
+
+        return self.conform(pd.DataFrame({column.name: [] for column in self.columns}))
 
     def with_recording(self) -> TableSpec:
         """The same table with a first column that names the recording, for several in one file."""
