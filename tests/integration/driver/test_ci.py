@@ -135,6 +135,14 @@ def test_a_presubmit_does_what_its_pull_request_asks_for(job: Driver) -> None:
         assert f"{api.comment_url(1)}:2" in text(job.runs / "refused", "FAILURES")
 
 
+def test_a_malformed_secret_is_refused_in_the_first_play(job: Driver) -> None:
+    job.variables["TOKEN_OF_TEST"] = "planted 4711"
+    ended = job("run", "demo", "-s", "github_token=env:TOKEN_OF_TEST")
+    assert ended.code == 2
+    assert "the secret env:TOKEN_OF_TEST is not what it is declared to be: one line without spaces" in ended.err
+    assert "planted" not in ended.out + ended.err
+
+
 def test_the_collection_itself_takes_nothing_else_of_a_pull_request(job: Driver, tmp_path: Path) -> None:
     place = {"url": "https://github.com/o/r/pull/1", "line": 3}
     settings = [{"name": "demo_note", "value": "x", **place}, {"name": "demo_seconds", "value": "{{ 1 }}", **place}]

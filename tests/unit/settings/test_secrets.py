@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import tempfile
 import urllib.parse
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.secrets import leaks
+from ansible_collections.psap.perf.plugins.module_utils.secrets.formats import exposed, malformed
 from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import Hit, Redactor, scan_directory
 from ansible_collections.psap.perf.plugins.module_utils.secrets.references import Reference, parse_reference, resolve
 
@@ -158,3 +161,63 @@ def test_a_value_across_two_reads_is_found(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "a.log").write_text("x\n" * 20 + VALUE + "\ny\n")
 
     assert scan_directory(tmp_path, [VALUE]) == [Hit(tmp_path / "a.log", 21, "text")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "good", "bad"),
+    [
+        ("text", ["any thing\nat all"], []),
+        ("token", ["ghp_abc", "a.b-c/d+e="], ["two words", "two\nlines", "a\tb", "bell\a"]),
+        ("key_value", ["A=1\n# said\n\nexport B_C = x y", "a.b-c=:"], ["", "# only", "A=1\nnothing", "=1"]),
+        ("yaml", ["a: 1", "{a: [b]}"], ["a", "- a", "a: [", "!!python/name:os.system {}", "[" * 5000]),
+        ("json", ['{"auths": {}}'], ["a: 1", "[]", "{", "[" * 100000]),
+    ],
+)
+def test_a_secret_is_what_it_is_declared_to_be(kind: str, good: list[str], bad: list[str]) -> None:
+    assert [text for text in good if malformed(text, kind)] == []
+    assert [text for text in bad if not malformed(text, kind)] == []
+    assert not any(text in malformed(text, kind) for text in bad if len(text) > 8)
+
+
+@pytest.mark.parametrize(
+    ("mode", "folder", "above", "said"),
+    [
+        (0o600, 0o755, 0o755, ""),
+        (0o640, 0o755, 0o755, ""),
+        (0o644, 0o700, 0o755, ""),
+        (0o644, 0o755, 0o700, ""),
+        (0o644, 0o755, 0o755, "can be read by everybody on this machine: chmod o-r"),
+        (0o602, 0o700, 0o755, "can be changed by everybody"),
+        (0o600, 0o777, 0o755, "can be changed by everybody"),
+        (0o600, 0o1777, 0o755, ""),
+    ],
+)
+def test_a_secret_that_others_can_have_is_none(
+    mode: int, folder: int, above: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # pytest's own folders are closed to others
+    with tempfile.TemporaryDirectory(dir="/tmp") as made:
+        place = Path(made) / "secrets"
+        place.mkdir()
+        (place / "token").write_text(VALUE)
+        (place / "token").chmod(mode)
+        place.chmod(folder)
+        Path(made).chmod(above)
+        monkeypatch.setenv("PERF_SECRETS_DIR", str(place))
+        if not said:
+            assert resolve(parse_reference("file:token")) == VALUE
+            return
+        with pytest.raises(UsageError, match=said) as caught:
+            resolve(parse_reference("file:token"))
+        assert VALUE not in str(caught.value)
+        # as Kubernetes mounts a Secret
+        (place / "..data").symlink_to(place)
+        assert resolve(parse_reference("file:token")) == VALUE
+
+
+def test_a_secret_of_another_user_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "token").write_text(VALUE)
+    monkeypatch.setattr(os, "geteuid", lambda: 4711)
+    if (tmp_path / "token").stat().st_uid == 0:
+        os.chown(tmp_path / "token", 815, 0)
+    assert "belongs to the user" in exposed(tmp_path / "token")

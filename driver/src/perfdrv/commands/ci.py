@@ -1,4 +1,4 @@
-"""`perfdrv ci run|step|arguments`: a flow as a job of a CI system."""
+"""`perfdrv ci run|step|arguments|secrets`: a flow as a job of a CI system."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.secrets.references import parse_reference, resolve
+from ansible_collections.psap.perf.plugins.module_utils.settings.secret_states import WRONG, states
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
 
 from perfdrv.ansible.request import RunRequest
@@ -138,6 +140,30 @@ def arguments_command(
     if written is not None and not found.problems:
         write_yaml(written.absolute(), found.pull.document())
     return EXIT_USAGE if found.problems else EXIT_OK
+
+
+@ci.command("secrets", cls=OrderedCommand)
+@click.argument("flow", shell_complete=complete_flows)
+@layer_options
+@click.pass_context
+def secrets_command(ctx: click.Context, /, flow: str, **_layers: Any) -> int:
+    """Show the secrets of FLOW: what each is for, its format, where it is kept, and what is wrong with it.
+
+    No secret is shown. Those of a vault are Ansible's to read, which checks them in the first play.
+    """
+    project = current_project(ctx)
+    given = Given.of(ctx)
+    presets, pairs = presets_and_pairs(given, project)
+    site = given.site or project.default_site()
+    known = effective(project.content(), project.flow(flow), site, presets, pairs)
+    values = {name: one.value for name, one in known.items()}
+    found = list(states(project.content().settings_of(flow), values, lambda text: resolve(parse_reference(text))))
+    rows = [(one.name, one.form, one.reference, one.problem or one.status, one.description) for one in found]
+    print_table(("secret", "format", "kept in", "status", "what it is"), rows, empty=f"{flow} needs no secret.")
+    wrong = [one for one in found if one.status == WRONG]
+    if wrong:
+        click.echo(f"{len(wrong)} to correct.", err=True)
+    return EXIT_USAGE if wrong else EXIT_OK
 
 
 def _words(command: str, flow: str | None) -> str:

@@ -27,8 +27,7 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Reach the cluster, and check what it serves."""
-        for reference in context.args["secrets"]:
-            context.secret(reference)
+        _require_secrets(context)
         cluster = context.cluster()
         requires = context.args["requires"]
         needed = [(api_version_of(wanted["kind"], wanted["api_version"]), wanted["kind"]) for wanted in requires]
@@ -50,6 +49,21 @@ class ActionModule(PerfAction):
         }
         taken = take_lease(context, str(context.variables["perf_flow"])) if takes_lease else {}
         return VerbResult(values={"run_facts": facts, "openshift": cluster.is_openshift(), **taken})
+
+
+def _require_secrets(context: VerbContext) -> None:
+    """Read all secrets that are needed.
+
+    :raises UsageError: naming every one that is missing or exposed.
+    """
+    problems = []
+    for reference in context.args["secrets"]:
+        try:
+            context.secret(reference)
+        except UsageError as error:
+            problems.append(str(error))
+    if problems:
+        raise UsageError("\n".join(problems))
 
 
 def _given(rule: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.record import Recorded
+from ansible_collections.psap.perf.plugins.module_utils.settings.secret_states import secret_problem
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
 from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import where
 
@@ -148,10 +149,9 @@ class SettingsGate:
             found.append(hidden)
         yield from found
         if option.secret and value and not found:
-            try:
-                self._secret(value)
-            except UsageError as error:
-                yield Finding(origin, f"{option.name}: {error}")
+            problem = secret_problem(option, value, self._secret)
+            if problem:
+                yield Finding(origin, f"{option.name}: {problem}")
 
     def _checked(self, host: HostSettings, settled: Mapping[str, Settled]) -> Iterator[Option]:
         """The options to check: the flow's or command's own, and every argument that someone but a binding sets."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.secrets.formats import exposed
 from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import SHORTEST
 
 KINDS = ("file", "env", "vault")
@@ -59,9 +60,12 @@ def _from_file(name: str) -> str:
         raise UsageError(f"file:{name} needs {DIRECTORY}, the folder of the secrets' files, in the environment")
     path = Path(folder).expanduser() / name
     try:
-        return path.read_text(encoding="utf-8").rstrip("\r\n")
+        text, others = path.read_text(encoding="utf-8").rstrip("\r\n"), exposed(path)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"the secret file:{name} cannot be read from {folder}; put the file there") from error
+    if others:
+        raise UsageError(f"the secret file:{name} in {folder} {others}")
+    return text
 
 
 def _from_environment(name: str) -> str:

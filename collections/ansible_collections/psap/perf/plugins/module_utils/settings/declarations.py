@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.secrets.formats import ANYTHING
 from ansible_collections.psap.perf.plugins.module_utils.settings.findings import Finding, wrong_value
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.rules import names_in_expression
@@ -54,6 +55,8 @@ def _check_option(option: Option) -> Iterator[Finding]:
         yield Finding(place, f"{option.name} has no description")
     if option.secret and option.default not in (None, ""):
         yield Finding(place, f"{option.name} is a secret, so it can have no default but the empty text, for none")
+    if option.secret_format != ANYTHING and not option.secret:
+        yield Finding(place, f"{option.name} has a secret_format and is no secret: add no_log, or remove it")
     if option.secret and option.pull_request:
         yield Finding(place, f"{option.name} is a secret, which no pull request can set: remove pull_request")
     if option.default is not None:

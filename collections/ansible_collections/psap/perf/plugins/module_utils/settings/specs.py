@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.secrets.formats import ANYTHING, FORMATS
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import Where, YamlFile, read_yaml_file
 
 TYPES = ("str", "int", "float", "bool", "list", "dict", "path", "raw")
@@ -20,9 +21,9 @@ EVERY_LEAF = "*"
 """As the dimension of a dictionary: each of its leaves may be a list of values."""
 _OPTION_KEYS = frozenset(
     ("type", "description", "default", "required", "choices", "elements", "options", "dimension", "compare",
-     "no_log", "version_added", "argument", "pull_request")
+     "no_log", "version_added", "argument", "pull_request", "secret_format")
 )  # fmt: skip
-_OF_SETTINGS = ("argument", "pull_request")
+_OF_SETTINGS = ("argument", "pull_request", "secret_format")
 # What a setting has from the argument that it is, unless it says otherwise itself
 _INHERITED = ("type", "default", "elements")
 
@@ -34,7 +35,7 @@ class Option:
     ``dimension`` holds the dotted leaves that a matrix may vary: ``("",)`` for the value itself, which then may also be
     a list of values, ``("*",)`` for all leaves of a dictionary, ``()`` for none. ``section`` is the role, the flow, or
     the shared section that declares it. ``arguments`` are the names of those that a setting is: they are bound to it.
-    ``pull_request`` says that a comment on a pull request may set it.
+    ``pull_request`` says that a comment on a pull request may set it, ``secret_format`` what a secret must look like.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Option:
     where: Where
     arguments: tuple[str, ...] = ()
     pull_request: bool = False
+    secret_format: str = ANYTHING
 
     @property
     def binding(self) -> str:
@@ -222,6 +224,7 @@ def _option(file: YamlFile, name: str, body: Any, declared_by: str, path: tuple[
         where=where,
         arguments=tuple(argument.name for argument in same),
         pull_request=body.get("pull_request", False) is True,
+        secret_format=_secret_format(body.get("secret_format", ANYTHING), where, name),
     )
 
 
@@ -242,6 +245,12 @@ def _arguments(name: str, body: Mapping[str, Any], find: Find, where: Where) -> 
                     f"{where}: {name} is {found[0].name} and {other.name}, whose {key} differs; declare its own"
                 )
     return tuple(found)
+
+
+def _secret_format(declared: Any, where: Where, name: str) -> str:
+    if declared not in FORMATS:
+        raise UsageError(f"{where}: secret_format of {name} must be one of {', '.join(FORMATS)}")
+    return str(declared)
 
 
 def _dimension(declared: Any, kind: str, what: str) -> tuple[str, ...]:

@@ -1,0 +1,78 @@
+"""Whether a secret is what it is declared to be, and whether only its owner has it; never what it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import yaml
+
+ANYTHING = "text"
+FORMATS: Mapping[str, str] = {
+    ANYTHING: "anything",
+    "token": "one line without spaces",
+    "key_value": "lines NAME=VALUE",
+    "yaml": "a mapping in YAML",
+    "json": "a mapping in JSON",
+}
+_KEY_VALUE = re.compile(r"\s*(?:export\s+)?[A-Za-z_][\w.-]*\s*=.*")
+# a volume of Kubernetes is read by the one container that it is mounted in, whatever its modes are
+_KUBERNETES_VOLUME = "..data"
+
+
+def malformed(text: str, kind: str) -> str:
+    """What is wrong with the text of a secret of this format, as the end of a sentence; empty for nothing."""
+    return "" if _CHECKS[kind](text) else f"is not what it is declared to be: {FORMATS[kind]}"
+
+
+def _is_token(text: str) -> bool:
+    return not re.search(r"\s", text) and text.isprintable()
+
+
+def _is_key_value(text: str) -> bool:
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    return bool(lines) and all(_KEY_VALUE.fullmatch(line) for line in lines)
+
+
+def _is_yaml(text: str) -> bool:
+    try:
+        return isinstance(yaml.safe_load(text), dict)
+    except (yaml.YAMLError, RecursionError):
+        return False
+
+
+def _is_json(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+_CHECKS: Mapping[str, Callable[[str], bool]] = {
+    ANYTHING: lambda _text: True,
+    "token": _is_token,
+    "key_value": _is_key_value,
+    "yaml": _is_yaml,
+    "json": _is_json,
+}
+
+
+def exposed(path: Path) -> str:
+    """Who else can read or change the file of a secret, as the end of a sentence; empty for nobody.
+
+    A file that everybody may read is not exposed where a folder above it is closed to them.
+    """
+    found = path.stat()
+    if found.st_uid not in (0, os.geteuid()):
+        return f"belongs to the user {found.st_uid}, and not to you: chown it"
+    if any((folder / _KUBERNETES_VOLUME).is_symlink() for folder in path.parents):
+        return ""
+    if found.st_mode & stat.S_IWOTH or path.parent.stat().st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH:
+        return "can be changed by everybody: chmod o-w, it and its folder"
+    if found.st_mode & stat.S_IROTH and all(folder.stat().st_mode & stat.S_IXOTH for folder in path.parents):
+        return "can be read by everybody on this machine: chmod o-r"
+    return ""

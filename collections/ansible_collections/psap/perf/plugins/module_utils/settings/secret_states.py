@@ -1,0 +1,97 @@
+"""The secrets of a flow: which its settings declare, and how each of them stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.secrets.formats import ANYTHING, malformed
+from ansible_collections.psap.perf.plugins.module_utils.secrets.references import KINDS, parse_reference
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
+
+OK, WRONG, NOT_GIVEN, UNKNOWN, WHERE_USED = "ok", "wrong", "not given", "in a vault", "wrong where it is used"
+
+
+@dataclass(frozen=True, slots=True)
+class SecretState:
+    """How a secret stands.
+
+    :param name: of the setting; of a part of one, with dots.
+    :param reference: where it is kept; empty for none.
+    :param status: one of the words above.
+    :param problem: what is wrong with it.
+    """
+
+    name: str
+    description: str
+    form: str
+    reference: str
+    status: str
+    problem: str = ""
+
+
+def secret_problem(option: Option, reference: str, value: Callable[[str], str]) -> str:
+    """What is wrong with the secret of a setting; empty for nothing.
+
+    :param value: gives what a reference stands for.
+    """
+    try:
+        wrong = malformed(value(reference), option.secret_format)
+    except UsageError as error:
+        return str(error)
+    return f"the secret {reference} {wrong}" if wrong else ""
+
+
+def states(
+    options: tuple[Option, ...], values: Mapping[str, Any], value: Callable[[str], str]
+) -> Iterator[SecretState]:
+    """All secrets of the settings *options*, and those that other settings refer to."""
+    for option in options:
+        given = values.get(option.name)
+        if option.secret:
+            yield _state(option, str(given or ""), value)
+        else:
+            for leaf, reference in _references_in(given, option.name):
+                yield _of_part(leaf, reference, option, value)
+
+
+def _state(option: Option, reference: str, value: Callable[[str], str]) -> SecretState:
+    if not reference:
+        status, problem = (WRONG, "it is required") if option.required else (NOT_GIVEN, "")
+    elif reference.startswith("vault:"):
+        status, problem = UNKNOWN, ""
+    else:
+        problem = secret_problem(option, reference, value)
+        status = WRONG if problem else OK
+    shown = reference if not reference or _is_reference(reference) else "(in clear)"
+    return SecretState(option.name, option.help, option.secret_format, shown, status, problem)
+
+
+def _is_reference(text: str) -> bool:
+    try:
+        parse_reference(text)
+    except UsageError:
+        return False
+    return True
+
+
+def _of_part(name: str, reference: str, option: Option, value: Callable[[str], str]) -> SecretState:
+    if reference.startswith("vault:"):
+        return SecretState(name, option.help, ANYTHING, reference, UNKNOWN)
+    problem = secret_problem(option, reference, value)
+    return SecretState(name, option.help, ANYTHING, reference, WHERE_USED if problem else OK, problem)
+
+
+def _references_in(value: Any, name: str) -> Iterator[tuple[str, str]]:
+    """The references below a dictionary or a list, under a key that is called a secret."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if key == "secret" and isinstance(item, str) and item.partition(":")[0] in KINDS:
+                yield f"{name}.{key}", str(parse_reference(item))
+            else:
+                yield from _references_in(item, f"{name}.{key}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _references_in(item, f"{name}.{index}")
