@@ -283,9 +283,9 @@ def scale(name: str, nodes: int) -> None:
 @click.argument("values", metavar="[KEY=VALUE]...", nargs=-1)
 @click.option("--clear", is_flag=True, help="Remove all values that were set before.")
 def step(name: str, values: tuple[str, ...], clear: bool) -> None:
-    """Set delays and failures of emulated steps.
+    """Set delays and failures of steps.
 
-    KEY is EMULATOR.STEP, or EMULATOR.STEP.OBJECT for one object; VALUE is 5s, never, "fail: TEXT", "5s, fail: TEXT",
+    KEY is PROGRAM.STEP, or PROGRAM.STEP.OBJECT for one object; VALUE is 5s, never, "fail: TEXT", "5s, fail: TEXT",
     or nothing, to remove the key. Without arguments, list the steps and their values.
     """
     from perflab.control_plane import stepping

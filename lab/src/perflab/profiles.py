@@ -13,7 +13,6 @@ _PACKAGES: Mapping[str, str] = {
     "volumes": "kubernetes.volumes",
     "trainers": "kubernetes.trainers",
     "openshift": "openshift.platform",
-    "olm": "openshift.olm",
     "machines": "openshift.machines",
     "monitoring": "openshift.monitoring",
     "nfd": "operators.nfd",
@@ -31,18 +30,26 @@ PRODUCTS: Mapping[str, tuple[str, ...]] = {
     RAY: (RAY,),
     KSERVE: (KSERVE, f"{KSERVE}-webhook"),
 }
+# what a profile brings and nobody chooses
+OLM = "olm"
+_BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {KUBERNETES: {}, OPENSHIFT: {OLM: (OLM, f"{OLM}-packages")}}
 # what every lab has
 STANDARD = ("volumes", "trainers")
 # what a lab of each profile has besides
 PROFILES: Mapping[str, tuple[str, ...]] = {
     KUBERNETES: (),
-    OPENSHIFT: ("openshift", "olm", "machines", "monitoring", "nfd", "gpu_operator", "rhoai"),
+    OPENSHIFT: ("openshift", "machines", "monitoring", "nfd", "gpu_operator", "rhoai"),
 }
 
 
 def chosen(profile: str, emulate: Iterable[str]) -> tuple[str, ...]:
     """The emulators of a lab: what every lab has, its profile's, and those that were asked for; each once."""
     return tuple(dict.fromkeys((*STANDARD, *PROFILES[profile], *emulate)))
+
+
+def running(profile: str, products: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The products whose own controllers a lab runs, with their ports: its profile's, and those asked for."""
+    return {**_BROUGHT[profile], **{name: PRODUCTS[name] for name in products}}
 
 
 def package(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Operators on the lab's emulated OLM: from a Subscription to what the operator makes, and what stays of it."""
+"""Operators by the lab's OLM: catalogs, resolution, installation, upgrades, what stays, and its steps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from tests.integration.conftest import PATIENCE_S
 from .labs import Cluster, Labs, wait_for
 
 GROUP, VERSION = "operators.coreos.com", "v1alpha1"
-NFD = "nfd.4.18.0-202509100210"
+OLD_NFD, NFD = "nfd.4.18.0-202505200035", "nfd.4.18.0-202509100210"
+SOURCES = {"gpu-operator-certified": "certified-operators", "opendatahub-operator": "community-operators"}
+MARKETPLACE = "openshift-marketplace"
 PROGRAMS = Path(sys.executable).parent
 
 
@@ -34,16 +36,17 @@ def phase_of(cluster: Cluster, namespace: str, name: str) -> str:
     return str(found[0].get("status", {}).get("phase")) if found else "none"
 
 
-def subscribe(cluster: Cluster, namespace: str, package: str, approval: str = "Automatic") -> None:
+def subscribe(cluster: Cluster, namespace: str, package: str, approval: str = "Automatic", **spec: str) -> None:
     body = {
         "apiVersion": f"{GROUP}/{VERSION}",
         "kind": "Subscription",
         "metadata": {"name": package},
         "spec": {
             "name": package,
-            "source": "certified-operators" if package.startswith("gpu") else "redhat-operators",
-            "sourceNamespace": "openshift-marketplace",
+            "source": SOURCES.get(package, "redhat-operators"),
+            "sourceNamespace": MARKETPLACE,
             "installPlanApproval": approval,
+            **spec,
         },
     }
     cluster.custom.create_namespaced_custom_object(GROUP, VERSION, namespace, "subscriptions", body)
@@ -98,6 +101,132 @@ def test_one_plan_is_for_all_subscriptions_of_a_namespace(openshift: Cluster, na
         if each["spec"]["clusterServiceVersionNames"] == both
     ])  # fmt: skip
     assert (plan["spec"]["approval"], plan["spec"]["approved"]) == ("Manual", False)
+
+
+def condition_of(cluster: Cluster, namespace: str, kind: str) -> str:
+    """The message of a condition of the namespace's one Subscription that is true; empty when none is."""
+    [subscription] = listed(cluster, namespace, "subscriptions")
+    conditions = subscription.get("status", {}).get("conditions") or []
+    return next(
+        (str(each.get("message", "")) for each in conditions if (each["type"], each["status"]) == (kind, "True")), ""
+    )
+
+
+def test_a_channel_that_there_is_not(openshift: Cluster, namespace: str) -> None:
+    subscribe(openshift, namespace, "nfd", channel="stabel")
+    message = wait_for("it is not resolved", lambda: condition_of(openshift, namespace, "ResolutionFailed"))
+    assert (
+        "no operators found in channel stabel of package nfd in the catalog referenced by subscription nfd" in message
+    )
+
+
+def test_an_upgrade_replaces_the_version_before_it(openshift: Cluster, namespace: str) -> None:
+    subscribe(openshift, namespace, "nfd", "Manual", startingCSV=OLD_NFD)
+    for version in (OLD_NFD, NFD):
+        [plan] = wait_for("a plan waits", lambda version=version: [
+            each for each in listed(openshift, namespace, "installplans")
+            if each["spec"]["clusterServiceVersionNames"] == [version]
+            # OLM never goes on with a plan that somebody changes before it has its first status
+            and each.get("status", {}).get("phase") == "RequiresApproval"
+        ])  # fmt: skip
+        openshift.custom.patch_namespaced_custom_object(
+            GROUP, VERSION, namespace, "installplans", plan["metadata"]["name"], {"spec": {"approved": True}}
+        )
+        wait_for("it is installed", lambda version=version: phase_of(openshift, namespace, version) == "Succeeded")
+    wait_for("the old version is gone", lambda: phase_of(openshift, namespace, OLD_NFD) == "none")
+    [deployment] = openshift.apps.list_namespaced_deployment(namespace).items
+    assert deployment.metadata.labels["olm.owner"] == NFD
+
+
+def test_an_operator_has_its_account_rights_and_conditions(openshift: Cluster, namespace: str) -> None:
+    subscribe(openshift, namespace, "nfd")
+    wait_for("the operator is installed", lambda: phase_of(openshift, namespace, NFD) == "Succeeded")
+    [deployment] = openshift.apps.list_namespaced_deployment(namespace).items
+    account = deployment.spec.template.spec.service_account_name
+    assert openshift.core.read_namespaced_service_account(account, namespace)
+    conditions = openshift.custom.list_namespaced_custom_object(GROUP, "v2", namespace, "operatorconditions")["items"]
+    assert [each["metadata"]["name"] for each in conditions] == [NFD]
+
+    def kinds() -> set[str]:
+        operators = openshift.custom.list_cluster_custom_object(GROUP, "v1", "operators")["items"]
+        [operator] = [each for each in operators if each["metadata"]["name"] == f"nfd.{namespace}"] or [{}]
+        return {each["kind"] for each in operator.get("status", {}).get("components", {}).get("refs", ())}
+
+    wanted = {"ClusterServiceVersion", "CustomResourceDefinition"}
+    wait_for("the Operator knows its parts", lambda: wanted <= kinds())
+
+
+def test_two_operators_that_own_a_kind_are_not_installed_together(openshift: Cluster, namespace: str) -> None:
+    group = {"metadata": {"name": "own"}, "spec": {"targetNamespaces": None}}
+    openshift.custom.patch_namespaced_custom_object(GROUP, "v1", namespace, "operatorgroups", "own", group)
+    subscribe(openshift, namespace, "opendatahub-operator")
+    wait_for(
+        "the first is installed", lambda: phase_of(openshift, namespace, "opendatahub-operator.v2.23.0") == "Succeeded"
+    )
+    # it deploys with namespaces that nobody may change, which cost a role of ours its first cluster
+    initializations = ("dscinitialization.opendatahub.io", "v1", "dscinitializations")
+    custom = openshift.custom
+    wait_for("the operator has made its object", lambda: custom.list_cluster_custom_object(*initializations)["items"])
+    with pytest.raises(client.ApiException, match="ApplicationsNamespace is immutable"):
+        custom.patch_cluster_custom_object(
+            *initializations, "default-dsci", {"spec": {"applicationsNamespace": "redhat-ods-applications"}}
+        )
+    subscribe(openshift, namespace, "rhods-operator")
+
+    def refused() -> str:
+        subscriptions = {each["metadata"]["name"]: each for each in listed(openshift, namespace, "subscriptions")}
+        conditions = subscriptions["rhods-operator"].get("status", {}).get("conditions") or []
+        return " ".join(each.get("message", "") for each in conditions if each["type"] == "ResolutionFailed")
+
+    message = wait_for("the second is refused", refused)
+    assert "provide DSCInitialization" in message or "provide DataScienceCluster" in message
+    custom.delete_cluster_custom_object(*initializations, "default-dsci")
+    wait_for("its object is gone", lambda: not custom.list_cluster_custom_object(*initializations)["items"])
+    for name in ("rhods-operator", "opendatahub-operator"):
+        openshift.custom.delete_namespaced_custom_object(GROUP, VERSION, namespace, "subscriptions", name)
+
+
+def test_packages_of_global_catalogs_are_seen_in_every_namespace(openshift: Cluster, namespace: str) -> None:
+    listing = openshift.custom.list_namespaced_custom_object(
+        "packages.operators.coreos.com",
+        "v1",
+        namespace,
+        "packagemanifests",
+        label_selector="catalog=certified-operators",
+    )
+    [package] = listing["items"]
+    [stable] = [each for each in package["status"]["channels"] if each["name"] == "stable"]
+    assert stable["currentCSV"] == "gpu-operator-certified.v25.3.4"
+    assert [each["version"] for each in stable["entries"]] == ["25.3.4", "25.3.2", "24.9.2"]
+
+
+def catalog_state(cluster: Cluster, name: str) -> str:
+    found = cluster.custom.get_namespaced_custom_object(GROUP, VERSION, MARKETPLACE, "catalogsources", name)
+    return str((found.get("status", {}).get("connectionState") or {}).get("lastObservedState"))
+
+
+def test_a_catalog_is_down_and_comes_back(openshift: Cluster, namespace: str, lab_steps: Any) -> None:
+    wait_for("the catalog answers", lambda: catalog_state(openshift, "certified-operators") == "READY")
+    lab_steps("olm.catalog.certified-operators=fail: out of memory")
+    wait_for("it does not", lambda: catalog_state(openshift, "certified-operators") == "TRANSIENT_FAILURE")
+    subscribe(openshift, namespace, "gpu-operator-certified")
+    lab_steps("--clear")
+    wait_for("it answers again", lambda: catalog_state(openshift, "certified-operators") == "READY")
+    version = "gpu-operator-certified.v25.3.4"
+    wait_for("the operator is installed", lambda: phase_of(openshift, namespace, version) == "Succeeded")
+
+
+def test_an_operator_that_starts_late_and_an_olm_that_is_killed_meanwhile(
+    openshift: Cluster, openshift_lab: Lab, labs: Labs, namespace: str, lab_steps: Any
+) -> None:
+    lab_steps(f"olm.csv.{NFD}=never")
+    subscribe(openshift, namespace, "nfd")
+    wait_for("its pod waits", lambda: openshift.core.list_namespaced_pod(namespace).items)
+    done = labs.run("restart", "--name", openshift_lab.name, "olm")
+    assert done.returncode == 0, done.stderr
+    assert phase_of(openshift, namespace, NFD) == "Installing"
+    lab_steps("--clear")
+    wait_for("the operator is installed", lambda: phase_of(openshift, namespace, NFD) == "Succeeded")
 
 
 def test_features_are_labels_while_the_operator_looks(openshift: Cluster, namespace: str) -> None:

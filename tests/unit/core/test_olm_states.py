@@ -64,3 +64,20 @@ def test_cluster_service_version(phase: str, reached: bool, hopeless: bool) -> N
     status = {"phase": phase, "reason": "InstallComponentFailed", "message": "deployment x"}
     found = verdict("ClusterServiceVersion", "ready", status)
     assert found == (reached, hopeless, f"phase {phase}, InstallComponentFailed: deployment x")
+
+
+@pytest.mark.parametrize(
+    ("since", "hopeless"),
+    [
+        (["Failed", "Pending", "InstallReady"], True),
+        (["Failed", "Pending", "InstallReady", "Installing"], False),
+        (["Failed", "Succeeded", "Pending"], False),
+        (["Pending", "InstallReady"], False),
+    ],
+    ids=["tried again", "is installed now", "after a success", "has not failed"],
+)
+def test_a_failure_lasts_until_the_version_comes_further_than_before(since: list[str], hopeless: bool) -> None:
+    conditions = [{"phase": phase, "reason": f"Was{phase}", "message": "why"} for phase in since]
+    found = verdict("ClusterServiceVersion", "ready", {**conditions[-1], "conditions": conditions})
+    shown = "Failed" if hopeless else since[-1]
+    assert found == (False, hopeless, f"phase {shown}, Was{shown}: why")

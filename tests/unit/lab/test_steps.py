@@ -100,7 +100,7 @@ def test_a_step_that_was_not_declared_is_a_bug() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"olm.instal": "5s"}, r"'olm\.instal' is not a step .* Their steps: olm\.install, olm\.speed"),
+        ({"olm.instal": "5s"}, r"'olm\.instal' is not a step .* Its steps: olm\.install, olm\.speed"),
         ({"nfd.install": "5s"}, r"'nfd\.install' is not a step"),
         ({"olm.install": "5"}, r"olm\.install: '5' is not a step"),
         ({"olm.speed": "fast"}, r"olm\.speed: 'fast' is not a number"),

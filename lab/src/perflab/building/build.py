@@ -61,8 +61,18 @@ def find_binaries(cache: Path, components: Sequence[Component] = COMPONENTS) -> 
 
 def ensure_profile(cache: Path, say: Say, profile: str, products: Iterable[str] = ()) -> Binaries:
     """Return the programs of a profile and of products, building what is missing; raises as `ensure_binaries`."""
-    first, *further = (ensure_binaries(cache, say, components) for components in sets_for(profile, products))
+    sets = sets_for(profile, products)
+    missing = [components for components in sets if find_binaries(cache, components) is None]
+    if missing:
+        say(_announcement([component for components in missing for component in components]))
+    first, *further = (ensure_binaries(cache, say, components) for components in sets)
     return Binaries(first.folder, tuple(each.folder for each in further))
+
+
+def _announcement(components: Sequence[Component]) -> str:
+    minutes = sum(component.cpu_s for component in components) / (os.cpu_count() or 1) / 60
+    names = ", ".join(component.name for component in components)
+    return f"to build: {names}; about {max(1, round(minutes))} min on free CPUs when Go has nothing from before"
 
 
 def ensure_binaries(cache: Path, say: Say, components: Sequence[Component] = COMPONENTS) -> Binaries:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perflab.building import definitions
-from perflab.profiles import KSERVE, KUEUE, OPENSHIFT, RAY
+from perflab.profiles import KSERVE, KUEUE, OLM, OPENSHIFT, RAY, running
 
 MODULES = Path(__file__).parent / "gomodules"
 
@@ -24,7 +24,8 @@ class Component:
     `programs` pairs the file name of a binary with its Go package; `copies` pairs a folder of the
     upstream module with the name it gets beside the binaries (CRDs that the lab applies), `further_copies` the
     same of another module, which is named first; `definitions` pairs a file of CRDs with the folder, below
-    `definitions`, that they are taken into; `tags` are build tags.
+    `definitions`, that they are taken into; `tags` are build tags; `cpu_s` is how many seconds of CPU its build took
+    with an empty Go cache.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Component:
     definitions: tuple[tuple[str, str], ...] = ()
     tags: str = ""
     further_copies: tuple[tuple[str, str, str], ...] = ()
+    cpu_s: int = 0
 
     @property
     def all_copies(self) -> tuple[tuple[str, str, str], ...]:
@@ -68,7 +70,7 @@ class Component:
 
 
 COMPONENTS: tuple[Component, ...] = (
-    Component("etcd", "go.etcd.io/etcd/server/v3", (("etcd", "go.etcd.io/etcd/server/v3"),)),
+    Component("etcd", "go.etcd.io/etcd/server/v3", (("etcd", "go.etcd.io/etcd/server/v3"),), cpu_s=45),
     Component(
         "kubernetes",
         "k8s.io/kubernetes",
@@ -82,18 +84,21 @@ COMPONENTS: tuple[Component, ...] = (
             (f"{_KUBERNETES_VERSION}.gitMajor", "{major}"),
             (f"{_KUBERNETES_VERSION}.gitMinor", "{minor}"),
         ),
+        cpu_s=560,
     ),
     Component(
         "kwok",
         "sigs.k8s.io/kwok",
         (("kwok", "sigs.k8s.io/kwok/cmd/kwok"),),
         link_values=(("sigs.k8s.io/kwok/pkg/consts.Version", "{version}"),),
+        cpu_s=120,
     ),
     Component(
         "training-operator",
         "github.com/kubeflow/training-operator",
         (("training-operator", "."),),
         copies=(("manifests/base/crds", "training-operator-crds"),),
+        cpu_s=110,
     ),
 )
 
@@ -106,6 +111,7 @@ PROMETHEUS: tuple[Component, ...] = (
         link_values=(("github.com/prometheus/common/version.Version", "{version}"),),
         # without the clients of the clouds in which it could look for targets: half of the build
         tags="remove_all_sd",
+        cpu_s=136,
     ),
 )
 
@@ -121,6 +127,7 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
                 ("config/components/crd/bases", "kueue-crds"),
                 ("config/components/webhook", "kueue-webhooks"),
             ),
+            cpu_s=204,
         ),
     ),
     RAY: (
@@ -129,6 +136,16 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
             "github.com/ray-project/kuberay/ray-operator",
             (("kuberay", "."),),
             copies=(("config/crd/bases", "kuberay-crds"),),
+            cpu_s=138,
+        ),
+    ),
+    OLM: (
+        Component(
+            "olm",
+            "github.com/operator-framework/operator-lifecycle-manager",
+            (("olm", "."),),
+            copies=(("deploy/chart/crds", "olm-crds"),),
+            cpu_s=261,
         ),
     ),
     KSERVE: (
@@ -142,6 +159,7 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
                 ("sigs.k8s.io/gateway-api", "config/crd/standard", "gateway-crds"),
                 ("sigs.k8s.io/lws", "config/crd/bases", "lws-crds"),
             ),
+            cpu_s=250,
         ),
     ),
 }
@@ -165,6 +183,7 @@ DEFINITIONS: tuple[Component, ...] = (
             (f"{_CONFIGURATION}infrastructures-Default.crd.yaml", "openshift"),
             (f"{_CONFIGURATION}ingresses.crd.yaml", "openshift"),
             (f"{_CONFIGURATION}projects.crd.yaml", "openshift"),
+            ("payload-manifests/crds/0000_03_config-operator_01_proxies.crd.yaml", "openshift"),
             (f"route/v1/{_GENERATED}routes.crd.yaml", "openshift"),
             ("payload-manifests/crds/0000_03_config-operator_01_securitycontextconstraints.crd.yaml", "openshift"),
             (f"machine/v1beta1/{_GENERATED}0000_10_machine-api_01_machines-Default.crd.yaml", "machines"),
@@ -184,7 +203,7 @@ PROGRAMS: tuple[str, ...] = tuple(program for part in COMPONENTS for program, _ 
 def sets_for(profile: str, products: Iterable[str] = ()) -> tuple[tuple[Component, ...], ...]:
     """The sets of programs that a lab of this profile with these products needs, each built and kept for itself."""
     beside = [PROMETHEUS, DEFINITIONS] if profile == OPENSHIFT else []
-    return (COMPONENTS, *beside, *(PRODUCTS[name] for name in products))
+    return (COMPONENTS, *beside, *(PRODUCTS[name] for name in running(profile, products)))
 
 
 def versions(components: Sequence[Component] = COMPONENTS) -> dict[str, str]:

@@ -12,7 +12,11 @@ _CRD, _NAMESPACE = "CustomResourceDefinition", "Namespace"
 # the kinds of the lab's own manifests, which need no discovery
 _PATHS = {
     _NAMESPACE: "/api/v1/namespaces",
+    "APIService": "/apis/apiregistration.k8s.io/v1/apiservices",
+    "CatalogSource": "/apis/operators.coreos.com/v1alpha1/namespaces/{namespace}/catalogsources",
+    "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
     "ConfigMap": "/api/v1/namespaces/{namespace}/configmaps",
+    "Deployment": "/apis/apps/v1/namespaces/{namespace}/deployments",
     "Gateway": "/apis/gateway.networking.k8s.io/v1/namespaces/{namespace}/gateways",
     "GatewayClass": "/apis/gateway.networking.k8s.io/v1/gatewayclasses",
     "LLMInferenceServiceConfig": "/apis/serving.kserve.io/v1alpha2/namespaces/{namespace}/llminferenceserviceconfigs",
@@ -20,7 +24,13 @@ _PATHS = {
     "MutatingAdmissionPolicy": "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies",
     "MutatingAdmissionPolicyBinding": "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings",
     "MutatingWebhookConfiguration": "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+    "OLMConfig": "/apis/operators.coreos.com/v1/olmconfigs",
+    "OperatorGroup": "/apis/operators.coreos.com/v1/namespaces/{namespace}/operatorgroups",
+    "Proxy": "/apis/config.openshift.io/v1/proxies",
+    "Service": "/api/v1/namespaces/{namespace}/services",
     "StorageClass": "/apis/storage.k8s.io/v1/storageclasses",
+    "ValidatingAdmissionPolicy": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+    "ValidatingAdmissionPolicyBinding": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
     "ValidatingWebhookConfiguration": "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
 }
 

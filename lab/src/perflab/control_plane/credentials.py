@@ -9,9 +9,11 @@ from typing import Any
 import yaml
 
 from perflab.control_plane.certificates import Authority, Pair
+from perflab.control_plane.products import olm
 from perflab.control_plane.programs import Credentials
 from perflab.files import documents
 from perflab.processes.state import Lab
+from perflab.profiles import running
 
 # file name → user and group, as the API server sees them
 _USERS = {
@@ -29,14 +31,16 @@ def make_credentials(authority: Authority, lab: Lab) -> Credentials:
     admin = authority.issue_client("admin", "perflab:admin", "system:masters")
     _write_kubeconfig(lab.kubeconfig, lab, authority, admin)
     kubeconfigs = {}
-    products = {name: (f"perflab:{name}", "system:masters") for name in lab.options.products}
+    products = {
+        name: (f"perflab:{name}", "system:masters") for name in running(lab.options.profile, lab.options.products)
+    }
     for name, (user, group) in {**_USERS, **products}.items():
         path = lab.folder / "pki" / f"{name}.kubeconfig"
         _write_kubeconfig(path, lab, authority, authority.issue_client(name, user, group))
         kubeconfigs[name] = path
     return Credentials(
         authority=authority.pair,
-        server=authority.issue_server("server", _API_SERVER_NAMES),
+        server=authority.issue_server("server", [*_API_SERVER_NAMES, olm.SERVER_NAME]),
         kubelet_client=authority.issue_client("apiserver-kubelet-client", "perflab:apiserver"),
         tokens=authority.make_signing_key("service-accounts"),
         kubeconfigs=kubeconfigs,

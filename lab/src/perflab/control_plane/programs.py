@@ -12,7 +12,7 @@ from perflab.files import documents
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
 from perflab.processes.state import Lab, Options
-from perflab.profiles import OPENSHIFT, PRODUCTS
+from perflab.profiles import OPENSHIFT, running
 
 MANIFESTS = Path(__file__).parent / "manifests"
 
@@ -44,7 +44,8 @@ _NODE_GRACE = "8760h"
 def port_names(options: Options) -> tuple[str, ...]:
     """The names of the ports that a lab needs."""
     profile = ("prometheus",) if options.profile == OPENSHIFT else ()
-    return (*PORTS, *profile, *(port for name in options.products for port in PRODUCTS[name]))
+    products = running(options.profile, options.products).values()
+    return (*PORTS, *profile, *(port for ports in products for port in ports))
 
 
 @dataclass(frozen=True, slots=True)

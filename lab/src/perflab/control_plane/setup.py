@@ -51,7 +51,7 @@ async def install_webhooks(api: Api, lab: Lab, binaries: Binaries) -> None:
     """Have the API server ask those who have a say in new or changed objects; they must be ready."""
     await install(api, lab, [_of_training_operator(lab)])
     for product in products.of(lab).values():
-        await install(api, lab, list(product.webhooks(lab, binaries)))
+        await install(api, lab, list(product.served(lab, binaries)))
 
 
 def _of_training_operator(lab: Lab) -> Document:

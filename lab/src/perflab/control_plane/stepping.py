@@ -1,4 +1,4 @@
-"""Sets how the steps of a lab's emulators go, and waits until the emulators know."""
+"""Sets how the steps of a lab's emulators and products go, and waits until their programs know."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import aiohttp
 
 from perflab.cluster.api import Api, connect
+from perflab.control_plane import products
 from perflab.control_plane.programs import EMULATORS
 from perflab.emulators.framework import steps
 from perflab.emulators.framework.steps import Declared
@@ -21,19 +22,20 @@ _PATH = f"/api/v1/namespaces/{steps.STEPS_NAMESPACE}/configmaps"
 
 
 def known(lab: Lab) -> dict[str, Declared]:
-    """Emulator of the lab → what can be set of it."""
-    return {name: declared(name) for name in lab.emulators}
+    """Emulator or product of the lab → what can be set of it."""
+    of_products = {name: Declared(each.steps) for name, each in products.of(lab).items() if each.steps}
+    return {**{name: declared(name) for name in lab.emulators}, **of_products}
 
 
 def check(values: Mapping[str, str], possible: Mapping[str, Declared]) -> None:
-    """Raise UsageError when a key is no step (or number) of an emulator, or its value is none; "" takes a key away."""
+    """Raise UsageError when a key is no step (or number) of the lab, or its value is none; "" takes a key away."""
     for key, value in values.items():
         emulator, _, rest = key.partition(".")
         settable = possible.get(emulator, Declared())
         step = rest.partition(".")[0]
         if step not in settable.steps and rest not in settable.numbers:
             names = ", ".join(sorted(_names(possible))) or "none"
-            raise UsageError(f"{key!r} is not a step of this lab's emulators. Their steps: {names}.")
+            raise UsageError(f"{key!r} is not a step of this lab. Its steps: {names}.")
         if value:
             _check_value(key, value, is_number=rest in settable.numbers)
 
@@ -73,7 +75,7 @@ def read(lab: Lab) -> dict[str, str]:
 
 
 def change(lab: Lab, values: Mapping[str, str], *, clear: bool) -> dict[str, str]:
-    """Set *values* (after taking all away, with *clear*); returns what is set, once every emulator knows it."""
+    """Set *values* (after taking all away, with *clear*); returns what is set, once every program knows it."""
     return asyncio.run(_change(lab, values, clear=clear))
 
 
@@ -85,7 +87,9 @@ async def _change(lab: Lab, values: Mapping[str, str], *, clear: bool) -> dict[s
         body = {"metadata": {"name": steps.STEPS_NAME}, "data": {}}
         await api.create(_PATH, body)
         patched = await api.patch(f"{_PATH}/{steps.STEPS_NAME}", {"data": data})
-        await _wait_until_known(lab, patched["metadata"]["resourceVersion"])
+        programs = [EMULATORS, *(name for name, each in products.of(lab).items() if each.steps)]
+        version = patched["metadata"]["resourceVersion"]
+        await asyncio.gather(*(_wait_until_known(lab, name, version) for name in programs))
     return dict(patched.get("data") or {})
 
 
@@ -95,9 +99,9 @@ async def _read(api: Api) -> dict[str, str]:
     return dict(found.get("data") or {})
 
 
-async def _wait_until_known(lab: Lab, version: str) -> None:
-    # what is created next must not meet an emulator that has not heard yet
-    url = f"http://{LOOPBACK}:{lab.ports[EMULATORS]}/steps"
+async def _wait_until_known(lab: Lab, program: str, version: str) -> None:
+    # what is created next must not meet a program that has not heard yet
+    url = f"http://{LOOPBACK}:{lab.ports[program]}/steps"
     async with aiohttp.ClientSession() as session:
 
         async def known() -> bool:
@@ -105,7 +109,7 @@ async def _wait_until_known(lab: Lab, version: str) -> None:
                 async with session.get(url) as answer:
                     return int(await answer.json() or 0) >= int(version)
             except aiohttp.ClientError:
-                # they are being restarted: ask again
+                # it is being restarted: ask again
                 return False
 
-        await launch.wait_until(lab, "the emulators know the steps", known)
+        await launch.wait_until(lab, f"{program} knows the steps", known)

@@ -16,7 +16,7 @@ from perflab.errors import ClusterError, Say, UsageError
 from perflab.files import documents
 from perflab.processes.process import Identity
 from perflab.processes.program import Program
-from perflab.profiles import KUBERNETES, chosen
+from perflab.profiles import KUBERNETES, chosen, running
 
 SCHEMA = "psap.perf/lab/1"
 DEFAULT_NAME = "default"
@@ -103,7 +103,7 @@ class Lab:
             "pids": {name: dataclasses.asdict(identity) for name, identity in self.pids.items()},
             "programs": {name: program.document() for name, program in self.programs.items()},
             "versions": self.versions,
-            "real": ["control plane", "training operator", *self.options.products],
+            "real": ["control plane", "training operator", *running(self.options.profile, self.options.products)],
             "emulated": list(self.emulators),
             "simulated": ["nodes", "pods"],
         }

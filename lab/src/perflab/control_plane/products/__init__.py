@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from perflab.building.build import Binaries
 from perflab.cluster.api import Document
-from perflab.control_plane.products import kserve, kueue, ray
+from perflab.control_plane.products import kserve, kueue, olm, ray
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
-from perflab.profiles import KSERVE, KUEUE, RAY
+from perflab.profiles import KSERVE, KUEUE, OLM, RAY, running
 
 
 def _nothing(_lab: Lab, _binaries: Binaries) -> Iterable[Document]:
@@ -20,8 +20,8 @@ def _nothing(_lab: Lab, _binaries: Binaries) -> Iterable[Document]:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """Its CustomResourceDefinitions, its program (with a kubeconfig), the webhooks that it serves when ready, and where
-    its metrics are read.
+    """Its CustomResourceDefinitions, its program (with a kubeconfig), the webhooks and APIs that it serves when ready,
+    where its metrics are read, and its steps whose delays and failures can be set.
 
     `objects` are those without which the program does not start; they may be of the kinds that it defines.
     """
@@ -29,12 +29,14 @@ class Product:
     definitions: Callable[[Lab, Binaries], Iterable[Document]]
     program: Callable[[Lab, Binaries, Path], Program]
     objects: Callable[[Lab, Binaries], Iterable[Document]] = _nothing
-    webhooks: Callable[[Lab, Binaries], Iterable[Document]] = _nothing
+    served: Callable[[Lab, Binaries], Iterable[Document]] = _nothing
     metrics: Callable[[Lab], str] | None = None
+    steps: Mapping[str, str] = field(default_factory=dict)
 
 
 _PRODUCTS: Mapping[str, Product] = {
-    KUEUE: Product(kueue.definitions, kueue.program, webhooks=kueue.webhooks, metrics=kueue.metrics),
+    KUEUE: Product(kueue.definitions, kueue.program, served=kueue.webhooks, metrics=kueue.metrics),
+    OLM: Product(olm.definitions, olm.program, olm.objects, olm.served, steps=olm.STEPS),
     RAY: Product(ray.definitions, ray.program),
     KSERVE: Product(kserve.definitions, kserve.program, kserve.objects, kserve.webhooks),
 }
@@ -42,4 +44,4 @@ _PRODUCTS: Mapping[str, Product] = {
 
 def of(lab: Lab) -> dict[str, Product]:
     """Those of a lab, by name."""
-    return {name: _PRODUCTS[name] for name in lab.options.products}
+    return {name: _PRODUCTS[name] for name in running(lab.options.profile, lab.options.products)}

@@ -1,19 +1,17 @@
 """Whether the operator of a product runs: its emulator acts only while it does.
 
-The emulator `olm` makes the Deployments of an operator from the product's `packages.yaml`, with a label that names the
-package. An operator that is not installed yet, is removed, or is scaled to nothing does not run.
+OLM makes the Deployments of an operator as a package of the lab's catalogs says, with a label that names the package.
+An operator that is not installed yet, is removed, or is scaled to nothing does not run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from perflab.catalogs.bundles import OPERATOR
 from perflab.cluster.api import Document
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.resources import DEPLOYMENTS
-
-# the label of an operator's Deployments, with the name of its package
-OPERATOR = "lab.psap.perf/operator"
 
 
 class Operator:

@@ -6,6 +6,8 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import 
 
 # conditions of a Subscription with which nothing gets installed
 _UNRESOLVED = ("ResolutionFailed", "BundleUnpackFailed")
+# phases between a failure of a ClusterServiceVersion and the next one
+_RETRIED = ("Failed", "Pending", "InstallReady")
 
 
 def catalog_ready(obj: Object) -> Verdict:
@@ -40,9 +42,22 @@ def install_plan_completed(obj: Object) -> Verdict:
 def csv_succeeded(obj: Object) -> Verdict:
     """The ClusterServiceVersion has succeeded.
 
-    OLM tries one that failed again when the reason may have passed: give the wait some patience.
+    OLM tries one that failed again, dozens of times a second at first: give the wait some patience. That it is about to
+    be tried once more is no progress; that its Deployments are there is.
     """
     status = obj.get("status", {})
-    phase = status.get("phase") or "not known yet"
-    words = ": ".join(filter(None, (status.get("reason"), status.get("message"))))
+    shown = _failure(status) or status
+    phase = shown.get("phase") or "not known yet"
+    words = ": ".join(filter(None, (shown.get("reason"), shown.get("message"))))
     return Verdict(phase == "Succeeded", f"phase {phase}, {words}" if words else f"phase {phase}", phase == "Failed")
+
+
+def _failure(status: Object) -> Object | None:
+    """The last failure of a ClusterServiceVersion that has not come further since."""
+    if status.get("phase") in _RETRIED:
+        for entry in reversed(status.get("conditions") or ()):
+            if entry["phase"] not in _RETRIED:
+                return None
+            if entry["phase"] == "Failed":
+                return dict(entry)
+    return None
