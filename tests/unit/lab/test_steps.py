@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
+import json
 import math
 from typing import Any, cast
 
 import pytest
-from perflab.cluster.api import Api, Document
+from perflab.cluster.api import Api
 from perflab.control_plane import stepping
 from perflab.emulators.framework.resources import CONFIG_MAPS
-from perflab.emulators.framework.steps import Declared, Step, Steps, parse
+from perflab.emulators.framework.steps import Declared, Look, Progress, Step, Steps, parse
 from perflab.emulators.framework.store import Store
 from perflab.errors import UsageError
 
 from .fake_api import FakeApi
+from .memory_api import MemoryApi
 
 DECLARED = Declared({"install": "from the request to the install"}, {"speed": "how fast time goes"})
-OBJECT: Document = {"metadata": {"name": "one", "uid": "uid-one"}}
+BEGUN = "lab.psap.perf/steps"
 
 
 def steps_of(**data: str) -> tuple[Steps, Store]:
@@ -52,36 +55,72 @@ def test_a_step_that_cannot_be_read_is_refused(text: str) -> None:
         parse(text)
 
 
+def progress(steps: Steps, **annotations: str) -> Progress:
+    return Progress(steps, {"metadata": {"name": "one", "uid": "uid-one", "annotations": annotations}})
+
+
 def test_a_step_of_which_nothing_is_said_is_due_and_succeeds() -> None:
     steps, _ = steps_of()
-    assert (steps.wait_s("install", OBJECT), steps.failure("install", OBJECT), steps.version) == (0.0, None, "")
+    assert progress(steps).look("install", "one").done
+    assert steps.version == ""
 
 
 def test_what_is_said_of_one_object_wins() -> None:
     steps, _ = steps_of(**{"install": "never", "install.one": "fail: broken"})
-    other: Document = {"metadata": {"name": "two", "uid": "uid-two"}}
-    assert (steps.wait_s("install", OBJECT), steps.failure("install", OBJECT)) == (0.0, "broken")
-    assert (steps.wait_s("install", other), steps.failure("install", other)) == (math.inf, None)
+    assert progress(steps).look("install", "one") == Look(failure="broken")
+    assert progress(steps).look("install", "two") == Look(waiting=True)
 
 
-def test_a_delay_counts_from_the_first_question(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("began_before_s", "waits"), [(2, True), (6, False)])
+def test_a_delay_counts_from_what_is_written_on_the_object(began_before_s: int, waits: bool) -> None:
+    steps, _ = steps_of(install="5s, fail: late")
+    began = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=began_before_s)
+    known = progress(steps, **{BEGUN: json.dumps({"olm.install.one": began.isoformat()})})
+    assert known.look("install", "one") == (Look(waiting=True) if waits else Look(failure="late"))
+    assert (known.wait_s < 5) is waits
+
+
+@pytest.mark.parametrize("text", ["[]", "words", '{"olm.install.one": 5}', '{"olm.install.one": "soon"}'])
+def test_what_somebody_else_wrote_there_counts_as_nothing(text: str) -> None:
     steps, _ = steps_of(install="5s")
-    clock = iter([100.0, 100.0, 103.0, 103.0, 106.0, 106.0])
-    monkeypatch.setattr("perflab.emulators.framework.steps.time.monotonic", lambda: next(clock))
-    assert [steps.wait_s("install", OBJECT) for _ in range(3)] == [5.0, 2.0, 0.0]
+    known = progress(steps, **{BEGUN: text})
+    assert known.look("install", "one").waiting
+    assert known.wait_s == 5
 
 
-def test_a_change_is_told_and_ends_the_waiting() -> None:
+def test_a_step_that_is_over_is_forgotten() -> None:
+    steps, _ = steps_of(install="1h")
+    api = MemoryApi()
+    api.put("/api/v1/namespaces/team/configmaps", {"metadata": {"name": "one"}})
+    store = Store(cast(Api, api), CONFIG_MAPS)
+
+    async def look(*outstanding: bool) -> list[str | None]:
+        seen = []
+        for each in outstanding:
+            document = api.find("/api/v1/namespaces/team/configmaps/one") or {}
+            known = Progress(steps, document)
+            known.look("install", "one", each)
+            await known.save(store)
+            seen.append((document["metadata"].get("annotations") or {}).get(BEGUN))
+        return seen
+
+    nothing, begun, kept, over = asyncio.run(look(True, True, False, False))
+    assert nothing is over is None
+    assert begun == kept
+    assert begun is not None
+
+
+def test_a_change_is_told() -> None:
     steps, store = steps_of(install="never")
-    told: list[float] = []
-    steps.listen(lambda: told.append(steps.wait_s("install", OBJECT)))
+    told: list[Look] = []
+    steps.listen(lambda: told.append(progress(steps).look("install", "one")))
     put(store, {"install": "fail: now"})
-    assert (told, steps.failure("install", OBJECT), steps.version) == ([0.0], "now", "2")
+    assert (told, steps.version) == ([Look(failure="now")], "2")
 
 
 def test_what_cannot_be_read_counts_as_absent() -> None:
     steps, _ = steps_of(install="soon", speed="fast")
-    assert (steps.wait_s("install", OBJECT), steps.number("speed", 600)) == (0.0, 600)
+    assert (progress(steps).look("install", "one").done, steps.number("speed", 600)) == (True, 600)
 
 
 def test_numbers_have_a_default() -> None:
@@ -92,7 +131,7 @@ def test_numbers_have_a_default() -> None:
 def test_a_step_that_was_not_declared_is_a_bug() -> None:
     steps, _ = steps_of()
     with pytest.raises(ValueError, match="declares no step 'instal'"):
-        steps.wait_s("instal", OBJECT)
+        steps.of("instal", "one")
     with pytest.raises(ValueError, match="declares no number 'install'"):
         steps.number("install", 1)
 

@@ -10,7 +10,6 @@ import yaml
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.documents import find_condition, is_leaving, is_true, now_s
-from perflab.emulators.framework.store import owner_of
 from perflab.emulators.framework.units import parse_duration
 
 
@@ -61,13 +60,6 @@ def named(documents: Iterable[Document], name: str, namespace: str = "") -> Any:
     return jinja2.ChainableUndefined(name=name)
 
 
-def owner(document: Document, kind: str) -> str:
-    """`NAMESPACE/NAME` of the object's controller of that kind; empty when it has none."""
-    found = owner_of(document)
-    namespace = document["metadata"].get("namespace", "")
-    return f"{namespace}/{found['name']}" if found and found["kind"] == kind else ""
-
-
 def starting(mapping: Any, prefix: str) -> dict[str, Any]:
     """The entries whose keys begin with *prefix*: of labels, for example."""
     return {key: value for key, value in (mapping or {}).items() if key.startswith(prefix)}
@@ -113,5 +105,5 @@ def from_yaml(text: Any) -> Any:
     return found if isinstance(found, dict) else {}
 
 
-_ALL = (now, ready, leaving, condition, names, named, owner, starting, begins_with, exactly, contains)
+_ALL = (now, ready, leaving, condition, names, named, starting, begins_with, exactly, contains)
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {each.__name__: each for each in (*_ALL, duration, from_yaml)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from perflab.emulators.framework.cluster import Cluster
@@ -15,11 +14,10 @@ from perflab.files.documents import read_documents
 class InitialObjects:
     """Creates them once, in the order of the file, when the emulator starts; what a user deletes stays deleted."""
 
-    def __init__(self, cluster: Cluster, path: Path, resources: Iterable[Resource] = ()) -> None:
-        """*path* is a file of YAML documents; *resources* are those whose plural cannot be guessed from the kind."""
+    def __init__(self, cluster: Cluster, path: Path) -> None:
+        """*path* is a file of YAML documents."""
         self._cluster = cluster
         self._path = path
-        self._resources = {(each.api_version, each.kind): each for each in resources}
         self.controller = Controller("initial objects", self._create)
         self.controller.enqueue(("", path.name))
 
@@ -27,8 +25,7 @@ class InitialObjects:
         for document in read_documents(self._path):
             metadata = document["metadata"]
             metadata["annotations"] = {**metadata.get("annotations", {}), **self._cluster.mark()}
-            api_version, kind = document["apiVersion"], document["kind"]
-            resource = self._resources.get((api_version, kind)) or Resource.of(api_version, kind)
+            resource = Resource.of(document["apiVersion"], document["kind"])
             namespace = metadata.get("namespace", "")
             created = await self._cluster.api.create(resource.path(namespace), document)
             if created is not None and "status" in document and "status" not in created:

@@ -14,38 +14,6 @@ from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.resources import DEPLOYMENTS
 
 
-class Operator:
-    """The operator that a package of a catalog installs, wherever it is installed."""
-
-    def __init__(self, cluster: Cluster, package: str) -> None:
-        """*package* is its name in the catalog."""
-        self._deployments = cluster.store(DEPLOYMENTS, f"{OPERATOR}={package}")
-        self._listeners: list[Callable[[], None]] = []
-        self._ran = False
-        self._deployments.listen(self._changed)
-
-    @property
-    def running(self) -> bool:
-        """Whether it has Deployments, and each of them has a pod that is available."""
-        deployments = self._deployments.values()
-        return bool(deployments) and all(map(_is_available, deployments))
-
-    @property
-    def namespace(self) -> str:
-        """The namespace of its Deployments; empty when it is not installed."""
-        return next((str(each["metadata"]["namespace"]) for each in self._deployments.values()), "")
-
-    def listen(self, callback: Callable[[], None]) -> None:
-        """Call *callback* when the operator begins to run, and when it ends."""
-        self._listeners.append(callback)
-
-    def _changed(self, _old: Document | None, _new: Document | None) -> None:
-        if self.running != self._ran:
-            self._ran = not self._ran
-            for listener in self._listeners:
-                listener()
-
-
 class Operators:
     """The operators of a product's packages, of which one runs, or none."""
 

@@ -11,7 +11,6 @@ import datetime
 import json
 import logging
 import math
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -65,7 +64,6 @@ class Steps:
         self.name = name
         self.known = known
         self._store = store
-        self._first_asked: dict[tuple[str, str], float] = {}
 
     @property
     def version(self) -> str:
@@ -76,23 +74,6 @@ class Steps:
     def listen(self, callback: Callable[[], None]) -> None:
         """Call *callback* when what is set has changed: what waited may be due."""
         self._store.listen(lambda _old, _new: callback())
-
-    def wait_s(self, step: str, document: Document) -> float:
-        """Seconds until this step of this object is due: 0 when it is, infinity for never.
-
-        They count from when it was first asked for this object, so ask when the step begins, and not after its end.
-        """
-        delay_s = self.of(step, document["metadata"]["name"]).delay_s
-        asked = (step, document["metadata"]["uid"])
-        if not delay_s:
-            self._first_asked.pop(asked, None)
-            return 0.0
-        begun = self._first_asked.setdefault(asked, time.monotonic())
-        return max(0.0, begun + delay_s - time.monotonic())
-
-    def failure(self, step: str, document: Document) -> str | None:
-        """The text with which this step of this object fails, None when it does not."""
-        return self.of(step, document["metadata"]["name"]).failure
 
     def number(self, name: str, default: float) -> float:
         """The number that is set, or the default."""

@@ -20,7 +20,6 @@ from pathlib import Path
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.initial_objects import InitialObjects
-from perflab.emulators.framework.resources import MACHINE_SETS, NAMESPACES
 from perflab.emulators.openshift.machines.machine_sets import MachineSets
 from perflab.emulators.openshift.machines.machines import Machines
 
@@ -32,5 +31,5 @@ STEPS: Mapping[str, str] = {
 
 def controllers(cluster: Cluster) -> list[Controller]:
     """Those of MachineSets and Machines, and of what is there from the start."""
-    start = InitialObjects(cluster, Path(__file__).with_name("initial_objects.yaml"), (NAMESPACES, MACHINE_SETS))
+    start = InitialObjects(cluster, Path(__file__).with_name("initial_objects.yaml"))
     return [MachineSets(cluster).controller, Machines(cluster).controller, start.controller]
