@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -120,19 +121,29 @@ def test_a_channel_that_there_is_not(openshift: Cluster, namespace: str) -> None
     )
 
 
+def approve_plan(openshift: Cluster, namespace: str, version: str) -> None:
+    """Approve the plan that installs a version, once it waits for that."""
+    [plan] = wait_for("a plan waits", lambda: [
+        each for each in listed(openshift, namespace, "installplans")
+        if each["spec"]["clusterServiceVersionNames"] == [version]
+        # OLM never goes on with a plan that somebody changes before it has its first status
+        and each.get("status", {}).get("phase") == "RequiresApproval"
+    ])  # fmt: skip
+    openshift.custom.patch_namespaced_custom_object(
+        GROUP, VERSION, namespace, "installplans", plan["metadata"]["name"], {"spec": {"approved": True}}
+    )
+
+
+def is_installed(openshift: Cluster, namespace: str, version: str) -> bool:
+    """Whether a version has succeeded."""
+    return phase_of(openshift, namespace, version) == "Succeeded"
+
+
 def test_an_upgrade_replaces_the_version_before_it(openshift: Cluster, namespace: str) -> None:
     subscribe(openshift, namespace, "nfd", "Manual", startingCSV=OLD_NFD)
     for version in (OLD_NFD, NFD):
-        [plan] = wait_for("a plan waits", lambda version=version: [
-            each for each in listed(openshift, namespace, "installplans")
-            if each["spec"]["clusterServiceVersionNames"] == [version]
-            # OLM never goes on with a plan that somebody changes before it has its first status
-            and each.get("status", {}).get("phase") == "RequiresApproval"
-        ])  # fmt: skip
-        openshift.custom.patch_namespaced_custom_object(
-            GROUP, VERSION, namespace, "installplans", plan["metadata"]["name"], {"spec": {"approved": True}}
-        )
-        wait_for("it is installed", lambda version=version: phase_of(openshift, namespace, version) == "Succeeded")
+        approve_plan(openshift, namespace, version)
+        wait_for("it is installed", partial(is_installed, openshift, namespace, version))
     wait_for("the old version is gone", lambda: phase_of(openshift, namespace, OLD_NFD) == "none")
     [deployment] = openshift.apps.list_namespaced_deployment(namespace).items
     assert deployment.metadata.labels["olm.owner"] == NFD
