@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from perflab.building import components
-from perflab.building.components import COMPONENTS, DEFINITIONS, Component, lock_hash, versions
+from perflab.building.components import COMPONENTS, DEFINITIONS, PRODUCTS, Component, lock_hash, versions
+from perflab.profiles import OLM
 
 
 def test_versions_come_from_the_lock_files() -> None:
@@ -23,6 +24,11 @@ def test_versions_come_from_the_lock_files() -> None:
 @pytest.mark.parametrize("component", (*COMPONENTS, *DEFINITIONS), ids=lambda component: component.name)
 def test_every_component_has_checksums(component: Component) -> None:
     assert component.version in (component.folder / "go.sum").read_text()
+
+
+def test_definitions_of_olm_are_those_of_its_program() -> None:
+    [program] = PRODUCTS[OLM]
+    assert versions(DEFINITIONS)["definitions/operator-lifecycle-manager"] == program.version
 
 
 def test_kubernetes_reports_its_version() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from perflab.emulators.packages import product_file
 
 from .memory_api import APPS, CRDS, MemoryApi, rolled_out, run_operator, settle, with_kind
 
+STEPS = "lab.psap.perf/steps"
 NODES, PODS = "/api/v1/nodes", "/api/v1/namespaces/{}/pods"
 NAMESPACES, CONFIG_MAPS = "/api/v1/namespaces", "/api/v1/namespaces/{}/configmaps"
 NFD = "/apis/nfd.openshift.io/v1/namespaces/nfd/nodefeaturediscoveries"
@@ -124,23 +127,26 @@ def test_a_node_with_a_worker_is_labelled_and_pruned(tmp_path: Path) -> None:
 
 
 def test_a_delayed_step_goes_on_where_it_was_in_another_process(tmp_path: Path) -> None:
-    async def run() -> list[Document]:
+    node = f"{NODES}/gpu"
+
+    async def run() -> tuple[Document, Document]:
         api = nfd_cluster()
         pod(api, "nfd", "nfd-worker", "gpu")
-        steps(api, nfd__labels="1500ms")
-        seen = []
-        for _ in range(3):
-            await settle(api, "nfd", tmp_path)
-            seen.append(found(api, f"{NODES}/gpu")["metadata"])
-            # in which no process runs
-            await asyncio.sleep(0.7)
-        return seen
+        steps(api, nfd__labels="1h")
+        await settle(api, "nfd", tmp_path)
+        first = found(api, node)["metadata"]
+        begun = json.loads(first["annotations"][STEPS])
+        # an hour in which no process runs
+        an_hour_ago = datetime.datetime.fromisoformat(begun["nfd.labels.gpu"]) - datetime.timedelta(hours=1)
+        text = json.dumps({"nfd.labels.gpu": an_hour_ago.isoformat()})
+        await api.patch(node, {"metadata": {"annotations": {STEPS: text}}})
+        await settle(api, "nfd", tmp_path)
+        return first, found(api, node)["metadata"]
 
-    first, _, last = asyncio.run(run())
-    assert "nfd.labels.gpu" in first["annotations"]["lab.psap.perf/steps"]
+    first, last = asyncio.run(run())
     assert FEATURE not in first["labels"]
     assert last["labels"][FEATURE] == "true"
-    assert "lab.psap.perf/steps" not in last["annotations"]
+    assert STEPS not in last["annotations"]
 
 
 def test_user_workload_monitoring_follows_its_configuration(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ class Binaries:
         return self._found(name)
 
     def definitions(self, name: str) -> list[Path]:
-        """The files of the CustomResourceDefinitions that an emulator has from modules; often none."""
+        """The files of the CustomResourceDefinitions that an emulator, or OLM, has from modules; often none."""
         return sorted(self.manifests(DEFINITIONS_FOLDER).joinpath(name).glob("*.json"))
 
     def _found(self, name: str) -> Path:

@@ -144,7 +144,6 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
             "olm",
             "github.com/operator-framework/operator-lifecycle-manager",
             (("olm", "."),),
-            copies=(("deploy/chart/crds", "olm-crds"),),
             cpu_s=261,
         ),
     ),
@@ -164,11 +163,15 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
     ),
 }
 
+_OLM_KINDS = (
+    *("catalogsources", "clusterserviceversions", "installplans", "olmconfigs"),
+    *("operatorconditions", "operatorgroups", "operators", "subscriptions"),
+)
 _CONFIGURATION = "payload-manifests/crds/0000_10_config-operator_01_"
 _GENERATED = "zz_generated.crd-manifests/"
 
-# Definitions of kinds whose controllers are emulated: a set without programs, which takes seconds, so that another
-# version of it builds no program anew. A folder with the name of an emulator has what it needs from its start.
+# Definitions of the profile openshift: a set without programs, which takes seconds, so that another version of it
+# builds no program anew. A folder with the name of an emulator, or of OLM, has what it needs from its start.
 DEFINITIONS: tuple[Component, ...] = (
     Component(
         "definitions/openshift-api",
@@ -194,6 +197,11 @@ DEFINITIONS: tuple[Component, ...] = (
         "definitions/network-attachment-definition-client",
         "github.com/k8snetworkplumbingwg/network-attachment-definition-client",
         definitions=(("artifacts/networks-crd.yaml", "openshift"),),
+    ),
+    Component(
+        "definitions/operator-lifecycle-manager",
+        "github.com/operator-framework/operator-lifecycle-manager",
+        definitions=tuple((f"deploy/chart/crds/0000_50_olm_00-{kind}.crd.yaml", OLM) for kind in _OLM_KINDS),
     ),
 )
 

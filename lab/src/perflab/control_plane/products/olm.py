@@ -35,7 +35,7 @@ _GROUP = "packages.operators.coreos.com"
 
 def definitions(_lab: Lab, binaries: Binaries) -> Iterator[Document]:
     """Its CustomResourceDefinitions."""
-    for path in sorted(binaries.manifests("olm-crds").glob("*.yaml")):
+    for path in binaries.definitions(OLM):
         yield from read_documents(path)
 
 
