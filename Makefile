@@ -81,11 +81,12 @@ fuzz: $(DEV) ## damaged inputs of every kind, 1,000 of them
 	@echo "== damaged inputs"
 	@$(PYTEST) tests/fuzz
 
+# built once for all stages of a run, none of which then waits for it
 programs: $(DEV)
-	@$(ON_PATH) perflab build --profile openshift --with kueue --with ray --with kserve
+	$(if $(BUILT),,@$(ON_PATH) perflab build --profile openshift --with kueue --with ray --with kserve)
 
 integration: programs ## settings, commands, driver, lab and flows against real processes
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target integration-kubernetes integration-driver integration-openshift
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target BUILT=yes integration-kubernetes integration-driver integration-openshift
 
 integration-kubernetes: programs
 	@echo "== integration tests on a lab of the profile kubernetes"
@@ -101,7 +102,7 @@ integration-openshift: programs
 	@$(PYTEST) --durations=10 $(OPENSHIFT_TESTS)
 
 molecule: programs ## every command twice, and where it must fail, on a lab of each kind
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target molecule-kubernetes molecule-openshift
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target BUILT=yes molecule-kubernetes molecule-openshift
 
 molecule-kubernetes: programs
 	@echo "== molecule on a lab of the profile kubernetes"
@@ -117,7 +118,7 @@ browser: $(DEV) ## the report in Chromium
 	@$(PYTEST) tests/browser
 
 test: check programs ## everything CI runs
-	@$(MAKE) --no-print-directory --jobs $(STAGES) --output-sync=target test-labs
+	@$(MAKE) --no-print-directory --jobs $(STAGES) --output-sync=target BUILT=yes test-labs
 	@echo "== all tests passed"
 
 test-matrix: ## unit tests, settings, commands, main job: every supported pair of Python and Ansible that is here

@@ -140,8 +140,9 @@ def _thin_names(axis: dict[str, Any], most: int) -> None:
 
 
 def _numbers(values: NDArray[np.float64]) -> dict[str, Any]:
-    """Single precision: far finer than a screen's pixels."""
-    array = np.ascontiguousarray(values, dtype="<f4")
+    """Single precision: far finer than a screen's pixels. What is too large for it becomes infinite, which is a gap."""
+    with np.errstate(over="ignore"):
+        array = np.ascontiguousarray(values, dtype="<f4")
     packed: dict[str, Any] = {"dtype": "f4", "bdata": base64.b64encode(array.tobytes()).decode()}
     return packed if array.ndim == 1 else {**packed, "shape": ", ".join(str(size) for size in array.shape)}
 

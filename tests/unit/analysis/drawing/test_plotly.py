@@ -84,6 +84,11 @@ def test_steps_hold_until_the_next_and_gaps_stay() -> None:
     assert np.isnan(numbers(trace["y"])[1])
 
 
+def test_what_is_too_large_for_a_page_is_a_gap() -> None:
+    [trace], _ = drawn(Layer("line", "", np.array([1.0, 2.0]), np.array([1e300, 3.0])))
+    assert numbers(trace["y"]).tolist() == [np.inf, 3.0]
+
+
 def test_ranges_reach_from_low_to_high_and_name_their_row() -> None:
     [trace], layout = drawn(layer_of("ranges"), y=NAMES)
     assert numbers(trace["error_x"]["array"]).tolist() == [0.5] * 3
