@@ -142,5 +142,5 @@ def run_with_what_is_told(lab: Lab, folder: Path, flow: str, **settings: Any) ->
         cluster.allow(told[:1])
         played, document = run(lab, cluster, folder / "all", flow, **settings)
         assert played.returncode == 0, played.stdout + played.stderr
-        assert document["lab"] == lab.name
+        assert document["lab"]["name"] == lab.name
     return told

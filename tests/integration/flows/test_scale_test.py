@@ -45,7 +45,7 @@ def test_the_smoke_preset_accounts_for_every_workload_and_leaves_nothing(shared_
     said = f"run     {run}\nreport  make it with: perfanalysis report {run}\n"
     assert said in played.stdout
     document = _document(run / "run.json")
-    assert (document["status"], document["lab"], document["presets"]) == ("ok", shared_lab.name, ["smoke"])
+    assert (document["status"], document["lab"]["name"], document["presets"]) == ("ok", shared_lab.name, ["smoke"])
     assert "pods" in document["lab"]["simulated"]
     (accounting,) = (_document(path) for path in run.rglob("accounting.json"))
     assert accounting["submitted"] == accounting["completed"] == accounting["asked"] > 0
