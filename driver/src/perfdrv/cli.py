@@ -18,6 +18,8 @@ COMMANDS = {
     "runs": Lazy("perfdrv.commands.runs:runs", "List, show, open and finalize runs.", of_any=True),
     "lock": Lazy("perfdrv.commands.lock:lock", "Show and break the lease of a cluster."),
     "report": Lazy("perfdrv.commands.report:report", "Make the report of a run.", of_any=True),
+    "export": Lazy("perfdrv.commands.export:export_command", "Export a run to an S3 store.", of_any=True),
+    "replot": Lazy("perfdrv.commands.replot:replot_command", "Make the plots of exported runs again.", of_any=True),
     "lab": Lazy("perflab.cli:lab", "Create and delete Kubernetes labs with simulated GPU nodes.", in_project=False),
     "completion": Lazy(
         "perfdrv.commands.completion:completion", "Print the completion script of a shell.", in_project=False

@@ -10,7 +10,20 @@ import perfdrv
 
 ROOT = Path(perfdrv.__file__).parent
 # each may import those after it, and within itself
-ROOMS = ("commands", "command_line", "ci", "execution", "views", "ansible", "runs", "project", "collection", "errors")
+ROOMS = (
+    "commands",
+    "command_line",
+    "ci",
+    "execution",
+    "notifying",
+    "exporting",
+    "views",
+    "ansible",
+    "runs",
+    "project",
+    "collection",
+    "errors",
+)
 OURS = ("perfdrv", "perfanalysis", "perflab", "ansible_collections")
 # the program itself, where a Ctrl-C is no traceback; the worker, which is told where the collection is; reports, since
 # what draws them is heavy

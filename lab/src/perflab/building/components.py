@@ -115,6 +115,16 @@ PROMETHEUS: tuple[Component, ...] = (
     ),
 )
 
+# an S3 server for what is exported; no part of a lab, and built where it is asked for
+S3_SERVER: tuple[Component, ...] = (
+    Component(
+        "versitygw",
+        "github.com/versity/versitygw",
+        (("versitygw", "github.com/versity/versitygw/cmd/versitygw"),),
+        link_values=(("main.Version", "{version}"),),
+    ),
+)
+
 # each product is a set of its own, too
 PRODUCTS: Mapping[str, tuple[Component, ...]] = {
     KUEUE: (

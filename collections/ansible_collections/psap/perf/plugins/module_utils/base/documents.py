@@ -121,7 +121,12 @@ def yaml_text(value: Any) -> str:
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
     """Write *document*, which names its ``schema``, as indented JSON."""
-    write_text(path, json.dumps(plain(document), indent=2, ensure_ascii=False) + "\n")
+    write_text(path, json_text(document))
+
+
+def json_text(document: Mapping[str, Any]) -> str:
+    """*document* as indented JSON, credentials of a known form hidden."""
+    return hide(json.dumps(plain(document), indent=2, ensure_ascii=False) + "\n")
 
 
 def write_yaml(path: Path, document: Mapping[str, Any]) -> None:

@@ -1,0 +1,120 @@
+"""Where exports are: a place in an S3 store, and how the store is reached."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import urllib.parse
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+
+SCHEME = "s3"
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]")
+_KEYS = ("aws_access_key_id", "aws_secret_access_key")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder in a bucket: all keys that begin with ``prefix`` and a slash."""
+
+    bucket: str
+    prefix: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Place:
+        """From ``s3://BUCKET/PREFIX``.
+
+        :raises UsageError: for anything else.
+        """
+        parts = urllib.parse.urlsplit(text)
+        segments = [segment for segment in parts.path.split("/") if segment]
+        if parts.scheme != SCHEME or not _BUCKET.fullmatch(parts.netloc) or parts.query or parts.fragment:
+            raise UsageError(f"{text!r} is no place in an S3 store; write s3://BUCKET or s3://BUCKET/PREFIX")
+        if not {".", ".."}.isdisjoint(segments):
+            raise UsageError(f"{text!r} has a folder that is called . or ..; write the place without it")
+        return cls(parts.netloc, "/".join(segments))
+
+    def below(self, *names: str) -> Place:
+        """A folder in this one."""
+        return Place(self.bucket, "/".join(filter(None, (self.prefix, *names))))
+
+    def key(self, path: str) -> str:
+        """The key of a file in it."""
+        return f"{self.prefix}/{path}" if self.prefix else path
+
+    @property
+    def name(self) -> str:
+        """Its last folder."""
+        return self.prefix.rpartition("/")[2] or self.bucket
+
+    def __str__(self) -> str:
+        return f"{SCHEME}://{self.bucket}/{self.prefix}".rstrip("/")
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The credentials of a store, of which no text shows more than the ID."""
+
+    identity: str
+    secret: str = field(repr=False)
+    token: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def parse(cls, text: str) -> Keys:
+        """From the content of a file as the program ``aws`` keeps it: profile ``default``, or the only one.
+
+        :raises UsageError: for anything else, without repeating it.
+        """
+        parser = configparser.ConfigParser(interpolation=None)
+        try:
+            parser.read_string(text if text.lstrip().startswith("[") else f"[default]\n{text}")
+        except configparser.Error as error:
+            raise UsageError(_WRONG_KEYS) from error
+        sections = parser.sections()
+        name = "default" if "default" in sections else sections[0] if len(sections) == 1 else ""
+        values = [parser.get(name, key, fallback="").strip() for key in _KEYS] if name else ["", ""]
+        if not all(values):
+            raise UsageError(_WRONG_KEYS)
+        return cls(values[0], values[1], parser.get(name, "aws_session_token", fallback="").strip() or None)
+
+    def secrets(self) -> Iterator[str]:
+        """What must stand nowhere."""
+        yield from filter(None, (self.secret, self.token))
+
+
+_WRONG_KEYS = (
+    "the credentials of the S3 store must be a file as the program aws keeps it: a line [default], then "
+    "aws_access_key_id = … and aws_secret_access_key = …"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a store is reached.
+
+    :param endpoint: its URL; empty for AWS.
+    :param authority: PEM file of the certificate authorities that are trusted instead of the system's; empty for these.
+    :param keys: None for what boto3 finds by itself: the environment, ``~/.aws``, the role of the machine or pod.
+    """
+
+    endpoint: str = ""
+    region: str = ""
+    authority: str = ""
+    keys: Keys | None = None
+
+    def check(self) -> None:
+        """Refuse what cannot be.
+
+        :raises UsageError: the endpoint is no URL, or the authority no file.
+        """
+        if self.endpoint:
+            parts = urllib.parse.urlsplit(self.endpoint)
+            if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
+                raise UsageError(
+                    f"{self.endpoint!r} is no endpoint of a store; write https://HOST or https://HOST:PORT"
+                )
+        if self.authority and not Path(self.authority).expanduser().is_file():
+            raise UsageError(f"there is no file {self.authority} with certificate authorities")

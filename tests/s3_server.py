@@ -1,0 +1,102 @@
+"""A real S3 server, versitygw, on the loopback interface: built by the lab's builder at first use."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import boto3
+from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Access, Keys
+from ansible_collections.psap.perf.plugins.module_utils.exporting.store import Store
+from perflab.building.build import ensure_binaries
+from perflab.building.components import S3_SERVER
+from perflab.files import places
+from perflab.processes.ports import LOOPBACK, free_ports
+
+IDENTITY, SECRET = "exporter", "planted-store-w0rd"
+CREDENTIALS = f"[default]\naws_access_key_id = {IDENTITY}\naws_secret_access_key = {SECRET}\n"
+_PATIENCE_S = 60.0
+
+
+@dataclass(slots=True)
+class S3Server:
+    """A server whose buckets are the folders of *root*; it can be killed and come back."""
+
+    root: Path
+    port: int
+    program: Path
+    process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def endpoint(self) -> str:
+        """Its address."""
+        return f"http://{LOOPBACK}:{self.port}"
+
+    @property
+    def access(self) -> Access:
+        """The access of somebody who may."""
+        return Access(self.endpoint, keys=Keys(IDENTITY, SECRET))
+
+    def bucket(self, name: str) -> Store:
+        """A bucket of this name, created if there is none."""
+        client = boto3.client(
+            "s3",
+            endpoint_url=self.endpoint,
+            aws_access_key_id=IDENTITY,
+            aws_secret_access_key=SECRET,
+            region_name="us-east-1",
+        )
+        if name not in [each["Name"] for each in client.list_buckets()["Buckets"]]:
+            client.create_bucket(Bucket=name)
+        client.close()
+        return Store(self.access, name)
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        environment = {"PATH": os.environ["PATH"], "ROOT_ACCESS_KEY": IDENTITY, "ROOT_SECRET_KEY": SECRET}
+        words = ["--port", f"{LOOPBACK}:{self.port}", "--quiet", "--health", "/health", "posix"]
+        sidecar = self.root.with_name("metadata")
+        for folder in (self.root, sidecar):
+            folder.mkdir(exist_ok=True)
+        # not every file system of a test has extended attributes
+        command = [str(self.program), *words, "--sidecar", str(sidecar), str(self.root)]
+        with self.root.with_suffix(".log").open("ab") as log:
+            self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+        deadline = time.monotonic() + _PATIENCE_S
+        log_file = self.root.with_suffix(".log")
+        while not self._answers():
+            assert self.process.poll() is None and time.monotonic() < deadline, log_file.read_text()
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        """Kill it, as a power cut would."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.endpoint}/health", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+
+@contextmanager
+def s3_server(folder: Path) -> Iterator[S3Server]:
+    """A server for as long as the block lasts, with its data in *folder*."""
+    program = ensure_binaries(places.cache_root(), lambda text: print(text, file=sys.stderr), S3_SERVER)
+    server = S3Server(folder / "buckets", free_ports(["s3"])["s3"], program.program("versitygw"))
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()
