@@ -24,7 +24,7 @@ def offered(*words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["r"], ["run", "runs", "report"]),
+        (["r"], ["run", "runs", "report", "replot"]),
         (["run", "d"], ["demo"]),
         (["run", "demo", "-p", ""], ["long", "quick"]),
         (["run", "demo", "-i", "e"], ["elsewhere"]),

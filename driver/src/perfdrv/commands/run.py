@@ -19,6 +19,7 @@ from perfdrv.command_line.run_options import (
 )
 from perfdrv.command_line.session import current_project
 from perfdrv.errors import UsageError
+from perfdrv.execution.deliver import deliver
 from perfdrv.execution.finalize import finalize_on_full_disk
 from perfdrv.execution.resume import resume, start
 from perfdrv.project import Project
@@ -71,7 +72,8 @@ def run(ctx: click.Context, /, jobs: int, resumed: str | None, replayed: str | N
     request = _request(project, given, ctx.params)
     outcome = start(request, jobs) if request.run_directory is None else resume(request, jobs)
     finalize_on_full_disk(request, outcome)
-    return conclude(outcome, request.flow, time.monotonic() - started, report_wanted=not given.check)
+    code = conclude(outcome, request.flow, time.monotonic() - started, report_wanted=not given.check)
+    return code if given.check else deliver(outcome, code)
 
 
 def _request(project: Project, given: Given, params: dict[str, Any]) -> RunRequest:

@@ -16,6 +16,7 @@ from perfdrv.command_line.groups import SuggestingGroup
 from perfdrv.command_line.session import current_project, current_runs_root
 from perfdrv.command_line.tables import print_table
 from perfdrv.errors import UsageError
+from perfdrv.execution.deliver import deliver
 from perfdrv.execution.finalize import finalize
 from perfdrv.project import shown_path
 from perfdrv.runs.store import find_run, list_runs, read_entry
@@ -118,4 +119,4 @@ def finalize_command(ctx: click.Context, run: str, runs_dir: Path | None, verbos
     started = time.monotonic()
     entry = read_entry(find_run(root, run))
     outcome = finalize(project, entry, verbosity)
-    return conclude(outcome, f"finalizing {entry.id}", time.monotonic() - started, report_wanted=True)
+    return deliver(outcome, conclude(outcome, f"finalizing {entry.id}", time.monotonic() - started, report_wanted=True))

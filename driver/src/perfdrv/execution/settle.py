@@ -13,7 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     end_attempt,
     read_run,
 )
-from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, ending
 
 from perfdrv.ansible.workers import Finished
 from perfdrv.errors import EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, UsageError
@@ -69,10 +69,7 @@ def outcome_of(finished: Finished, failures: Sequence[Failure], killed: bool) ->
     """How a part of an attempt ended, of which run.json says nothing: by its failures, the first one first."""
     directory, left_early = finished.request.directory, finished.code in _BEFORE_THE_LAST_PLAY
     if failures:
-        first = failures[0]
-        refused = first.exit_code == EXIT_USAGE and first.directory is None
-        status = "interrupted" if first.interrupted else "refused" if refused else "failed"
-        return Outcome(directory, status, first.exit_code, first.reason(), left_early)
+        return Outcome(directory, *ending(failures), left_early)
     ended = Outcome(directory, "ok", EXIT_OK) if finished.code == 0 else _unsaid(finished, killed)
     return replace(ended, left_early=left_early)
 

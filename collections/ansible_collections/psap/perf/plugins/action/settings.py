@@ -11,6 +11,8 @@ from typing import Any
 from ansible.plugins.loader import vars_loader
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.exporting.run_export import ExportSettings
+from ansible_collections.psap.perf.plugins.module_utils.exporting.store import Store
 from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP, CONCLUDE
 from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import cells
 from ansible_collections.psap.perf.plugins.module_utils.settings.record import settings_document
@@ -50,6 +52,7 @@ class ActionModule(PerfAction):
         gate = SettingsGate(layers.project, flow, command, secret=context.secret, incomplete=_only_cleans(context))
         recorded = gate.check(self._hosts(context, layers))
         here = recorded[context.host]
+        _check_export({name: one.value for name, one in here.items()}, context)
         others = {host: values for host, values in recorded.items() if host != context.host}
         values = {name: one.value for name, one in here.items()}
         presets = context.variables[MARKER]
@@ -69,6 +72,14 @@ class ActionModule(PerfAction):
                 raw = hostvars.raw_get(host)
                 found.append(HostSettings(host, raw, hostvars[host], layers.layers(host)))
         return found
+
+
+def _check_export(values: Mapping[str, Any], context: VerbContext) -> None:
+    """Refuse an export that cannot come about, before anything is measured."""
+    settings = ExportSettings.of(values)
+    if settings.to:
+        Store(settings.access(context.secret), settings.place(context.run).bucket)
+        settings.terms()
 
 
 def _cells(context: VerbContext, options: Sequence[Option], values: Mapping[str, Any]) -> list[dict[str, Any]]:

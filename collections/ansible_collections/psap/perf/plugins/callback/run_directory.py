@@ -152,11 +152,16 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
             any(stats.summarize(host)["failures"] or stats.summarize(host)["unreachable"] for host in stats.processed)
         )
         self._tell_where(self.log)
+        lost = self.log.lost_export()
         self._log = None
         self._leases.end(give_back=self._last_of_run)
         if not stats.processed:
             # to Ansible a playbook without hosts is no failure
             raise SystemExit(UsageError.exit_code)
+        if lost:
+            # the run went well, and whoever waits for its artifacts must know
+            self._display.error(f"the run was not exported: {lost}")
+            raise SystemExit(PerfError.exit_code)
 
     def _ended_early(self) -> None:
         """Ansible leaves without its statistics after an error of the playbook itself, and after a signal."""

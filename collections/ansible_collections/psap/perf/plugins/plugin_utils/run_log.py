@@ -11,6 +11,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json, write_text
+from ansible_collections.psap.perf.plugins.module_utils.exporting.run_export import FACT
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     REACHED_FILE,
     RUN_FILE,
@@ -23,7 +24,12 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     update_run,
 )
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import JOINED, RunEnvironment
-from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, append_failure, failures_of
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import (
+    Failure,
+    append_failure,
+    ending,
+    failures_of,
+)
 from ansible_collections.psap.perf.plugins.plugin_utils.command_tracker import CommandTracker, OpenCommand, TaskEnd
 
 # Ansible's own words after SIGINT
@@ -108,8 +114,16 @@ class RunLog:
         """The playbook is over."""
         failures = failures_of(self.directory, self.environment.attempt)
         first = failures[0] if failures else self._failed_first
-        status = "ok" if first is None and not hosts_failed else _status(first)
-        self._end(status, first.reason() if first else None, first.exit_code if first else int(hosts_failed))
+        if first is None and hosts_failed:
+            self._end("failed", 1, None)
+        else:
+            self._end(*ending([first] if first else []))
+
+    def lost_export(self) -> str:
+        """Why a run that went well was not exported; empty for any other."""
+        document = read_json(self.directory / RUN_FILE)
+        lost = document.get(FACT) or {}
+        return str(lost.get("why")) if document["status"] == "ok" and lost.get("status") == "failed" else ""
 
     def ended_early(self, last_error: str | None) -> None:
         """Ansible left before the last play: after a signal, or an error of the project's own files.
@@ -119,13 +133,13 @@ class RunLog:
         failures = failures_of(self.directory, self.environment.attempt)
         self._tracker.interrupt_all()
         if failures:
-            self._end(_status(failures[0]), failures[0].reason(), failures[0].exit_code)
+            self._end(*ending(failures))
             return
         interrupted = last_error is None or _USER_INTERRUPTED in last_error
         reason = _early_reason(self.directory, None if interrupted else last_error)
-        self._end("interrupted" if interrupted else "failed", reason, 130 if interrupted else 2)
+        self._end("interrupted" if interrupted else "failed", 130 if interrupted else 2, reason)
 
-    def _end(self, status: str, reason: Mapping[str, Any] | None, exit_code: int) -> None:
+    def _end(self, status: str, exit_code: int, reason: Mapping[str, Any] | None) -> None:
         self._end_play()
         if self.part_of_attempt:
             return
@@ -160,14 +174,6 @@ class RunLog:
         lane = next((part.partition("lane__")[2] for part in place.split("/") if "lane__" in part), "")
         with (self.directory / TIMELINE).open("a", newline="", encoding="utf-8") as stream:
             csv.writer(stream, lineterminator="\n").writerow((start, end, host, lane, kind, hide(name), place, status))
-
-
-def _status(first: Failure | None) -> str:
-    if first is None:
-        return "failed"
-    if first.interrupted:
-        return "interrupted"
-    return "refused" if first.exit_code == 2 and first.directory is None else "failed"
 
 
 def _failure_text(failure: Failure, directory: Path) -> str:

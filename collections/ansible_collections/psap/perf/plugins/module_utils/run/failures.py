@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,16 @@ class Failure:
             return {**stopped, "directory": self.directory, "exit_code": self.exit_code, "kind": self.kind}
         keys = ("what", "where", "why", "directory", "exit_code", "kind")
         return {key: value for key, value in asdict(self).items() if key in keys}
+
+
+def ending(failures: Sequence[Failure]) -> tuple[str, int, dict[str, Any] | None]:
+    """How an attempt with these failures ends: status, exit code and reason, those of the first one."""
+    if not failures:
+        return "ok", 0, None
+    first = failures[0]
+    refused = first.exit_code == 2 and first.directory is None
+    status = "interrupted" if first.interrupted else "refused" if refused else "failed"
+    return status, first.exit_code, first.reason()
 
 
 def append_failure(run: Path, failure: Failure) -> None:

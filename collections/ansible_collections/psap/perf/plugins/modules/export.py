@@ -1,0 +1,70 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: export
+short_description: Export the run to an S3 store
+version_added: 0.1.0
+description:
+  - The very last task of a flow. Sends the run directory to a folder of its name in an S3 store, each file with its
+    SHA-256, then an index page, and last a manifest, without which it is no whole export.
+  - An export that failed is a warning, since the run's own result stands; C(export) in C(run.json) says it, and
+    ansible-playbook ends with 1 then, unless the run had failed.
+  - A driver that makes a report after Ansible's end exports the run itself, with the report; then this does nothing.
+author: The psap.perf developers (@openshift-psap)
+requirements:
+  - boto3
+options:
+  to:
+    description: Where to, as V(s3://BUCKET/PREFIX); empty for nowhere.
+    type: str
+    default: ""
+  endpoint:
+    description: URL of the store; empty for AWS.
+    type: str
+    default: ""
+  region:
+    description: Region of the bucket; empty for the default of boto3.
+    type: str
+    default: ""
+  authority:
+    description: PEM file of the certificate authorities that are trusted instead of the system's.
+    type: str
+    default: ""
+  credentials:
+    description:
+      - Reference to a secret that holds the credentials, a file as the program aws keeps it.
+      - An empty one means what boto3 finds.
+    type: str
+    default: ""
+    no_log: true
+  acl:
+    description: Canned ACL of the objects; empty for none, so that they are as private as their bucket.
+    type: str
+    default: ""
+  retention:
+    description: Duration after which the export may be deleted; empty for never.
+    type: str
+    default: ""
+  tags:
+    description: Further tags of the objects.
+    type: dict
+    default: {}
+"""
+
+EXAMPLES = r"""
+- name: Export the run
+  psap.perf.export:
+    to: s3://artifacts/perf
+    credentials: file:s3
+    retention: 90d
+"""
+
+RETURN = r"""
+run_facts:
+  description: What C(run.json) says of the export.
+  type: dict
+  returned: unless it was skipped
+"""

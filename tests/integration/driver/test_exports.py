@@ -1,0 +1,237 @@
+"""Runs exported to a real S3 server, whatever becomes of it meanwhile, and plotted again from there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import HTTPError
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.exporting.store import Store
+
+from tests.integration.conftest import PATIENCE_S
+from tests.integration.driver.conftest import DEMO, Driver, Ended
+from tests.s3_server import CREDENTIALS, SECRET, S3Server, s3_server
+from tests.schemas import check_file
+
+ANSIBLE = Path(sys.executable).parent / "ansible-playbook"
+BUCKET = "artifacts"
+PLACE = f"s3://{BUCKET}/perf"
+NOWHERE = "http://127.0.0.1:9"
+
+
+@pytest.fixture(scope="module", name="server")
+def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    with s3_server(tmp_path_factory.mktemp("s3")) as server:
+        yield server
+
+
+@pytest.fixture(name="store")
+def _store(server: S3Server, driver: Driver, tmp_path: Path) -> Iterator[Store]:
+    """The bucket, emptied afterwards; the driver reaches it by its environment."""
+    folder = tmp_path / "secrets"
+    folder.mkdir()
+    (folder / "s3").write_text(CREDENTIALS)
+    driver.variables.update(
+        PERF_SECRETS_DIR=str(folder),
+        PERF_EXPORT_ENDPOINT=server.endpoint,
+        PERF_EXPORT_CREDENTIALS="file:s3",
+        XDG_CACHE_HOME=str(tmp_path / "cache"),
+        KUBECONFIG="/nonexistent",
+    )
+    store = server.bucket(BUCKET)
+    yield store
+    store.end_uploads("")
+    store.delete(store.sizes(""))
+
+
+def _settings(endpoint: str, **others: object) -> str:
+    given = {"export_to": PLACE, "export_endpoint": endpoint, "export_credentials": "file:s3", **others}
+    return json.dumps(given)
+
+
+def _natively(driver: Driver, *words: str) -> Ended:
+    """Run the demo flow by Ansible alone."""
+    driver.temporary.mkdir(exist_ok=True)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_"))}
+    environment = {**kept, **driver.variables, "PERF_RUNS_DIR": str(driver.runs), "TMPDIR": str(driver.temporary)}
+    command = [str(ANSIBLE), "playbooks/demo.yml", *words]
+    done = subprocess.run(command, cwd=DEMO, env=environment, capture_output=True, text=True, check=False)
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def _driven(driver: Driver, *words: str) -> Ended:
+    return driver("run", "demo", *words)
+
+
+def _exported(store: Store, run: Path, path: str) -> bytes:
+    content = store.read(f"perf/{run.name}/{path}")
+    assert content is not None, sorted(store.sizes(""))
+    return content
+
+
+@pytest.mark.parametrize("start", [_natively, _driven], ids=["native", "driven"])
+def test_a_flow_exports_its_run_which_comes_back_as_it_was(
+    start: object, driver: Driver, store: Store, server: S3Server
+) -> None:
+    assert callable(start)
+    ended = start(driver, "-e", _settings(server.endpoint, export_retention="90d", export_tags={"team": "perf"}))
+    assert ended.code == 0, ended.out + ended.err
+    run = driver.run()
+    document = json.loads(_exported(store, run, "run.json"))
+    assert (document["status"], document["exit_code"], document["attempts"][-1]["status"]) == ("ok", 0, "ok")
+    assert document["ended"]
+    assert driver.document()["export"]["status"] == "ok"
+    check_file(run / "run.json")
+    tags = store._client.get_object_tagging(Bucket=BUCKET, Key=f"perf/{run.name}/run.json")["TagSet"]
+    assert {each["Key"]: each["Value"] for each in tags} == {"team": "perf", "psap-perf-retention": "90d"}
+
+    plots = driver("replot", f"{PLACE}/{run.name}", run.name, "--to", PLACE)
+    assert plots.code == 0, plots.out + plots.err
+    (folder,) = driver.runs.glob("plots-*")
+    check_file(folder / "plots.json")
+    assert (folder / run.name / "index.html").is_file()
+    assert store.read(f"perf/plots/{folder.name}/manifest.json")
+    (cached,) = (driver.folder / "cache" / "psap-perf" / "exports").glob(f"*/{run.name}")
+    check_file(server.root / BUCKET / "perf" / run.name / "manifest.json")
+    assert (cached / "settings.yml").read_bytes() == (run / "settings.yml").read_bytes()
+
+    with pytest.raises(HTTPError) as refused:
+        urllib.request.urlopen(f"{server.endpoint}/{BUCKET}/perf/{run.name}/run.json")
+    assert refused.value.code == 403
+    leaks = [path for path in (*driver.runs.rglob("*"), *server.root.rglob("*")) if path.is_file()]
+    assert [path for path in leaks if SECRET.encode() in path.read_bytes()] == []
+    assert SECRET not in ended.out + ended.err + plots.out + plots.err
+
+
+@pytest.mark.parametrize("start", [_natively, _driven], ids=["native", "driven"])
+def test_a_lost_export_is_told_and_hides_no_result(start: object, driver: Driver, store: Store) -> None:
+    assert callable(start)
+    ended = start(driver, "-e", _settings(NOWHERE))
+    assert ended.code == 1, ended.out + ended.err
+    document = driver.document()
+    assert (document["status"], document["exit_code"], document["reason"]) == ("ok", 0, None)
+    assert document["export"]["status"] == "failed"
+    assert NOWHERE in document["export"]["why"]
+    assert f"perfdrv export {driver.run().name}" in ended.out + ended.err
+    assert store.sizes("") == {}
+    again = driver("export", "latest", "--to", PLACE)
+    assert again.code == 0, again.err
+    assert driver.document()["export"]["status"] == "ok"
+
+
+def test_a_failed_run_is_exported_as_one(driver: Driver, store: Store, server: S3Server) -> None:
+    ended = _natively(driver, "-e", _settings(server.endpoint), "-e", "demo_fails=true")
+    assert ended.code == 2, ended.out + ended.err
+    run = driver.run()
+    document, kept = json.loads(_exported(store, run, "run.json")), driver.document()
+    assert (document["status"], document["reason"]) == ("failed", kept["reason"])
+    assert kept["reason"]["what"].encode() in _exported(store, run, "index.html").replace(b"&#x27;", b"'")
+
+
+def test_an_export_that_cannot_come_about_is_refused_before_the_test(
+    driver: Driver, store: Store, server: S3Server
+) -> None:
+    ended = driver("run", "demo", "-e", _settings(server.endpoint, export_credentials="file:absent"))
+    assert ended.code == 2
+    assert "file:absent" in ended.out + ended.err
+    assert not driver.runs.exists() or list(driver.runs.iterdir()) == []
+    assert store.sizes("") == {}
+
+
+def test_a_killed_export_is_seen_as_half_and_completed(driver: Driver, store: Store, server: S3Server) -> None:
+    run = driver.runs / "demo-20260101T000000Z-abcdef"
+    (run / "001__demo__greet" / "artifacts").mkdir(parents=True)
+    (run / "run.json").write_text(json.dumps({"schema": "psap.perf/run/1", "id": run.name, "status": "ok"}))
+    for number in range(600):
+        (run / "001__demo__greet" / "artifacts" / f"{number}.txt").write_text(f"{number}\n" * 100)
+    process = driver.start("export", run.name, "--to", PLACE)
+    deadline = time.monotonic() + PATIENCE_S
+    while not store.sizes("perf/") and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.kill()
+    process.communicate()
+    there = len(store.sizes("perf/"))
+    assert 0 < there < 601
+    half = driver("replot", f"{PLACE}/{run.name}")
+    assert half.code == 5
+    assert "is half an export" in half.out + half.err
+
+    done = driver("export", run.name, "--to", PLACE)
+    assert done.code == 0, done.err
+    # some may have arrived between the count and the end of the process
+    assert int(done.out.split("of which ")[1].split()[0]) <= 601 - there
+    again = driver("export", run.name, "--to", PLACE)
+    assert "of which 0 were sent" in again.out
+
+
+def test_a_large_file_is_sent_on_from_the_part_where_it_stopped(driver: Driver, store: Store) -> None:
+    run = driver.runs / "demo-20260101T000000Z-abcdef"
+    run.mkdir(parents=True)
+    (run / "run.json").write_text(json.dumps({"schema": "psap.perf/run/1", "id": run.name, "status": "ok"}))
+    (run / "database.tar").write_bytes(os.urandom(100 << 20))
+    key = f"perf/{run.name}/database.tar"
+    process = driver.start("export", run.name, "--to", PLACE)
+    deadline = time.monotonic() + PATIENCE_S
+    while process.poll() is None and time.monotonic() < deadline and not _parts(store, key):
+        time.sleep(0.02)
+    process.kill()
+    process.communicate()
+    first = _parts(store, key)
+    assert first
+    done = driver("export", run.name, "--to", PLACE)
+    assert done.code == 0, done.err
+    assert _parts(store, key) == {}
+    back = driver("replot", f"{PLACE}/{run.name}")
+    assert "SHA-256" not in back.out
+    (cached,) = (driver.folder / "cache" / "psap-perf" / "exports").glob(f"*/{run.name}")
+    assert (cached / "database.tar").read_bytes() == (run / "database.tar").read_bytes()
+
+
+def _parts(store: Store, key: str) -> dict[int, str]:
+    """What the store has of an upload that is not complete: number of the part → when it came."""
+    found: dict[int, str] = {}
+    for other, upload in store._uploads(key):
+        parts = store._client.list_parts(Bucket=store.bucket, Key=other, UploadId=upload).get("Parts", ())
+        found |= {part["PartNumber"]: str(part["LastModified"]) for part in parts}
+    return found
+
+
+def test_what_was_damaged_in_the_store_is_refused(driver: Driver, store: Store, server: S3Server) -> None:
+    assert driver("run", "demo", "-e", _settings(server.endpoint)).code == 0
+    run = driver.run()
+    damaged = server.root / BUCKET / "perf" / run.name / "settings.yml"
+    damaged.write_text("x" + damaged.read_text()[1:])
+    ended = driver("replot", f"{PLACE}/{run.name}")
+    assert ended.code == 5
+    assert "settings.yml" in ended.out
+    assert "is damaged" in ended.out
+    damaged.unlink()
+    ended = driver("replot", f"{PLACE}/{run.name}")
+    assert (ended.code, "lacks settings.yml" in ended.out) == (5, True)
+    # exporting it again mends it
+    assert driver("export", run.name, "--to", PLACE).code == 0
+    assert driver("replot", f"{PLACE}/{run.name}").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["replot"], 2, "Name a run"),
+        (["replot", f"{PLACE}/none"], 2, "there is no export at"),
+        (["replot", "s3://"], 2, "is no place in an S3 store"),
+        (["replot", "--from-file", "/dev/null"], 2, "lists no run"),
+        (["replot", f"{NOWHERE}/x"], 1, "cannot fetch"),
+        (["export", "none", "--to", PLACE], 2, "There are no runs"),
+        (["export", "none", "--to", PLACE, "--credentials", "literal"], 2, "There are no runs"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(words: list[str], code: int, said: str, driver: Driver, store: Store) -> None:
+    ended = driver(*words)
+    assert (ended.code, said in ended.out + ended.err) == (code, True), ended.out + ended.err
