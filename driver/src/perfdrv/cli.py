@@ -19,6 +19,7 @@ COMMANDS = {
     "lock": Lazy("perfdrv.commands.lock:lock", "Show and break the lease of a cluster."),
     "report": Lazy("perfdrv.commands.report:report", "Make the report of a run.", of_any=True),
     "export": Lazy("perfdrv.commands.export:export_command", "Export a run to an S3 store.", of_any=True),
+    "notify": Lazy("perfdrv.commands.notify:notify_command", "Tell people what came of a run.", of_any=True),
     "replot": Lazy("perfdrv.commands.replot:replot_command", "Make the plots of exported runs again.", of_any=True),
     "lab": Lazy("perflab.cli:lab", "Create and delete Kubernetes labs with simulated GPU nodes.", in_project=False),
     "completion": Lazy(

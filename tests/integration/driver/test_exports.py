@@ -49,6 +49,7 @@ def _store(server: S3Server, driver: Driver, tmp_path: Path) -> Iterator[Store]:
     yield store
     store.end_uploads("")
     store.delete(store.sizes(""))
+    store.close()
 
 
 def _settings(endpoint: str, **others: object) -> str:

@@ -13,9 +13,9 @@ ROOT = Path(perfdrv.__file__).parent
 ROOMS = (
     "commands",
     "command_line",
+    "notifying",
     "ci",
     "execution",
-    "notifying",
     "exporting",
     "views",
     "ansible",

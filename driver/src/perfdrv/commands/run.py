@@ -22,6 +22,7 @@ from perfdrv.errors import UsageError
 from perfdrv.execution.deliver import deliver
 from perfdrv.execution.finalize import finalize_on_full_disk
 from perfdrv.execution.resume import resume, start
+from perfdrv.notifying.ending import tell_of
 from perfdrv.project import Project
 from perfdrv.runs.store import find_run, former_site, read_entry
 from perfdrv.views.ending import conclude
@@ -73,7 +74,11 @@ def run(ctx: click.Context, /, jobs: int, resumed: str | None, replayed: str | N
     outcome = start(request, jobs) if request.run_directory is None else resume(request, jobs)
     finalize_on_full_disk(request, outcome)
     code = conclude(outcome, request.flow, time.monotonic() - started, report_wanted=not given.check)
-    return code if given.check else deliver(outcome, code)
+    if given.check:
+        return code
+    code = deliver(outcome, code)
+    tell_of(outcome)
+    return code
 
 
 def _request(project: Project, given: Given, params: dict[str, Any]) -> RunRequest:

@@ -119,4 +119,5 @@ def finalize_command(ctx: click.Context, run: str, runs_dir: Path | None, verbos
     started = time.monotonic()
     entry = read_entry(find_run(root, run))
     outcome = finalize(project, entry, verbosity)
-    return deliver(outcome, conclude(outcome, f"finalizing {entry.id}", time.monotonic() - started, report_wanted=True))
+    code = conclude(outcome, f"finalizing {entry.id}", time.monotonic() - started, report_wanted=True)
+    return deliver(outcome, code)

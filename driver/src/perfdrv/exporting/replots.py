@@ -141,16 +141,19 @@ def _brought(source: str, root: Path, settings: ExportSettings, cache: Path) -> 
     scheme = urllib.parse.urlsplit(source).scheme
     if scheme not in (SCHEME, "http", "https"):
         return find_run(root, source)
-    origin: Source = WebSource.parse(source) if scheme != SCHEME else _in_store(source, settings)
-    directory = fetch(origin, cache_folder(cache, origin, settings.endpoint)).directory
+    if scheme == SCHEME:
+        place = Place.parse(source)
+        with Store(settings.access(value_of), place.bucket) as store:
+            directory = _fetched(StoreSource(store, place), settings, cache)
+    else:
+        directory = _fetched(WebSource.parse(source), settings, cache)
     if not (directory / RUN_FILE).is_file():
         raise UsageError(f"{source} is an export, but of no run: it has no {RUN_FILE}")
     return directory
 
 
-def _in_store(source: str, settings: ExportSettings) -> StoreSource:
-    place = Place.parse(source)
-    return StoreSource(Store(settings.access(value_of), place.bucket), place)
+def _fetched(source: Source, settings: ExportSettings, cache: Path) -> Path:
+    return fetch(source, cache_folder(cache, source, settings.endpoint)).directory
 
 
 def _compared(runs: Sequence[Path], directory: Path) -> tuple[Path | None, str]:
@@ -202,4 +205,5 @@ def export_plots(done: Replot, settings: ExportSettings, folders: tuple[str, ...
     reason = "\n".join(f"{one.source}: {one.error}" for one in failed)
     subject = Subject(done.directory.name, STEP, "failed" if failed else "ok", facts, reason)
     place = settings.place(*folders, STEP, done.directory.name)
-    return export_directory(done.directory, subject, Store(access, place.bucket), place, settings.terms())
+    with Store(access, place.bucket) as store:
+        return export_directory(done.directory, subject, store, place, settings.terms())

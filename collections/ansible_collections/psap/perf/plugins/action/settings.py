@@ -78,7 +78,7 @@ def _check_export(values: Mapping[str, Any], context: VerbContext) -> None:
     """Refuse an export that cannot come about, before anything is measured."""
     settings = ExportSettings.of(values)
     if settings.to:
-        Store(settings.access(context.secret), settings.place(context.run).bucket)
+        Store(settings.access(context.secret), settings.place(context.run).bucket).close()
         settings.terms()
 
 

@@ -128,7 +128,8 @@ def export_run(
     mine = tuple(access.keys.secrets()) if access.keys else ()
     refuse_leaks(run, (*secrets, *mine))
     subject = subject_of(document, place.name)
-    return export_directory(run, subject, Store(access, place.bucket), place, terms, {RUN_FILE: document}, check, tell)
+    with Store(access, place.bucket) as store:
+        return export_directory(run, subject, store, place, terms, {RUN_FILE: document}, check, tell)
 
 
 def told(exported: Exported | None, place: str, at: str, error: Exception | None = None) -> dict[str, Any]:

@@ -121,6 +121,16 @@ class Store:
         except (BotoCoreError, ValueError) as error:
             raise UsageError(f"the S3 store cannot be used: {hide(str(error))}") from error
 
+    def close(self) -> None:
+        """Close its connections."""
+        self._client.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
     def sizes(self, prefix: str) -> dict[str, int]:
         """The keys below a prefix, and how many bytes each object has."""
         found: dict[str, int] = {}

@@ -1,0 +1,37 @@
+"""Telling of a run at its end, and saying on the terminal what came of that."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+
+import click
+
+from perfdrv.ci.job import Job
+from perfdrv.notifying.notify import Told, notification_of
+from perfdrv.runs.outcome import Outcome
+from perfdrv.runs.tree import RunTree
+
+
+def tell_of(outcome: Outcome, job: Job | None = None) -> None:
+    """Tell people of a run as its settings ask. That it was lost is said, and changes nothing."""
+    if not (outcome.directory / "settings.yml").is_file() or not RunTree(outcome.directory).steps():
+        return
+    notification = notification_of(outcome.directory, {}, job)
+    try:
+        say(notification.send(), notification.dry_run)
+    except KeyboardInterrupt:
+        click.echo(f"notify  not finished; try again with: perfdrv notify {outcome.directory.name}")
+
+
+def say(done: Iterable[Told], dry_run: bool) -> None:
+    """Print what became of notifications, and in a dry run what they would say."""
+    # whoever read the output may be gone
+    with contextlib.suppress(OSError):
+        for each in done:
+            if each.error:
+                click.echo(f"notify  {each.channel} lost: {each.error}", err=True)
+            elif dry_run:
+                click.echo(f"notify  {each.channel}, {each.to} (dry run):\n{each.text}")
+            else:
+                click.echo(f"notify  {each.channel}: {each.to}")

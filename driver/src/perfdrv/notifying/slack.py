@@ -1,0 +1,100 @@
+"""Slack, through its own client: a message in the one thread of a subject.
+
+The client and not community.general's module, which finds no thread and repeats nothing that Slack's limits refuse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from perfdrv.errors import DriverError, UsageError
+
+if TYPE_CHECKING:
+    from slack_sdk import WebClient
+
+_PUBLIC = "https://slack.com/api/"
+_EVENT = "psap_perf_thread"
+_TIMEOUT_SECONDS = 20
+_TRIES = 4
+_PAGE = 200
+# of a busy channel; a thread that is older gets a successor
+_MOST_PAGES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SlackAccess:
+    """Where messages go.
+
+    Attributes:
+        channel: its ID, such as C0123456789.
+    """
+
+    channel: str
+    token: str = field(repr=False)
+    url: str = _PUBLIC
+
+
+def post(access: SlackAccess, subject: str, title: str, text: str) -> str:
+    """Post a message in the thread of a subject, which is begun with a title where there is none; its time stamp.
+
+    Raises:
+        DriverError: Slack does not answer, or refuses.
+        UsageError: slack_sdk is not installed.
+    """
+    try:
+        from slack_sdk.errors import SlackApiError, SlackClientError
+    except ImportError as error:
+        raise UsageError("Messages in Slack need slack_sdk: pip install 'psap-perf[slack]'") from error
+    client = _client(access)
+    try:
+        thread = _thread(client, access.channel, subject) or _begun(client, access.channel, subject, title)
+        answer = client.chat_postMessage(
+            channel=access.channel, text=text, thread_ts=thread, unfurl_links=False, unfurl_media=False
+        )
+    except SlackApiError as error:
+        said = error.response.get("error") if isinstance(error.response.data, dict) else error.response.status_code
+        raise DriverError(f"Slack refuses a message to {access.channel}: {said}") from error
+    except (SlackClientError, OSError, ValueError) as error:
+        raise DriverError(f"Slack at {access.url} does not answer: {str(error)[:200]}") from error
+    return str(answer["ts"])
+
+
+def _client(access: SlackAccess) -> WebClient:
+    from slack_sdk import WebClient
+    from slack_sdk.http_retry.builtin_handlers import (
+        ConnectionErrorRetryHandler,
+        RateLimitErrorRetryHandler,
+        ServerErrorRetryHandler,
+    )
+
+    handlers = [
+        kind(max_retry_count=_TRIES)
+        for kind in (ConnectionErrorRetryHandler, RateLimitErrorRetryHandler, ServerErrorRetryHandler)
+    ]
+    return WebClient(
+        token=access.token, base_url=access.url or _PUBLIC, timeout=_TIMEOUT_SECONDS, retry_handlers=list(handlers)
+    )
+
+
+def _thread(client: WebClient, channel: str, subject: str) -> str | None:
+    """The time stamp of the message that began the thread."""
+    cursor = ""
+    for _page in range(_MOST_PAGES):
+        found = client.conversations_history(
+            channel=channel, limit=_PAGE, cursor=cursor or None, include_all_metadata=True
+        )
+        for message in found.get("messages") or ():
+            metadata: dict[str, Any] = message.get("metadata") or {}
+            known = (metadata.get("event_payload") or {}).get("subject")
+            if metadata.get("event_type") == _EVENT and known == subject:
+                return str(message["ts"])
+        cursor = str((found.get("response_metadata") or {}).get("next_cursor") or "")
+        if not cursor:
+            return None
+    return None
+
+
+def _begun(client: WebClient, channel: str, subject: str, title: str) -> str:
+    metadata = {"event_type": _EVENT, "event_payload": {"subject": subject}}
+    return str(client.chat_postMessage(channel=channel, text=title, metadata=metadata, unfurl_links=False)["ts"])
