@@ -115,7 +115,7 @@ def message_of(run: Path, links: tuple[Link, ...], about: str) -> Message:
         exit_code=int(document.get("exit_code") or 0),
         took=duration_text(seconds),
         presets=tuple(map(str, document.get("presets") or ())),
-        simulated=tuple(map(str, document.get("simulated") or ())),
+        simulated=tuple(map(str, (document.get("lab") or {}).get("simulated") or ())),
         what=_line(reason.get("what")),
         why=_line(reason.get("why")),
         where=_line(reason.get("where")),

@@ -97,7 +97,7 @@ def subject_of(document: Mapping[str, Any], name: str) -> Subject:
         "presets": ", ".join(document.get("presets") or ()),
         "site": document.get("site"),
         "cluster": cluster.get("version") if isinstance(cluster, Mapping) else None,
-        "simulated": ", ".join(map(str, document.get("simulated") or ())),
+        "simulated": ", ".join(map(str, (document.get("lab") or {}).get("simulated") or ())),
     }
     texts = {key: str(value) for key, value in facts.items() if value}
     return Subject(
