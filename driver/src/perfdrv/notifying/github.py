@@ -26,7 +26,7 @@ def comment(access: Access, pull: PullRequest, run: str, text: str) -> str:
     mark = _MARK.format(run=run)
     body = f"{text[:_LONGEST]}\n{mark}\n"
     try:
-        found = connect(access, pull.repository).get_repo(pull.repository, lazy=True).get_issue(pull.number)
+        found = connect(access, pull.repository).get_repo(pull.repository).get_issue(pull.number)
         for each in found.get_comments():
             if mark in (each.body or ""):
                 each.edit(body)

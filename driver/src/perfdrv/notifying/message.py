@@ -106,6 +106,8 @@ def message_of(run: Path, links: tuple[Link, ...], about: str) -> Message:
     moved = sorted(moved_kpis(run), key=lambda kpi: (_MOVED.index(kpi.verdict), -abs(kpi.change or 0.0)))
     worse = any(kpi.verdict == "worse" for kpi in moved)
     exported = document.get("export") or {}
+    # of a run of former days it is a name
+    lab = document["lab"] if isinstance(document.get("lab"), Mapping) else {}
     own = [Link("artifacts", str(exported["to"]))] if exported.get("status") == "ok" else []
     seconds = seconds_between(document.get("started"), document.get("ended"), utc_now())
     return Message(
@@ -115,7 +117,7 @@ def message_of(run: Path, links: tuple[Link, ...], about: str) -> Message:
         exit_code=int(document.get("exit_code") or 0),
         took=duration_text(seconds),
         presets=tuple(map(str, document.get("presets") or ())),
-        simulated=tuple(map(str, (document.get("lab") or {}).get("simulated") or ())),
+        simulated=tuple(map(str, lab.get("simulated") or ())),
         what=_line(reason.get("what")),
         why=_line(reason.get("why")),
         where=_line(reason.get("where")),

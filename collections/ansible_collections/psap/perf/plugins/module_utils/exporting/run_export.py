@@ -89,15 +89,16 @@ def subject_of(document: Mapping[str, Any], name: str) -> Subject:
     """What the index page says of a run, by its ``run.json``."""
     reason = document.get("reason") or {}
     lines = [str(reason.get(key) or "") for key in ("what", "why", "where")]
-    cluster = document.get("cluster") or {}
+    # of a run of former days it is a name
+    cluster, lab = (each if isinstance(each, Mapping) else {} for each in map(document.get, ("cluster", "lab")))
     facts = {
         "began": document.get("started"),
         "ended": document.get("ended"),
         "flow": document.get("flow"),
         "presets": ", ".join(document.get("presets") or ()),
         "site": document.get("site"),
-        "cluster": cluster.get("version") if isinstance(cluster, Mapping) else None,
-        "simulated": ", ".join(map(str, (document.get("lab") or {}).get("simulated") or ())),
+        "cluster": cluster.get("version"),
+        "simulated": ", ".join(map(str, lab.get("simulated") or ())),
     }
     texts = {key: str(value) for key, value in facts.items() if value}
     return Subject(

@@ -16,14 +16,6 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQ
 from ansible_collections.psap.perf.plugins.module_utils.exporting.manifest import ExportedFile
 from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Access
 
-try:
-    import boto3
-    from botocore.config import Config
-    from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
-except ImportError:
-    # a run that exports nothing needs none
-    boto3 = None
-
 _DIGEST = "sha256"
 _CHUNK = 1 << 20
 CONNECTIONS = 8
@@ -98,8 +90,12 @@ class Store:
 
         :raises UsageError: boto3 is missing, or the access cannot be.
         """
-        if boto3 is None:
-            raise UsageError("exports need boto3: pip install 'psap-perf[s3]', or pip install boto3")
+        # heavy, and most runs export nothing
+        try:
+            import boto3
+            from botocore.exceptions import BotoCoreError
+        except ImportError as error:
+            raise UsageError("exports need boto3: pip install 'psap-perf[s3]', or pip install boto3") from error
         access.check()
         self.bucket = bucket
         self.endpoint = access.endpoint
@@ -273,6 +269,8 @@ class Store:
 
         :raises StoreError: the store cannot be reached, or refuses.
         """
+        from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+
         where = f"bucket {self.bucket} of {self.endpoint or 'AWS'}"
         try:
             yield
@@ -290,6 +288,8 @@ class Store:
 
 
 def _config(given_endpoint: bool) -> Any:
+    from botocore.config import Config
+
     return Config(
         signature_version="s3v4",
         connect_timeout=_CONNECT_S,
@@ -309,6 +309,8 @@ def _config(given_endpoint: bool) -> Any:
 @contextlib.contextmanager
 def _absent() -> Iterator[None]:
     """An object that is not there is no error."""
+    from botocore.exceptions import ClientError
+
     try:
         yield
     except ClientError as error:
