@@ -105,7 +105,8 @@ def test_a_flow_exports_its_run_which_comes_back_as_it_was(
 
     with pytest.raises(HTTPError) as refused:
         urllib.request.urlopen(f"{server.endpoint}/{BUCKET}/perf/{run.name}/run.json")
-    assert refused.value.code == 403
+    with refused.value:
+        assert refused.value.code == 403
     leaks = [path for path in (*driver.runs.rglob("*"), *server.root.rglob("*")) if path.is_file()]
     assert [path for path in leaks if SECRET.encode() in path.read_bytes()] == []
     assert SECRET not in ended.out + ended.err + plots.out + plots.err
