@@ -137,6 +137,20 @@ def test_a_failed_run_is_exported_as_one(driver: Driver, store: Store, server: S
     assert kept["reason"]["what"].encode() in _exported(store, run, "index.html").replace(b"&#x27;", b"'")
 
 
+def test_a_ci_job_exports_its_run_and_people_are_told(
+    driver: Driver, store: Store, server: S3Server, tmp_path: Path
+) -> None:
+    artifacts = tmp_path / "artifacts"
+    driver.variables.update(ARTIFACT_DIR=str(artifacts), SHARED_DIR=str(tmp_path / "shared"))
+    settings = _settings(server.endpoint, notify_slack_channel="C1", notify_dry_run=True)
+    ended = driver("ci", "run", "demo", "-e", settings)
+    assert ended.code == 0, ended.out + ended.err
+    (run,) = artifacts.glob("demo-*")
+    assert json.loads(_exported(store, run, "run.json"))["status"] == "ok"
+    assert _exported(store, run, "manifest.json")
+    assert "notify  slack, C1 (dry run):" in ended.out
+
+
 def test_an_export_that_cannot_come_about_is_refused_before_the_test(
     driver: Driver, store: Store, server: S3Server
 ) -> None:

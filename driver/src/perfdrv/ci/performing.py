@@ -28,6 +28,7 @@ from perfdrv.ci.run_log import RUN_LOG, logged
 from perfdrv.ci.state import JobState, StepRecord, begun, hand_over, read_state, take_over, write_state
 from perfdrv.ci.steps import JobStep, failed_before, tags_left_out
 from perfdrv.errors import EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, UsageError, exit_code_of
+from perfdrv.execution.deliver import deliver
 from perfdrv.execution.finalize import finalize_on_full_disk
 from perfdrv.execution.launch import launch
 from perfdrv.execution.matrix import launch_side_by_side
@@ -241,7 +242,8 @@ def whole(plan: Plan, ongoing: Ongoing) -> int:
         request = _may_be_idle(request)
     outcome = start(request, plan.jobs)
     finalize_on_full_disk(request, outcome)
-    return _concluded(ongoing, outcome, _RUN, plan.request.flow, report=not choice.left_out("plots"))
+    code = _concluded(ongoing, outcome, _RUN, plan.request.flow, report=not choice.left_out("plots"))
+    return deliver(outcome, code)
 
 
 def one_step(plan: Plan, step: JobStep, ongoing: Ongoing) -> int:

@@ -33,6 +33,7 @@ from perfdrv.command_line.run_options import (
 from perfdrv.command_line.session import current_project
 from perfdrv.command_line.tables import print_table, value_text
 from perfdrv.errors import EXIT_OK, EXIT_USAGE, UsageError
+from perfdrv.notifying.ending import tell_of
 from perfdrv.project import Project
 
 _EPILOG = (
@@ -67,8 +68,14 @@ def run_command(ctx: click.Context, /, flow: str | None, **_params: Any) -> int:
     project = current_project(ctx)
     system, job = detect()
     require_room(job)
-    words = _words("run", flow)
-    return carry_out(system, job, words, lambda ongoing: whole(_plan(ctx, project, job, ongoing, first=True), ongoing))
+
+    def perform(ongoing: Ongoing) -> int:
+        code = whole(_plan(ctx, project, job, ongoing, first=True), ongoing)
+        if ongoing.run is not None:
+            tell_of(ongoing.run, job)
+        return code
+
+    return carry_out(system, job, _words("run", flow), perform)
 
 
 @ci.command(

@@ -77,7 +77,7 @@ def run(ctx: click.Context, /, jobs: int, resumed: str | None, replayed: str | N
     if given.check:
         return code
     code = deliver(outcome, code)
-    tell_of(outcome)
+    tell_of(outcome.directory)
     return code
 
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable
+from pathlib import Path
 
 import click
 
 from perfdrv.ci.job import Job
 from perfdrv.notifying.notify import Told, notification_of
-from perfdrv.runs.outcome import Outcome
 from perfdrv.runs.tree import RunTree
 
 
-def tell_of(outcome: Outcome, job: Job | None = None) -> None:
+def tell_of(run: Path, job: Job | None = None) -> None:
     """Tell people of a run as its settings ask. That it was lost is said, and changes nothing."""
-    if not (outcome.directory / "settings.yml").is_file() or not RunTree(outcome.directory).steps():
+    if not (run / "settings.yml").is_file() or not RunTree(run).steps():
         return
-    notification = notification_of(outcome.directory, {}, job)
+    notification = notification_of(run, {}, job)
     try:
         say(notification.send(), notification.dry_run)
     except KeyboardInterrupt:
-        click.echo(f"notify  not finished; try again with: perfdrv notify {outcome.directory.name}")
+        click.echo(f"notify  not finished; try again with: perfdrv notify {run.name}")
 
 
 def say(done: Iterable[Told], dry_run: bool) -> None:

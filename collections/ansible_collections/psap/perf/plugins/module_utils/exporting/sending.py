@@ -28,6 +28,7 @@ from ansible_collections.psap.perf.plugins.module_utils.exporting.manifest impor
 )
 from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Place
 from ansible_collections.psap.perf.plugins.module_utils.exporting.store import CONNECTIONS, Look, Store, digest_of
+from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import NUMBER_LOCK_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     LOCK_FILE,
     REACHED_FILE,
@@ -117,7 +118,7 @@ def files_of(directory: Path) -> Iterator[str]:
     for folder, _folders, names in os.walk(directory):
         for name in names:
             path = Path(folder, name)
-            if name.endswith(".partial") and name.startswith("."):
+            if name == NUMBER_LOCK_FILE or (name.endswith(".partial") and name.startswith(".")):
                 continue
             relative = path.relative_to(directory).as_posix()
             if relative in (*_OWN, FILE, INDEX):

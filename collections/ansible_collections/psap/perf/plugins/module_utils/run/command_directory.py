@@ -15,7 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.naming import comma
 
 GROUP_FILE = "group.json"
 GROUP_SCHEMA = "psap.perf/group/1"
-_LOCK = ".number"
+NUMBER_LOCK_FILE = ".number"
 _NUMBERED = re.compile(r"(\d{3,})__(.+)")
 
 
@@ -89,6 +89,6 @@ def _next(parent: Path, name: str) -> Path:
 @contextlib.contextmanager
 def _numbering(parent: Path) -> Iterator[None]:
     """One process at a time gives numbers in *parent*; the record lock ends with a killed process."""
-    with (parent / _LOCK).open("a") as stream:
+    with (parent / NUMBER_LOCK_FILE).open("a") as stream:
         fcntl.lockf(stream, fcntl.LOCK_EX)
         yield
