@@ -60,6 +60,9 @@ def _settled(item: Document) -> Document:
     kept = copy.deepcopy(item)
     for above, key in (*_ASIDE, *_OBSERVED):
         (kept.get(above) or {}).pop(key, None)
+    if kept.get("aggregationRule"):
+        # those of other roles, which may come with a kind
+        kept["rules"] = []
     return kept
 
 

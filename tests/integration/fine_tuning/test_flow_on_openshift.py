@@ -17,6 +17,7 @@ KINDS_OF_PRODUCTS = "OLM never removes the kinds of an operator: their objects w
 STAYS = {
     "CustomResourceDefinition": KINDS_OF_PRODUCTS,
     "APIService": KINDS_OF_PRODUCTS,
+    "Operator": "OLM has one as long as there are kinds of an operator",
 }
 
 LOOKS, BETWEEN_LOOKS_S = 30, 1.0
@@ -51,11 +52,17 @@ def _steps(openshift_lab: Lab) -> Iterator[None]:
 
 def differences(before: dict[Name, Document], after: dict[Name, Document]) -> dict[Name, str]:
     """What came, went or became different, but for what stays for a reason."""
-    came = {name: "came" for name in after if name not in before and name.kind not in STAYS and name != OURS}
+    came = {name: "came" for name in after if name not in before and not _stays(name, after[name]) and name != OURS}
     went = {name: "went" for name in before if name not in after}
     other = {name: "became different" for name in before if before[name] != after.get(name, before[name])}
     other.pop(OURS, None)
     return {**came, **went, **other}
+
+
+def _stays(name: Name, document: Document) -> bool:
+    # OLM's roles for the users of a kind are owned by its definition
+    owners = document["metadata"].get("ownerReferences", ())
+    return name.kind in STAYS or any(owner["kind"].lower() == "customresourcedefinition" for owner in owners)
 
 
 def left_over(found: dict[Name, Document], lab: Lab) -> dict[Name, str]:

@@ -13,8 +13,12 @@ from .conftest import Submission
 # its counters are of the whole control plane
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("quiet")]
 
-# a lab has no preemption in so small a test, and its controllers make no claims
-_QUIET = {"scheduler_preemption_attempts_total", "scheduler_preemption_victims"}
+# a lab has no preemption in so small a test, its controllers make no claims, and no Job of it is in a queue
+_QUIET = {
+    *("scheduler_preemption_attempts_total", "scheduler_preemption_victims"),
+    *("kueue_admission_attempt_duration_seconds", "kueue_admission_wait_time_seconds"),
+    *("kueue_admitted_workloads_total", "kueue_evicted_workloads_total"),
+}
 
 
 def total(rows: list[dict[str, Any]], phase: str, metric: str, **labels: str) -> float:
