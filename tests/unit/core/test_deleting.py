@@ -51,3 +51,21 @@ def test_what_a_controller_makes_in_its_place_is_not_awaited() -> None:
 def test_what_is_still_being_deleted_is_told() -> None:
     with pytest.raises(WaitTimeoutError, match="1 of Pod objects in monitoring with app=prometheus are still there"):
         _delete([_pod("old", deletionTimestamp="2026-01-01T00:00:00Z"), _pod("new")])
+
+
+def test_namespaces_are_deleted_one_by_one() -> None:
+    deleted = []
+
+    class Namespaces(_Cluster):
+        def delete(self, query: Query) -> bool:
+            deleted.append((query.name, query.label_selector))
+            self._shown = self._after
+            return True
+
+        def delete_collection(self, query: Query) -> None:
+            raise AssertionError("an API server answers 405")
+
+    cluster: Any = Namespaces([])
+    query = Query("v1", "Namespace", label_selector="app=prometheus")
+    delete_matching(cast(Cluster, cluster), query, check_mode=False, timeout_s=0.1, check=lambda: None)
+    assert deleted == [("prometheus-0", None)]

@@ -39,7 +39,6 @@ options:
       - An empty one means what boto3 finds.
     type: str
     default: ""
-    no_log: true
   acl:
     description: Canned ACL of the objects; empty for none, so that they are as private as their bucket.
     type: str

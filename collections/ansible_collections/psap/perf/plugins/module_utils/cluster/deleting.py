@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, WaitTimeoutError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 _NAMES_SHOWN = 5
@@ -26,9 +27,18 @@ def delete_matching(
     found, _version = cluster.list(query)
     if found and not check_mode:
         deadline = time.monotonic() + timeout_s
-        _delete(cluster, query, deadline, check)
+        for each in _requests(query, found):
+            _delete(cluster, each, deadline, check)
         wait_until_gone(cluster, query, deadline, check)
     return [str(item["metadata"]["name"]) for item in found]
+
+
+def _requests(query: Query, found: Sequence[Manifest]) -> list[Query]:
+    """What to delete by one request each: of Namespaces, the API server deletes no collection."""
+    if query.kind != "Namespace":
+        return [query]
+    names = [str(item["metadata"]["name"]) for item in found]
+    return [Query(query.api_version, query.kind, name=name) for name in names]
 
 
 def _count(cluster: Cluster, query: Query) -> int:
