@@ -190,7 +190,8 @@ def test_a_kind_can_go_and_come_again(cluster: Cluster) -> None:
 
 def admitted_again(cluster: Cluster) -> bool:
     place = ("route.openshift.io", "v1", "default", "routes")
-    body = {"apiVersion": "route.openshift.io/v1", "kind": "Route", "metadata": {"name": "later"}, "spec": {"to": {}}}
+    body = {"apiVersion": "route.openshift.io/v1", "kind": "Route", "metadata": {"name": "later"}}
+    body["spec"] = {"to": {"kind": "Service", "name": "web"}}
     try:
         cluster.custom.create_namespaced_custom_object(*place, body)
     except client.ApiException as error:

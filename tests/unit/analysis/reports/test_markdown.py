@@ -80,7 +80,7 @@ def test_a_compared_setting_stays_a_text() -> None:
         "",
         r"| \_ | A | B | C |",
         "| --- | --- | --- | --- |",
-        rf"| image | \`a\`\|\\ (x y) | \*b\* | {DASH} |",
+        rf"| image | \`a\`\|\\ (x y) | \*b\* | {DASH} (this run does not say) |",
         "",
         r"\[x\](y)",
     ]
