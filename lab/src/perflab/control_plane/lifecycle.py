@@ -7,6 +7,7 @@ import dataclasses
 import shutil
 import sys
 import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from perflab.building.build import Binaries
@@ -22,6 +23,7 @@ from perflab.files import documents
 from perflab.processes import launch, process, state
 from perflab.processes.launch import PortTakenError
 from perflab.processes.ports import free_ports
+from perflab.processes.program import Program
 from perflab.processes.state import Lab, Options
 from perflab.profiles import OPENSHIFT
 
@@ -123,37 +125,47 @@ def _start(lab: Lab, binaries: Binaries, say: Say) -> Lab:
 
 async def _start_all(lab: Lab, binaries: Binaries, files: Credentials, say: Say) -> Lab:
     server = programs.apiserver(lab, binaries, files)
-    for program in (programs.etcd(lab, binaries), server):
-        lab = launch.start(lab, program)
+    alone = [programs.kubelet(lab, sys.executable)]
+    if lab.options.profile == OPENSHIFT:
+        alone.append(prometheus.program(lab, binaries))
+    lab = _launched(lab, [programs.etcd(lab, binaries), server, *alone])
     await launch.wait_ready(lab, [server])
     try:
-        return await _start_others(lab, binaries, files, say)
+        return await _start_others(lab, binaries, files, alone, say)
     except ClusterError:
         # rather name the program that died than the request that failed for it
         launch.check_alive(lab)
         raise
 
 
-async def _start_others(lab: Lab, binaries: Binaries, files: Credentials, say: Say) -> Lab:
-    others = [
-        programs.controller_manager(lab, binaries, files),
+async def _start_others(lab: Lab, binaries: Binaries, files: Credentials, started: Sequence[Program], say: Say) -> Lab:
+    """Start what needs the API server; what does not care for further kinds starts while they are installed."""
+    early = [
         programs.scheduler(lab, binaries, files),
         programs.kwok(lab, binaries, files),
-        programs.kubelet(lab, sys.executable),
         programs.emulators(lab, sys.executable),
     ]
-    if lab.options.profile == OPENSHIFT:
-        others.append(prometheus.program(lab, binaries))
-    others.append(programs.training_operator(lab, binaries, files))
-    others += [each.program(lab, binaries, files.kubeconfigs[name]) for name, each in products.of(lab).items()]
+    late = [
+        programs.controller_manager(lab, binaries, files),
+        programs.training_operator(lab, binaries, files),
+        *(each.program(lab, binaries, files.kubeconfigs[name]) for name, each in products.of(lab).items()),
+    ]
+    others = [*started, *early, *late]
     say(f"starting {', '.join(program.name for program in others)}")
     async with connect(lab.folder, lab.server) as api:
+        lab = _launched(lab, early)
         await setup.install_kinds(api, lab, binaries)
-        for program in others:
-            lab = launch.start(lab, program)
-        await asyncio.gather(_fill(api, lab), launch.wait_ready(lab, others))
+        lab = _launched(lab, late)
+        # an API server takes no object of a kind that it has served for less than two seconds
+        await asyncio.gather(setup.install_objects(api, lab, binaries), _fill(api, lab), launch.wait_ready(lab, others))
         await setup.install_webhooks(api, lab, binaries)
     say(f"{lab.options.nodes} simulated nodes are Ready")
+    return lab
+
+
+def _launched(lab: Lab, wanted: Iterable[Program]) -> Lab:
+    for program in wanted:
+        lab = launch.start(lab, program)
     return lab
 
 

@@ -14,6 +14,8 @@ from perflab.processes.state import Lab
 NAME = "prometheus"
 # short against the jobs of a lab, which last seconds
 SCRAPE_INTERVAL = "2s"
+# a scrape may last as long as its interval, and a busy API server takes seconds to write its thousands of metrics
+_SECURED_INTERVAL = "5s"
 _TLS_FILES = {"ca_file": "ca.crt", "cert_file": "admin.crt", "key_file": "admin.key"}
 # as OpenShift's monitoring names its jobs
 _JOBS = {
@@ -62,7 +64,13 @@ def _configuration(lab: Lab) -> dict[str, Any]:
     # the administrator's certificate reads the metrics
     tls = {key: str(pki / name) for key, name in _TLS_FILES.items()}
     secured = [
-        {"job_name": job, "scheme": "https", "tls_config": tls, "static_configs": [_target(lab, name)]}
+        {
+            "job_name": job,
+            "scheme": "https",
+            "scrape_interval": _SECURED_INTERVAL,
+            "tls_config": tls,
+            "static_configs": [_target(lab, name)],
+        }
         for job, name in _JOBS.items()
     ]
     return {

@@ -34,7 +34,11 @@ async def install_kinds(api: Api, lab: Lab, binaries: Binaries) -> None:
     kinds = [document for path in files for document in read_documents(path)]
     ran = products.of(lab).values()
     await install(api, lab, [*kinds, *(document for each in ran for document in each.definitions(lab, binaries))])
-    for product in ran:
+
+
+async def install_objects(api: Api, lab: Lab, binaries: Binaries) -> None:
+    """Create what the products' clusters have from the start."""
+    for product in products.of(lab).values():
         await install(api, lab, list(product.objects(lab, binaries)))
 
 
