@@ -25,6 +25,7 @@ from typing import Any
 
 from perflab.cluster.api import connect, in_bulk
 from perflab.control_plane import restarting
+from perflab.control_plane.programs import MANIFESTS
 from perflab.files import places
 from perflab.processes import state
 from perflab.processes.state import Lab
@@ -36,6 +37,9 @@ JOBS = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 EVENTS = f"/api/v1/namespaces/{NAMESPACE}/events"
 BINDINGS = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings"
+REFUSED = "refused-by-the-bench"
+POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+POLICY_BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 APISERVER, CONTROLLERS, SCHEDULER = "kube-apiserver", "kube-controller-manager", "kube-scheduler"
 SHOWN = (APISERVER, CONTROLLERS, "kwok", SCHEDULER, "etcd")
 # the last Job is looked for this often: to look costs the API server, too
@@ -44,15 +48,22 @@ LOOK_S = 2.0
 
 @dataclass(frozen=True)
 class Try:
-    """Programs with other flags (None takes one away) and environment, and admission policies that are not bound."""
+    """Programs with other flags (all values of one) and environment, what is not bound, and what is refused.
 
-    flags: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    `unbound` are mutating admission policies of the lab; `refused` are resources of which none may be
+    created. `merged` has KWOK send its patches of a pod's status as merge patches: they then take the place of the
+    conditions that others wrote, so this only says what could be gained.
+    """
+
+    flags: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     environment: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     unbound: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    merged: bool = False
 
     @property
     def programs(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.flags, *self.environment)))
+        return tuple(dict.fromkeys((*self.flags, *self.environment, *(("kwok",) if self.merged else ()))))
 
 
 TRIES: Mapping[str, Try] = {
@@ -62,8 +73,13 @@ TRIES: Mapping[str, Try] = {
     "garbage of others collected later": Try(
         environment={name: {"GOGC": "400"} for name in (CONTROLLERS, SCHEDULER, "kwok", "etcd")}
     ),
-    "no node authorizer": Try(flags={APISERVER: {"--authorization-mode": "RBAC"}}),
-    "etcd commits every second": Try(flags={"etcd": {"--backend-batch-interval": "1s"}}),
+    "no node authorizer": Try(flags={APISERVER: {"--authorization-mode": ["RBAC"]}}),
+    "etcd commits every second": Try(flags={"etcd": {"--backend-batch-interval": ["1s"]}}),
+    "no token of a service account": Try(
+        flags={APISERVER: {"--disable-admission-plugins": ["TaintNodesByCondition,ServiceAccount"]}}
+    ),
+    "events refused": Try(refused=("events",)),
+    "status by merge patches": Try(merged=True),
 }
 
 
@@ -107,19 +123,30 @@ async def run_jobs(lab: Lab, count: int) -> dict[str, float]:
     return used
 
 
-def changed_command(command: Sequence[str | Path], flags: Mapping[str, str | None]) -> tuple[str, ...]:
+def changed_command(command: Sequence[str | Path], flags: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     kept = [str(part) for part in command if str(part).partition("=")[0] not in flags]
-    return (*kept, *(f"{name}={value}" for name, value in flags.items() if value is not None))
+    return (*kept, *(f"{name}={value}" for name, values in flags.items() for value in values))
+
+
+def flags_of(lab: Lab, one: Try, name: str) -> dict[str, Sequence[str]]:
+    flags = dict(one.flags.get(name, {}))
+    if one.merged and name == "kwok":
+        stages = lab.folder / "stages-merged.yaml"
+        text = (MANIFESTS / "stages.yaml").read_text()
+        stages.write_text(text.replace("type: strategic", "type: merge"))
+        flags["--config"] = [str(lab.folder / "kwok.json"), str(stages)]
+    return flags
 
 
 def with_try(lab: Lab, one: Try) -> Lab:
     """The lab with what the try changes."""
     programs = dict(lab.programs)
     for name in one.programs:
-        command = changed_command(programs[name].command, one.flags.get(name, {}))
+        command = changed_command(programs[name].command, flags_of(lab, one, name))
         environment = {**programs[name].environment, **one.environment.get(name, {})}
         programs[name] = dataclasses.replace(programs[name], command=command, environment=environment)
     asyncio.run(bind(lab, one.unbound, bound=False))
+    asyncio.run(refuse(lab, one.refused))
     return restarted(dataclasses.replace(lab, programs=programs), one.programs)
 
 
@@ -137,6 +164,24 @@ async def bind(lab: Lab, names: Sequence[str], *, bound: bool) -> None:
                 await api.create(BINDINGS, {"metadata": {"name": name}, "spec": {"policyName": name}})
             else:
                 await api.delete(f"{BINDINGS}/{name}")
+
+
+async def refuse(lab: Lab, resources: Sequence[str]) -> None:
+    """Have the API server refuse to create objects of these resources, and no longer those of an earlier call."""
+    async with connect(lab.folder, lab.server) as api:
+        for collection in (POLICIES, POLICY_BINDINGS):
+            await api.delete(f"{collection}/{REFUSED}")
+        if resources:
+            rule = {
+                "apiGroups": ["", "events.k8s.io"],
+                "apiVersions": ["v1"],
+                "operations": ["CREATE"],
+                "resources": [*resources],
+            }
+            spec = {"matchConstraints": {"resourceRules": [rule]}, "validations": [{"expression": "false"}]}
+            await api.create(POLICIES, {"metadata": {"name": REFUSED}, "spec": spec})
+            bound = {"policyName": REFUSED, "validationActions": ["Deny"]}
+            await api.create(POLICY_BINDINGS, {"metadata": {"name": REFUSED}, "spec": bound})
 
 
 async def side_by_side(labs: Sequence[Lab], count: int) -> list[dict[str, float]]:
@@ -159,6 +204,7 @@ def compare(lab: Lab, beside: Lab, name: str, options: argparse.Namespace) -> La
     row("as it is", [each[0] for each in rounds])
     row(name, [each[1] for each in rounds])
     asyncio.run(bind(beside, TRIES[name].unbound, bound=True))
+    asyncio.run(refuse(beside, ()))
     return restarted(dataclasses.replace(beside, programs=programs), TRIES[name].programs)
 
 
