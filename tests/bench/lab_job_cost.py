@@ -44,6 +44,8 @@ APISERVER, CONTROLLERS, SCHEDULER = "kube-apiserver", "kube-controller-manager",
 SHOWN = (APISERVER, CONTROLLERS, "kwok", SCHEDULER, "etcd")
 # the last Job is looked for this often: to look costs the API server, too
 LOOK_S = 2.0
+# KWOK misses pods that are bound to nodes which it has not read yet
+SETTLE_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ TRIES: Mapping[str, Try] = {
         environment={name: {"GOGC": "400"} for name in (CONTROLLERS, SCHEDULER, "kwok", "etcd")}
     ),
     "no node authorizer": Try(flags={APISERVER: {"--authorization-mode": ["RBAC"]}}),
-    "etcd commits every second": Try(flags={"etcd": {"--backend-batch-interval": ["1s"]}}),
+    "etcd commits ten times a second": Try(flags={"etcd": {"--backend-batch-interval": ["100ms"]}}),
     "no token of a service account": Try(
         flags={APISERVER: {"--disable-admission-plugins": ["TaintNodesByCondition,ServiceAccount"]}}
     ),
@@ -154,6 +156,7 @@ def restarted(lab: Lab, names: Sequence[str]) -> Lab:
     lab.write()
     for name in names:
         lab = restarting.restart(lab, name)
+    time.sleep(SETTLE_S)
     return lab
 
 
