@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,14 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cl
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
     Holder,
     LeaseHeldError,
+    _Attempt,
     acquire,
     read_lease,
+    read_queue,
     release,
 )
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import hold
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import release as release_lock
 from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import Kept, LeaseKeeper
 
 from tests.integration.conftest import PATIENCE_S, Lab
@@ -150,6 +155,66 @@ def test_of_many_that_take_it_at_once_one_has_it(shared_lab: Lab, tmp_path: Path
     release(cluster, won[0])
     assert read_lease(cluster) is None
     cluster.close()
+
+
+def test_who_waits_gets_it_in_the_order_of_the_queue_and_nobody_gets_before(shared_lab: Lab, tmp_path: Path) -> None:
+    names = [f"run-{number}" for number in range(4)]
+    holders = {name: Holder(name, "test", "ada", "bastion", name, str(tmp_path)) for name in names}
+    clusters = {name: Cluster(Access(kubeconfig=str(shared_lab.kubeconfig))) for name in names}
+    order: list[str] = []
+
+    def take_and_release(name: str) -> None:
+        acquire(clusters[name], holders[name], PATIENCE_S, lambda: None)
+        order.append(name)
+        release(clusters[name], holders[name])
+
+    first, *others = names
+    acquire(clusters[first], holders[first], 0, lambda: None)
+    with ThreadPoolExecutor(len(others)) as pool:
+        waits = []
+        for count, name in enumerate(others, 1):
+            waits.append(pool.submit(take_and_release, name))
+            wait_until(partial(waiting, clusters[first], count))
+        said = shared_lab.run(tmp_path, "perfdrv", "lock", "status", "-i", "lab").stdout
+        assert f"1. in the queue: {read_queue(clusters[first])[0]}." in said
+        # a place is in the order of creation to the second, then of an id: those of one second have some order
+        expected = [each.holder.run for each in read_queue(clusters[first])]
+        release(clusters[first], holders[first])
+        with pytest.raises(LeaseHeldError, match=r"in the queue|is in use by"):
+            acquire(clusters[first], holders[first], 0, lambda: None)
+        for wait in waits:
+            wait.result(timeout=PATIENCE_S)
+    assert order == expected
+    assert read_queue(clusters[first]) == []
+    for cluster in clusters.values():
+        cluster.close()
+
+
+def test_a_place_in_the_queue_whose_run_was_killed_is_passed_over(shared_lab: Lab, tmp_path: Path) -> None:
+    cluster = Cluster(Access(kubeconfig=str(shared_lab.kubeconfig)))
+    killed, other = Holder.here("killed", "test", tmp_path / "killed"), Holder.here("other", "test", tmp_path / "other")
+    (tmp_path / "killed").mkdir()
+    hold(tmp_path / "killed")
+    attempt = _Attempt(cluster, killed)
+    attempt.queue()
+    with pytest.raises(LeaseHeldError, match="is free, but for run killed"):
+        acquire(cluster, other, 0, lambda: None)
+    release_lock(tmp_path / "killed")
+    acquire(cluster, other, 0, lambda: None)
+    assert read_queue(cluster) == []
+    release(cluster, other)
+    cluster.close()
+
+
+def waiting(cluster: Cluster, count: int) -> bool:
+    return len(read_queue(cluster)) == count
+
+
+def wait_until(seen: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not seen():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def test_a_wait_for_the_lease_ends_when_the_run_is_asked_to_stop(shared_lab: Lab, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import datetime
 from dataclasses import replace
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import Holder, lease_of
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import Holder, in_order, lease_of
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import begin_attempt, hold, release
 
 LEASE = {
@@ -34,6 +34,15 @@ def test_a_lease_expires_when_it_was_not_renewed_for_its_duration() -> None:
     renewed = datetime.datetime(2026, 11, 23, 17, 44, 19, tzinfo=datetime.UTC)
     assert not lease.expired(renewed + datetime.timedelta(seconds=59))
     assert lease.expired(renewed + datetime.timedelta(seconds=61))
+
+
+def test_a_queue_has_one_order_for_all_who_read_it_within_a_second_too() -> None:
+    def place(uid: str, created: str) -> dict[str, object]:
+        return {"metadata": {"uid": uid, "creationTimestamp": created}, "spec": {}}
+
+    at = "2026-11-23T17:43:19Z", "2026-11-23T17:43:20Z"
+    seen = in_order(map(lease_of, [place("c", at[1]), place("b", at[0]), place("a", at[1])]))
+    assert [each.uid for each in seen] == ["b", "a", "c"]
 
 
 def test_one_that_another_program_wrote_has_expired_long_ago() -> None:

@@ -7,7 +7,15 @@ import json
 from typing import Any
 
 import click
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import KIND, NAME, NAMESPACE, Lease, lease_of
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
+    KIND,
+    NAME,
+    NAMESPACE,
+    WAITING,
+    Lease,
+    in_order,
+    lease_of,
+)
 
 from perfdrv.ansible.single_task import run_task
 from perfdrv.command_line.completion import complete_sites
@@ -16,6 +24,7 @@ from perfdrv.command_line.session import current_project
 from perfdrv.errors import EXIT_OK
 
 _LEASE = {"kind": KIND, "name": NAME, "namespace": NAMESPACE}
+_QUEUE = {"kind": KIND, "namespace": NAMESPACE, "label_selector": WAITING}
 _DELETED = {"kinds": [{"kind": KIND}], "name": [NAME], "namespace": [NAMESPACE]}
 _site = click.option(
     "-i",
@@ -36,16 +45,20 @@ lock = SuggestingGroup(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def status_command(ctx: click.Context, site: str | None, as_json: bool) -> int:
-    """Show which run changes the cluster, if any."""
+    """Show which run changes the cluster, if any, and which ones wait for it."""
     lease = _lease(ctx, site)
+    queue = in_order(map(lease_of, _answer(ctx, site, "look", _QUEUE)["objects"]))
     if as_json:
-        click.echo(json.dumps(_document(lease), indent=2))
+        click.echo(json.dumps({**_document(lease), "waiting": list(map(_document, queue))}, indent=2))
     elif lease is None:
         click.echo("No run changes the cluster.")
     else:
         click.echo(f"In use by {lease}.")
         click.echo(f"Renewed at {lease.renewed}{': it has expired' if _expired(lease) else ''}.")
         click.echo(f"Its directory is {lease.holder.directory} on {lease.holder.host}.")
+    if not as_json:
+        for number, each in enumerate(queue, 1):
+            click.echo(f"{number}. in the queue: {each}{', which has expired' if _expired(each) else ''}.")
     return EXIT_OK
 
 

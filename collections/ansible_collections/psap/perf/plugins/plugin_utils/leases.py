@@ -7,6 +7,7 @@ import os
 from dataclasses import asdict
 from typing import Any
 
+from ansible.utils.display import Display
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import Holder, LeaseLostError, acquire
@@ -15,6 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.failures import fail
 from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import Kept, LeaseKeeper
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 
+_DISPLAY = Display()
 # what the main process keeps, for the workers that it forks from then on
 _KEPT = "PERF_RUN_LEASES"
 
@@ -42,7 +44,9 @@ def take_lease(context: VerbContext, what: str) -> dict[str, Any]:
     holder = Holder.here(environment.run, what, environment.root)
     waits = context.variables.get("clusters_lock") == "wait"
     wait_s = seconds(context.variables.get("clusters_lock_timeout", 0)) if waits else 0.0
-    acquire(context.cluster(), holder, wait_s, context.check_interrupted)
+    acquire(
+        context.cluster(), holder, wait_s, context.check_interrupted, lambda state: _DISPLAY.display(f"waits: {state}")
+    )
     kept = Kept(access, holder, str(environment.directory), environment.attempt)
     return {"run_lease": asdict(kept)}
 
