@@ -1,7 +1,8 @@
-"""Make the collection importable as Ansible names it, without Ansible."""
+"""Make the collection importable as Ansible names it, without Ansible, and programs interruptible."""
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 from perfdrv.collection import activate
@@ -9,3 +10,5 @@ from perfdrv.collection import activate
 PROJECT = Path(__file__).resolve().parent.parent
 
 activate(PROJECT)
+# a shell has its background jobs ignore Ctrl-C, and a program inherits that: tests send it to the ones that they start
+signal.signal(signal.SIGINT, signal.default_int_handler)
