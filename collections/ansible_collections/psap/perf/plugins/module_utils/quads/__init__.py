@@ -1,0 +1,1 @@
+"""QUADS: bare-metal hosts chosen, booked by self-scheduling, awaited, and released."""

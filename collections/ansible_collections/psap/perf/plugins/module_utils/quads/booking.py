@@ -1,0 +1,328 @@
+"""Booking hosts so that nothing is booked twice: looked for before it is asked again, read back after it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import Enum
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_text
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, PerfError
+from ansible_collections.psap.perf.plugins.module_utils.quads.client import Order, Quads
+from ansible_collections.psap.perf.plugins.module_utils.quads.connection import Timing
+from ansible_collections.psap.perf.plugins.module_utils.quads.errors import (
+    LostAnswerError,
+    QuadsError,
+    Refusal,
+    RefusedError,
+    UnfitServerError,
+)
+from ansible_collections.psap.perf.plugins.module_utils.quads.lease import Lease, lease_of, running, span
+from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment, Row
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import BOOKED, REQUESTING, Journal
+from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import own, release
+from ansible_collections.psap.perf.plugins.module_utils.quads.times import learned
+
+ATTEMPTS = 4
+_ROUNDS = 3
+_LOOKS = 3
+_PAUSE_S = 5.0
+# refusals of one host; any other concerns the whole request
+_OF_HOST = {Refusal.HOST_UNAVAILABLE, Refusal.HOST_CLOSED, Refusal.NOT_FOUND, Refusal.OTHER}
+
+
+class Partial(Enum):
+    """What becomes of a booking of which some hosts were refused."""
+
+    SUBSTITUTE = "substitute"
+    """Substitutes take their place, and what there is then stays if it is enough."""
+    ACCEPT = "accept"
+    """What there is stays if it is enough."""
+    RELEASE = "release"
+    """All or none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Hosts to book: the first *count* of *hosts*, the others are substitutes.
+
+    :param at_least: fewer are released again.
+    :param shortest: a shorter lease is released again; *longest* is asked for where one can ask.
+    """
+
+    hosts: tuple[str, ...]
+    count: int
+    at_least: int = 1
+    partial: Partial = Partial.SUBSTITUTE
+    shortest: timedelta = timedelta(hours=24)
+    longest: timedelta = timedelta(hours=48)
+
+
+@dataclass(frozen=True, slots=True)
+class Booked:
+    """What was booked; *refused* hosts with the server's word, *changed* unless all of it was there before."""
+
+    assignment: Assignment
+    rows: tuple[Row, ...]
+    lease: Lease
+    refused: Mapping[str, str]
+    changed: bool
+
+
+class _Contested(Exception):  # noqa: N818 - not an error: it begins the next round
+    """Somebody else got the same host or cloud at the same moment; *host* is empty for a cloud."""
+
+    def __init__(self, host: str, told: str) -> None:
+        super().__init__(told)
+        self.host = host
+
+
+@dataclass(slots=True)
+class Booker:
+    """Books for one mark, noting each step; *say* tells people what goes on."""
+
+    quads: Quads
+    journal: Journal
+    say: Callable[[str], None] = lambda _text: None
+    _wrote: bool = False
+    _refused: dict[str, str] = field(default_factory=dict)
+
+    def book(self, order: Order, wanted: Wanted) -> Booked:
+        """Have an assignment with its hosts, whichever of the steps were done before.
+
+        :raises QuadsError: when it cannot be had; what was booked is released then.
+        """
+        order = replace(order, description=f"{order.description} {self.journal.record.tag}".strip())
+        try:
+            for _round in range(_ROUNDS):
+                try:
+                    return self._round(order, wanted)
+                except _Contested as error:
+                    self.say(f"{error}; released, and tried again without it")
+                    self._refused |= {error.host: str(error)} if error.host else {}
+                    self._release()
+                    self._timing.pause(_PAUSE_S)
+            raise QuadsError(f"others booked the same hosts or clouds at the same moment, {_ROUNDS} times; try again")
+        except PerfError as error:
+            self._release_after(error)
+            raise
+
+    @property
+    def _timing(self) -> Timing:
+        return self.quads.connection.timing
+
+    def _round(self, order: Order, wanted: Wanted) -> Booked:
+        assignment = self._assignment(order)
+        self._alone_in_cloud(assignment)
+        names = wanted.hosts if wanted.partial is Partial.SUBSTITUTE else wanted.hosts[: wanted.count]
+        for name in names:
+            booked = self._rows(assignment)
+            if len(booked) >= wanted.count:
+                break
+            if name in self._refused or any(row.host.name == name for row in booked):
+                continue
+            try:
+                self._add(assignment, name, wanted)
+            except RefusedError as error:
+                if error.refusal not in _OF_HOST | {Refusal.HOST_LIMIT}:
+                    raise
+                self._refused[name] = error.said
+                if error.refusal is Refusal.HOST_LIMIT or wanted.partial is Partial.RELEASE:
+                    break
+        return self._judged(assignment, wanted)
+
+    def _judged(self, assignment: Assignment, wanted: Wanted) -> Booked:
+        """Read back what was booked, and whether it is enough."""
+        rows = self._rows(assignment)
+        for row in rows:
+            self._alone_with_host(row)
+        enough = wanted.count if wanted.partial is Partial.RELEASE else wanted.at_least
+        if len(rows) < enough:
+            why = "; ".join(f"{name}: {said}" for name, said in self._refused.items()) or "it ran out of hosts"
+            raise QuadsError(f"QUADS booked {len(rows)} hosts of at least {enough}, which were released: {why}")
+        lease = lease_of(rows, self.journal.record.clock, self._timing.now())
+        if lease is None or lease.too_short(wanted.shortest):
+            raise QuadsError(
+                f"the lease is too short, and was released: {lease or 'it has ended'}, where {span(wanted.shortest)} "
+                "are needed; the lab cuts leases at its weekly deadline, so begin after it, or ask for less"
+            )
+        hosts = tuple(sorted(row.host.name for row in rows))
+        self.journal.note(phase=BOOKED, hosts=hosts, end=utc_text(lease.end))
+        return Booked(assignment, tuple(rows), lease, dict(self._refused), self._wrote)
+
+    # the assignment
+
+    def _assignment(self, order: Order) -> Assignment:
+        found = self._own() or self._requested(order)
+        # one whose answer was lost may have been made as well
+        first, *others = sorted(found, key=lambda each: each.id)
+        for other in others:
+            self.say(f"assignment {other.id} was made by a request whose answer was lost; it is ended")
+            release(self.quads, self.journal.record, only=other.id)
+        self.journal.note(assignment=first.id, cloud=first.cloud)
+        return first
+
+    def _requested(self, order: Order) -> list[Assignment]:
+        lost: Exception | None = None
+        self._wrote = True
+        for attempt in range(ATTEMPTS):
+            self.journal.note(phase=REQUESTING, assignment=None, cloud="")
+            try:
+                self._request(order)
+            except (LostAnswerError, DataQualityError) as error:
+                lost = error
+                self._timing.pause(_PAUSE_S * attempt + 1)
+            except RefusedError as error:
+                # its own former request, whose answer was lost, or another one at the same moment
+                found = self._own() if error.refusal in (Refusal.CLOUD_LIMIT, Refusal.CLOUD_BUSY) else []
+                if not found:
+                    if error.refusal is not Refusal.CLOUD_BUSY or order.cloud:
+                        raise
+                    lost = error
+                    continue
+            found = self._own()
+            if found:
+                return found
+        raise lost or QuadsError("QUADS made an assignment that it does not list; look with quads_list_assignments")
+
+    def _request(self, order: Order) -> None:
+        if self.quads.server.self_service:
+            self.quads.request(order)
+            return
+        if not self.quads.account.admin:
+            raise UnfitServerError(
+                f"this server ({self.quads.server.version}) has no self-scheduling, and everything needs an account of "
+                "an administrator: set admin if yours is one, or ask the lab for a newer server"
+            )
+        for cloud in [order.cloud] if order.cloud else self.quads.free_clouds():
+            # a cloud counts as free that has an expired row, even if another one runs in it
+            if self.quads.active_on(cloud) is None:
+                self.quads.request_as_admin(order, cloud)
+                return
+        raise QuadsError("no cloud of the lab is free; try again later")
+
+    def _alone_in_cloud(self, assignment: Assignment) -> None:
+        """The server lets two users into one cloud when they ask at the same moment: the later one gives way."""
+        for look in range(_LOOKS):
+            others = [
+                each for each in self.quads.assignments() if each.cloud == assignment.cloud and each.id != assignment.id
+            ]
+            if not others:
+                return
+            told = f"{others[0].owner} has {assignment.cloud} as well (assignment {others[0].id})"
+            if assignment.id > min(other.id for other in others) or look == _LOOKS - 1:
+                raise _Contested("", told)
+            self._timing.pause(_PAUSE_S)
+
+    # hosts
+
+    def _add(self, assignment: Assignment, host: str, wanted: Wanted) -> None:
+        self._wrote = True
+        lost: LostAnswerError | None = None
+        for attempt in range(ATTEMPTS):
+            # anybody may add hosts to anybody's cloud: not to one that is ours no more
+            now = self.quads.assignment(assignment.id)
+            if not now.active or now.cloud != assignment.cloud:
+                raise QuadsError(f"assignment {assignment.id} ended while hosts were added to it; somebody released it")
+            asked = self._timing.now()
+            try:
+                self._schedule(assignment, host, wanted)
+            except LostAnswerError as error:
+                lost = error
+                self._timing.pause(_PAUSE_S * attempt + 1)
+                self._learn_from_row(assignment, host, asked)
+            except RefusedError as error:
+                # the same words for a host that is ours already
+                if error.refusal is Refusal.HOST_UNAVAILABLE and self._has(assignment, host):
+                    return
+                raise
+            else:
+                return
+        if lost and not self._has(assignment, host):
+            raise lost
+
+    def _schedule(self, assignment: Assignment, host: str, wanted: Wanted) -> None:
+        start = end = None
+        if not self.quads.server.self_service:
+            # it checks nothing, and would book it twice
+            clock = self.journal.record.clock
+            if not clock.known:
+                raise QuadsError("this server wants times of its own clock, which it does not tell: set utc_offset")
+            start = clock.to_server(self._timing.now()).replace(second=0, microsecond=0)
+            end = start + wanted.longest
+            if not self.quads.is_available(host, start, end):
+                raise RefusedError(f"add {host}", 400, "Host is not available for the specified date range")
+        row, clock = self.quads.add_host(assignment.cloud, host, start, end)
+        if row.assignment != assignment.id:
+            raise QuadsError(
+                f"{host} went to assignment {row.assignment} (row {row.id}), which has {assignment.cloud} now; "
+                "tell its owner"
+            )
+        if clock.offset is not None and not self.journal.record.clock.known:
+            self.journal.note(offset_s=clock.offset.total_seconds())
+
+    def _learn_from_row(self, assignment: Assignment, host: str, asked: datetime) -> None:
+        """The answer was lost, but the row begins at the server's now."""
+        if self.journal.record.clock.known or not self.quads.server.self_service:
+            return
+        for row in self.quads.rows(assignment.id):
+            if row.host.name == host:
+                clock = learned(row.start, asked)
+                if clock.offset is not None:
+                    self.journal.note(offset_s=clock.offset.total_seconds())
+
+    def _alone_with_host(self, row: Row) -> None:
+        """The server accepts a host twice when two ask at the same moment: the later row gives way."""
+        for look in range(_LOOKS):
+            now = self.journal.record.clock.to_server(self._timing.now())
+            others = [
+                other
+                for other in self.quads.rows_of_host(row.host.name)
+                if other.assignment != row.assignment
+                and now < other.end
+                and other.start < row.end
+                and self._is_active(other.assignment)
+            ]
+            if not others:
+                return
+            told = f"{row.host.name} is booked for assignment {others[0].assignment} as well (row {others[0].id})"
+            if row.id > min(other.id for other in others) or look == _LOOKS - 1:
+                raise _Contested(row.host.name, told)
+            self._timing.pause(_PAUSE_S)
+
+    def _is_active(self, assignment: int) -> bool:
+        return self.quads.assignment(assignment).active
+
+    def _rows(self, assignment: Assignment) -> list[Row]:
+        """One running row a host."""
+        found = running(self.quads.rows(assignment.id), self.journal.record.clock, self._timing.now())
+        rows: dict[str, Row] = {}
+        for row in sorted(found, key=lambda each: each.id):
+            rows.setdefault(row.host.name, row)
+        return list(rows.values())
+
+    def _has(self, assignment: Assignment, host: str) -> bool:
+        return any(row.host.name == host for row in self._rows(assignment))
+
+    def _own(self) -> list[Assignment]:
+        return own(self.quads, self.journal.record)
+
+    # the way back
+
+    def _release(self) -> None:
+        release(self.quads, self.journal.record)
+
+    def _release_after(self, error: PerfError) -> None:
+        """Give back what a booking that failed has; where that fails too, both are told."""
+        try:
+            self._release()
+        except PerfError as second:
+            error.args = (
+                f"{error}; and what was booked could not be released ({second}): release {self.journal.record.mark}",
+            )
+
+
+def refused_text(refused: Mapping[str, str]) -> Sequence[str]:
+    """A sentence for each host that was refused."""
+    return [f"{host} was refused: {said}" for host, said in sorted(refused.items())]

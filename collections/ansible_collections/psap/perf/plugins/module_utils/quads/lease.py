@@ -1,0 +1,49 @@
+"""How long the hosts are ours: the smallest end of their rows, held against what was wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_text
+from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Row
+from ansible_collections.psap.perf.plugins.module_utils.quads.times import ServerClock
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """From now until *end*; *exact* is false where the server's zone is not known, and UTC was supposed."""
+
+    end: datetime
+    left: timedelta
+    exact: bool
+
+    def too_short(self, shortest: timedelta) -> bool:
+        """Whether it is shorter than what was wanted, by more than the minute that a booking takes."""
+        return self.left + timedelta(minutes=1) < shortest
+
+    def __str__(self) -> str:
+        about = "" if self.exact else " if the server's clock is UTC"
+        return f"until {utc_text(self.end)[:16]}Z, in {span(self.left)}{about}"
+
+
+def running(rows: Iterable[Row], clock: ServerClock, now: datetime) -> list[Row]:
+    """The rows that have not ended at *now*, an aware moment."""
+    wall = clock.to_server(now)
+    return [row for row in rows if row.end > wall]
+
+
+def lease_of(rows: Iterable[Row], clock: ServerClock, now: datetime) -> Lease | None:
+    """The lease of an assignment with these rows; None when none is running."""
+    ends = [row.end for row in running(rows, clock, now)]
+    if not ends:
+        return None
+    end = clock.to_utc(min(ends))
+    return Lease(end, end - now, clock.known)
+
+
+def span(length: timedelta) -> str:
+    """*length* for people: ``47 h 59 min``."""
+    minutes = max(0, round(length.total_seconds() / 60))
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"

@@ -1,0 +1,108 @@
+"""What a run knows of its booking, written before each call, so that a killed run's hosts are found and released."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.quads.times import ServerClock
+
+FOLDER = "quads"
+SCHEMA = "psap.perf/quads_booking/1"
+REQUESTING, BOOKED, RELEASED = "requesting", "booked", "released"
+_MARK = re.compile(r"[\w.:/-]{1,160}")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A booking, by its *mark*.
+
+    :param phase: ``requesting`` from before the first call to after the last, then ``booked``, then ``released``.
+    :param offset_s: the server's wall clock less UTC; None where it is not known.
+    :param secrets: references, not values: what finalizing needs.
+    """
+
+    mark: str
+    url: str
+    user: str
+    phase: str = REQUESTING
+    assignment: int | None = None
+    cloud: str = ""
+    hosts: tuple[str, ...] = ()
+    end: str = ""
+    offset_s: float | None = None
+    authority: str = ""
+    admin: bool = False
+    secrets: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def clock(self) -> ServerClock:
+        """The server's clock."""
+        return ServerClock(None if self.offset_s is None else timedelta(seconds=self.offset_s))
+
+    @property
+    def tag(self) -> str:
+        """What its description ends with."""
+        return tag(self.mark)
+
+
+def tag(mark: str) -> str:
+    """The end of the description of an assignment with *mark*: no mark is the end of another one so.
+
+    :raises UsageError: when it is none.
+    """
+    if not _MARK.fullmatch(mark):
+        raise UsageError(f"{mark!r} is no mark of a booking: letters, digits and . : / - _, 160 at most")
+    return f"(psap.perf {mark})"
+
+
+class Records:
+    """The bookings of a run, a file each."""
+
+    def __init__(self, run: Path) -> None:
+        self._folder = run / FOLDER
+
+    def path(self, mark: str) -> Path:
+        """Where a booking is noted."""
+        return self._folder / f"{re.sub(r'[^A-Za-z0-9._-]', '_', mark)}.json"
+
+    def read(self, mark: str) -> Record | None:
+        """What is noted of a booking."""
+        path = self.path(mark)
+        return _record(read_json(path)) if path.exists() else None
+
+    def write(self, record: Record) -> None:
+        """Note it."""
+        self._folder.mkdir(exist_ok=True)
+        write_json(self.path(record.mark), {"schema": SCHEMA, **asdict(record)})
+
+    def all(self) -> Iterator[Record]:
+        """All that are noted."""
+        for path in sorted(self._folder.glob("*.json")):
+            yield _record(read_json(path))
+
+
+@dataclass(slots=True)
+class Journal:
+    """A booking that goes on, and where each step of it is noted."""
+
+    records: Records
+    record: Record
+
+    def note(self, **changes: Any) -> None:
+        """Note what is about to be done, or was."""
+        changed = replace(self.record, **changes)
+        if changed != self.record or not self.records.path(changed.mark).exists():
+            self.record = changed
+            self.records.write(changed)
+
+
+def _record(document: dict[str, Any]) -> Record:
+    known = {name: document[name] for name in Record.__dataclass_fields__ if name in document}
+    return Record(**{**known, "hosts": tuple(known.get("hosts") or ())})

@@ -1,0 +1,86 @@
+"""A client of the stand-in, as a process of the driver has it: it dies, and another one begins with the records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+from ansible_collections.psap.perf.plugins.module_utils.quads.booking import Booked, Booker, Partial, Wanted
+from ansible_collections.psap.perf.plugins.module_utils.quads.client import Order, Quads, detect
+from ansible_collections.psap.perf.plugins.module_utils.quads.connection import Account, Connection
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import RELEASED, Journal, Record, Records
+from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import release
+
+from tests.quads.faults import Direct, ManualTime
+from tests.quads.lab import OLD, Lab, Settings, example
+from tests.quads.server import StandIn
+
+USERS = {"jane@example.com": "planted-quads-w0rd", "root@example.com": "planted-adm1n-w0rd"}
+MARK = "run-1/cluster"
+
+
+@dataclass(slots=True)
+class Session:
+    """A stand-in, its time, and one user's bookings."""
+
+    runs: Path
+    settings: Settings = field(default_factory=Settings)
+    time: ManualTime = field(default_factory=ManualTime)
+    mark: str = MARK
+    lab: Lab = field(init=False)
+    server: StandIn = field(init=False)
+    wire: Direct = field(init=False)
+    said: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.lab = example(self.time.now, self.settings)
+        self.server = StandIn(self.lab)
+        self.wire = Direct(self.server, self.time)
+
+    @property
+    def admin(self) -> bool:
+        """Whether only an administrator can do anything."""
+        return self.settings.mode == OLD
+
+    @property
+    def account(self) -> Account:
+        """The user's account."""
+        user = "root@example.com" if self.admin else "jane@example.com"
+        return Account("http://quads.test/base", user, USERS[user], admin=self.admin)
+
+    def client(self) -> Quads:
+        """A new process: without a token."""
+        connection = Connection(self.account, self.wire, self.time)
+        return Quads(connection, detect(connection))
+
+    def journal(self) -> Journal:
+        """What it finds noted."""
+        records = Records(self.runs)
+        offset_s = self.settings.zone_hours * 3600 if self.admin else None
+        new = Record(self.mark, self.account.url, self.account.user, offset_s=offset_s, admin=self.admin)
+        return Journal(records, records.read(self.mark) or new)
+
+    def book(self, count: int = 3, partial: Partial = Partial.SUBSTITUTE, **options: object) -> Booked:
+        """Book hosts in a new process."""
+        hosts = tuple(name for name, host in sorted(self.lab.hosts.items()) if host["open"])
+        wanted = Wanted(hosts, count, at_least=1, partial=partial, shortest=timedelta(hours=20), **options)  # type: ignore[arg-type]
+        booker = Booker(self.client(), self.journal(), self.said.append)
+        return booker.book(Order("a test", ticket="PERF-1"), wanted)
+
+    def release(self) -> None:
+        """Release in a new process."""
+        journal = self.journal()
+        release(self.client(), journal.record)
+        journal.note(phase=RELEASED)
+
+    @property
+    def own(self) -> list[Mapping[str, object]]:
+        """The active assignments with the mark, as the lab has them."""
+        end = f"(psap.perf {self.mark})"
+        return [each for each in self.lab.assignments if each["active"] and str(each["description"]).endswith(end)]
+
+    def rows(self, assignment: object) -> list[str]:
+        """Hosts with a running row, once for each row."""
+        return [row["host"] for row in self.lab.rows if row["assignment"] == assignment and self.lab.running(row)]

@@ -1,0 +1,178 @@
+"""The client: what it talks to, how it logs in, and what it sends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.quads.client import Order, Quads, detect
+from ansible_collections.psap.perf.plugins.module_utils.quads.connection import (
+    Account,
+    Connection,
+    HttpTransport,
+    RealTiming,
+    Reply,
+)
+from ansible_collections.psap.perf.plugins.module_utils.quads.errors import (
+    LostAnswerError,
+    QuadsError,
+    RefusedError,
+    UnfitServerError,
+)
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import Record, Records, tag
+from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import release
+
+from tests.quads.faults import Killed, over_http
+from tests.quads.lab import EARLY, OLD, SSM, Settings
+from tests.unit.quads.sessions import Session
+
+
+@pytest.mark.parametrize("mode", [OLD, EARLY, SSM])
+def test_the_kind_of_server_is_seen_by_what_it_answers(tmp_path: Path, mode: str) -> None:
+    assert Session(tmp_path, Settings(mode=mode)).client().server.kind == mode
+
+
+def test_a_server_without_self_scheduling_is_refused_to_a_tenant(tmp_path: Path) -> None:
+    session = Session(tmp_path, Settings(mode=OLD))
+    session.settings.mode = OLD
+    account = Account("http://quads.test", "jane@example.com", "planted-quads-w0rd")
+    connection = Connection(account, session.wire, session.time)
+    from_tenant = Quads(connection, detect(connection))
+    assert not from_tenant.server.self_service
+    with pytest.raises(RefusedError, match="this account may not do that"):
+        from_tenant.request_as_admin(Order("x", ticket="1"), "cloud02")
+
+
+def test_a_login_is_sent_unasked_and_anew_when_the_token_expired(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.settings.token_s = 100
+    session.book(1)
+    session.time.pause(300)
+    session.book(2)
+    assert session.wire.calls.count("POST /login/") == 2
+    session.wire.faults = {len(session.wire.calls) + 8: "expired token"}
+    session.book(3)
+    assert len(session.own) == 1
+
+
+def test_a_wrong_password_and_a_useless_api_token_are_told(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    wrong = Connection(Account("http://q", "jane@example.com", "wrong"), session.wire, session.time)
+    with pytest.raises(ClusterError, match=r"knows no user jane@example.com with this password"):
+        wrong.write("POST", "/assignments/self/", "ask", {})
+    unknown = Connection(Account("http://q", "jane@example.com", token="qat_gone"), session.wire, session.time)
+    with pytest.raises(RefusedError, match="the token is wrong, expired or logged out"):
+        unknown.write("POST", "/assignments/self/", "ask", {})
+    assert session.wire.calls.count("POST /login/") == 1, "an API token is no reason to log in"
+
+
+def test_the_path_before_the_api_stays() -> None:
+    assert Account("https://lab.example.com/quads/").root == "https://lab.example.com/quads/api/v3"
+    assert Account("https://lab.example.com/api/v3").root == "https://lab.example.com/api/v3"
+
+
+@pytest.mark.parametrize(
+    ("account", "message"),
+    [
+        (Account("lab.example.com"), "is no address of a QUADS server"),
+        (Account("https://jane:word@lab.example.com"), "holds credentials"),
+        (Account("https://lab.example.com", "jane", "x"), "email address"),
+        (Account("https://lab.example.com", "jane@example.com"), "booking needs a login"),
+    ],
+)
+def test_an_account_that_cannot_work_is_refused_before_any_call(account: Account, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        account.check(writes=True)
+
+
+class Recorded:
+    """Answers every request with the same, and keeps what came."""
+
+    def __init__(self, reply: Reply) -> None:
+        self.reply = reply
+        self.sent: list[tuple[str, str, Mapping[str, str], bytes | None]] = []
+
+    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
+        self.sent.append((method, url, headers, body))
+        return self.reply
+
+
+def test_what_answers_with_a_page_is_no_quads(tmp_path: Path) -> None:
+    wire = Recorded(Reply(200, b"<html>welcome"))
+    with pytest.raises(UnfitServerError, match="is no QUADS"):
+        detect(Connection(Account("http://q"), wire, Session(tmp_path).time))
+
+
+def test_truths_are_sent_as_the_server_knows_them(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    quads = session.client()
+    quads.request(Order("x (psap.perf a/b)", ticket="1", cc_users=("joe", "jim")))
+    (record,) = session.lab.assignments
+    assert record["wipe"] is True and record["ccuser"] == ["joe", "jim"]
+    assert session.wire.calls[1].endswith("can_self_schedule=true")
+    assert not any("1" in host[:1] for host in quads.available(None, None)) and len(quads.available(None, None)) == 9
+
+
+def test_a_created_thing_without_an_id_is_no_success(tmp_path: Path) -> None:
+    wire = Recorded(Reply(200, json.dumps({"id": None, "auth_token": "t"}).encode()))
+    quads = Quads(
+        Connection(Account("http://q", "a@b", "w"), wire, Session(tmp_path).time), Session(tmp_path).client().server
+    )
+    with pytest.raises(Exception, match="without an id"):
+        quads.request(Order("x"))
+
+
+def test_nothing_is_ended_whose_mark_is_another(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.book(1)
+    (mine,) = session.own
+    other = Record("run-2/cluster", session.account.url, session.account.user, assignment=int(str(mine["id"])))
+    assert release(session.client(), other) == []
+    assert session.own == [mine]
+    assert tag("a/b") == "(psap.perf a/b)" and not f"x {tag('aa/b')}".endswith(tag("a/b"))
+    with pytest.raises(UsageError, match="is no mark"):
+        tag("a b")
+
+
+def test_a_booking_is_noted_before_it_is_asked_for(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.wire.faults = {4: "killed before"}
+    with pytest.raises(Killed):
+        session.book(1)
+    assert session.wire.calls[4] == "POST /assignments/self/"
+    (record,) = Records(tmp_path).all()
+    assert (record.phase, record.mark, record.url) == ("requesting", "run-1/cluster", "http://quads.test/base")
+
+
+def test_an_assignment_that_cannot_be_released_is_told_with_the_first_error(tmp_path: Path) -> None:
+    session = Session(tmp_path, Settings(mode=EARLY, host_limit=0))
+    with pytest.raises(
+        QuadsError, match=r"booked 0 hosts.*could not be released .*has no hosts.*release run-1/cluster"
+    ):
+        session.book(1)
+
+
+# over HTTP
+
+
+def test_the_stand_in_is_reached_over_http_and_a_refused_connection_is_told(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    with over_http(session.server) as address:
+        wire = HttpTransport()
+        connection = Connection(Account(f"{address}/lab", "jane@example.com", "planted-quads-w0rd"), wire, RealTiming())
+        quads = Quads(connection, detect(connection))
+        number = quads.request(Order("x", ticket="1"))
+        row, clock = quads.add_host("cloud02", sorted(session.lab.hosts)[0], None, None)
+        assert row.assignment == number and clock.offset is not None
+        wire.close()
+    closed = Connection(Account(address), HttpTransport(), session.time, patience_s=5)
+    with pytest.raises(LostAnswerError, match="did not answer"):
+        closed.read("/version/")
+
+
+def test_a_certificate_is_verified(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be used as a PEM file"):
+        HttpTransport(str(tmp_path / "none.pem"))

@@ -1,0 +1,256 @@
+"""Times, refusals, the choice of hosts, leases and delivery, each as the server's own words have them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
+    DataQualityError,
+    UsageError,
+    WaitTimeoutError,
+)
+from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import look, wait
+from ansible_collections.psap.perf.plugins.module_utils.quads.errors import QuadsError, Refusal, meaning, message
+from ansible_collections.psap.perf.plugins.module_utils.quads.extending import extend, warning
+from ansible_collections.psap.perf.plugins.module_utils.quads.lease import Lease
+from ansible_collections.psap.perf.plugins.module_utils.quads.objects import assignment_of
+from ansible_collections.psap.perf.plugins.module_utils.quads.selection import Selection, select, wish_of
+from ansible_collections.psap.perf.plugins.module_utils.quads.times import (
+    ServerClock,
+    body_time,
+    learned,
+    parse_offset,
+    query_time,
+    server_time,
+)
+
+from tests.quads.lab import OLD, Settings
+from tests.unit.quads.sessions import Session
+
+MONDAY = datetime(2026, 11, 23, 15, 0, tzinfo=UTC)
+OPTIONS = {"count": 2, "at_least": 1}
+MINUTE = timedelta(minutes=1)
+
+
+def test_a_date_of_the_server_is_its_wall_clock_whatever_it_calls_itself() -> None:
+    wall = server_time("Fri, 20 Nov 2026 13:23:33 GMT")
+    clock = learned(wall, datetime(2026, 11, 20, 18, 23, 31, tzinfo=UTC))
+    assert clock == ServerClock(timedelta(hours=-5))
+    assert clock.to_utc(wall) == datetime(2026, 11, 20, 18, 23, 33, tzinfo=UTC)
+    assert (body_time(wall), query_time(wall)) == ("2026-11-20 13:23", "2026-11-20T13:23")
+    assert parse_offset("+05:45").offset == timedelta(hours=5, minutes=45)
+    assert not learned(wall, MONDAY).known, "three days are no zone"
+    with pytest.raises(DataQualityError, match="a date that is none"):
+        server_time(None)
+    with pytest.raises(UsageError, match=r"write it like \+02:00"):
+        parse_offset("EST")
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "refusal"),
+    [
+        (403, "Service not enabled", Refusal.DISABLED),
+        (403, "Self scheduling limit reached", Refusal.CLOUD_LIMIT),
+        (403, "You don't have the permission to access the requested resource", Refusal.ROLE),
+        (403, "You(a@b.c) don't have permission to create a schedule on cloud03", Refusal.NOT_SELF_SERVICE),
+        (403, "You don't have permission to terminate this assignment", Refusal.OWNER),
+        (401, "Invalid Authentication token!", Refusal.TOKEN),
+        (401, "Invalid Credentials!", Refusal.PASSWORD),
+        (400, "Missing authentication data", Refusal.NO_LOGIN),
+        (400, "Assignment not found: 12", Refusal.NOT_FOUND),
+        (400, "No active assignment for cloud: cloud03", Refusal.NOT_FOUND),
+        (400, "No free clouds available", Refusal.NO_CLOUD),
+        (400, "Host is not available for the specified date range", Refusal.HOST_UNAVAILABLE),
+        (400, "Host x is not allowed to self-schedule", Refusal.HOST_CLOSED),
+        (400, "Cloud x has reached the maximum number of hosts", Refusal.HOST_LIMIT),
+        (400, "Missing Jira ticket number while automatic ticket creation is disabled", Refusal.TICKET),
+        (405, "Method Not Allowed", Refusal.ROUTE),
+    ],
+)
+def test_a_refusal_is_told_by_its_message(status: int, said: str, refusal: Refusal) -> None:
+    assert meaning(status, said) is refusal
+
+
+def test_the_message_is_read_whatever_the_content_type_says() -> None:
+    assert message(b'{"message": "Invalid Credentials!", "error": "Unauthorized"}') == "Invalid Credentials!"
+    assert message(b"<!doctype html><title>500 Internal Server Error</title>") == "500 Internal Server Error"
+    assert message(b"Unauthorized Access") == "Unauthorized Access"
+
+
+def test_what_the_database_refused_has_no_id() -> None:
+    with pytest.raises(DataQualityError, match="its database refused the write"):
+        assignment_of({"id": None, "active": True})
+
+
+# the choice
+
+
+def chosen(tmp_path: Path, options: dict[str, object], labels: tuple[str, ...] = ()) -> Selection:
+    quads = Session(tmp_path).client()
+    return select(quads.hosts(), wish_of({**OPTIONS, **options}, labels))
+
+
+def short(selection: Selection) -> list[str]:
+    return [host.name.partition(".")[0] for host in selection.hosts]
+
+
+def test_a_choice_says_of_every_other_host_why_not(tmp_path: Path) -> None:
+    found = chosen(tmp_path, {"models": ["r650"], "exclude": ["f04-*"], "hosts": ["f0*"]})
+    assert short(found) == ["f01-h01-r650", "f07-h01-r650"]
+    why = {name.partition("-")[0]: text for name, text in found.refused.items()}
+    assert why["f00"] == "is a R640, not r650"
+    assert why["f04"] == "is excluded"
+    assert why["f09"] == "is broken; is a R640, not r650"
+    assert why["f10"] == "is not among the hosts asked for; is retired"
+    assert why["f11"] == "is not among the hosts asked for; is not open to self-scheduling; is a R750, not r650"
+
+
+@pytest.mark.parametrize(
+    ("options", "labels", "hosts"),
+    [
+        ({"disks": [{"type": "nvme", "size_gb": 3200, "count": 2}]}, (), ["f01-h01-r650", "f07-h01-r650"]),
+        (
+            {"nics": [{"vendor": "mellanox", "gigabits": 100, "driver": "mlx5_core"}]},
+            (),
+            ["f00-h01-r640", "f03-h01-r640"],
+        ),
+        ({"gpus": 1}, (), ["f02-h01-r750", "f05-h01-r750"]),
+        ({}, ("dell_640", "disk_nvme", "sriov_intel"), ["f00-h01-r640", "f03-h01-r640"]),
+        (
+            {"memory_gb": 256, "cores": 40, "threads": 80, "processor": "xeon"},
+            ("gpu",),
+            ["f02-h01-r750", "f05-h01-r750"],
+        ),
+        ({"count": 0, "models": ["R640"]}, (), ["f00-h01-r640", "f03-h01-r640", "f06-h01-r640"]),
+    ],
+)
+def test_hosts_are_chosen_by_what_is_in_them(
+    tmp_path: Path, options: dict[str, object], labels: tuple[str, ...], hosts: list[str]
+) -> None:
+    assert (
+        short(chosen(tmp_path, {**options, "exclude": ["f04-*", "f08-*"]} if not labels else options, labels)) == hosts
+    )
+
+
+def test_too_few_hosts_and_senseless_wishes_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(QuadsError, match=r"has 0 of at least 1 hosts that fit: .*has 256 of 257 GB of memory"):
+        chosen(tmp_path, {"memory_gb": 257})
+    with pytest.raises(UsageError, match="there is no label disk_nvm; did you mean disk_nvme"):
+        chosen(tmp_path, {}, ("disk_nvm",))
+    with pytest.raises(UsageError, match="at least 3 of 2 hosts makes no sense"):
+        chosen(tmp_path, {"at_least": 3})
+    with pytest.raises(UsageError, match="cannot be understood"):
+        chosen(tmp_path, {"disks": [{"colour": "red"}]})
+
+
+# delivery
+
+
+def test_delivered_is_when_all_four_conditions_hold(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.book(2)
+    quads, record = session.client(), session.journal().record
+
+    first = look(quads, record, record.hosts)
+    assert first.lacking == ("it is not provisioned", "it is not validated")
+    assert set(first.laggards) == set(record.hosts)
+    session.time.pause(700)
+    moved = look(quads, record, record.hosts)
+    assert moved.lacking == ("it is not validated",)
+    assert set(moved.laggards.values()) == {"is not validated"}
+    session.time.pause(7200)
+    assert look(quads, record, record.hosts).ready
+    # the flags stay for a while when a host is added
+    session.book(3)
+    later = look(quads, record, record.hosts)
+    assert later.assignment.validated and not later.ready
+    assert list(later.laggards.values()) == ["is in cloud01 still"]
+    # one that was asked for and has no row
+    assert look(quads, record, [*record.hosts, "gone"]).laggards["gone"] == "has no row in the schedule that runs"
+
+
+def test_without_a_wipe_the_flag_of_the_hosts_says_nothing(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.book(2)
+    session.own[0]["wipe"] = False  # type: ignore[index]
+    session.time.pause(700)
+    assert look(session.client(), session.journal().record, ()).ready
+
+
+def test_a_wait_ends_by_its_own_deadline_and_names_who_lags(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.settings.stuck = {sorted(session.lab.hosts)[1]}
+    session.book(2)
+    said: list[str] = []
+    with pytest.raises(
+        WaitTimeoutError, match=r"cloud02 within 2 h 30 min: 0 of 2 hosts there; .*IPMI timeout"
+    ) as raised:
+        wait(session.client(), session.journal().record, (), timedelta(minutes=150), MINUTE, said.append)
+    assert session.settings.stuck < set(raised.value.result["laggards"])
+    assert len(said) == 2, "what does not change is said once"
+
+
+def test_a_failed_validation_is_a_hint_that_may_pass(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.settings.invalid = {sorted(session.lab.hosts)[0]}
+    session.book(2)
+    session.time.pause(8000)
+    quads, record = session.client(), session.journal().record
+    assert "which may have been mended" in str(look(quads, record, ()))
+    session.settings.invalid.clear()
+    assert wait(quads, record, (), timedelta(hours=1), MINUTE).ready
+    assert session.own[0]["notification"] == {"fail": True, "success": True}
+
+
+def test_a_wait_stands_a_server_that_is_away_and_an_assignment_that_ends(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.book(1)
+    quads, record = session.client(), session.journal().record
+    begin = len(session.wire.calls)
+    session.wire.faults = {begin + number: "error before" for number in range(40)}
+    said: list[str] = []
+    assert wait(quads, record, (), timedelta(hours=4), MINUTE, said.append).ready
+    assert "tried again" in said[0]
+    session.release()
+    with pytest.raises(QuadsError, match="ended before it was delivered"):
+        wait(quads, record, (), timedelta(hours=1), MINUTE)
+
+
+# leases
+
+
+def test_a_tenant_is_told_the_end_and_that_only_the_lab_can_move_it(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.book(1)
+    until = session.time.now() + timedelta(days=7)
+    with pytest.raises(QuadsError, match=r"only administrators extend a lease. This one lasts until 2026-11-28T15:00Z"):
+        extend(session.client(), session.journal().record, until)
+
+
+def test_an_administrator_extends_every_row_unless_somebody_has_booked_a_host(tmp_path: Path) -> None:
+    session = Session(tmp_path, Settings(mode=OLD))
+    result = session.book(2)
+    assert round(result.lease.left.total_seconds() / 3600) == 48, "where dates are obeyed, they are asked for"
+    until = session.time.now() + timedelta(hours=60)
+    quads, record = session.client(), session.journal().record
+    session.wire.faults = {len(session.wire.calls) + 8: "timeout after"}
+
+    lease, rows = extend(quads, record, until)
+
+    assert len(rows) == 2 and round(lease.left.total_seconds() / 3600) == 60
+    assert extend(quads, record, until)[1] == []
+    wall = session.lab.local()
+    joe = session.lab.assign("cloud05", "joe", "theirs")
+    session.lab.schedule(joe, result.rows[0].host.name, wall + timedelta(hours=70), wall + timedelta(hours=80))
+    with pytest.raises(QuadsError, match="somebody else has booked"):
+        extend(quads, record, until + timedelta(hours=20))
+
+
+def test_a_warning_comes_before_the_end() -> None:
+    lease = Lease(MONDAY, timedelta(minutes=50), exact=True)
+    assert warning(lease, 3600) == "the lease ends in 50 min: release the hosts, or have the lab extend it"
+    assert not warning(lease, 600)
+    assert not replace(lease, left=timedelta(hours=24)).too_short(timedelta(hours=24))

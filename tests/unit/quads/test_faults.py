@@ -1,0 +1,198 @@
+"""Faults at every call: nothing is booked twice, nothing of others is ended, nothing is left."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.quads.booking import Booked, Partial
+from ansible_collections.psap.perf.plugins.module_utils.quads.errors import QuadsError
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from tests.quads.faults import FAULTS, Killed
+from tests.quads.lab import EARLY, OLD, SSM, Json, Settings
+from tests.unit.quads.sessions import Session
+
+_CALLS = 60
+faults = some.dictionaries(some.integers(0, _CALLS), some.sampled_from(FAULTS), max_size=4)
+
+
+def others(session: Session) -> list[Json]:
+    """Assignments that are not ours: another user's, and another one of our own user's."""
+    lab, now = session.lab, session.lab.local()
+    owner = session.account.owner
+    found = []
+    for number, (name, text) in enumerate((("joe", "[SSM] theirs"), (owner, "[SSM] ours (psap.perf run-11/cluster)"))):
+        record = lab.assign(f"cloud{number + 2:02}", name, text, open=True)
+        lab.schedule(record, sorted(lab.hosts)[number], now, lab.lease_end(now))
+        found.append(record)
+    return found
+
+
+def watched(session: Session) -> None:
+    """At no moment, whatever was lost, are there two bookings with the mark, or two rows of a host in it."""
+
+    def watch() -> None:
+        assert len(session.own) <= 1
+        hosts = [host for each in session.own for host in session.rows(each["id"])]
+        assert len(hosts) == len(set(hosts))
+
+    session.wire.watch = watch
+
+
+def booked(session: Session) -> Booked | None:
+    """Book, begun anew as often as it is killed."""
+    while True:
+        try:
+            return session.book()
+        except Killed:
+            continue
+        except PerfError:
+            return None
+
+
+def released(session: Session) -> PerfError | None:
+    """Release, begun anew as often as it is killed or the server fails; the last error."""
+    error: PerfError | None = None
+    for _try in range(6):
+        try:
+            session.release()
+        except Killed:
+            continue
+        except PerfError as last:
+            error = last
+        else:
+            return None
+    return error
+
+
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None, database=None, derandomize=True)
+@given(mode=some.sampled_from([SSM, SSM, EARLY, OLD]), at=faults, later=faults)
+def test_whatever_fails_there_is_one_booking_and_then_none(
+    mode: str, at: dict[int, str], later: dict[int, str]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        session = Session(Path(folder), Settings(mode=mode))
+        foreign = others(session)
+        before = [dict(each) for each in foreign]
+        session.wire.faults = dict(at)
+        watched(session)
+
+        result = booked(session)
+
+        if result is not None:
+            assert [each["id"] for each in session.own] == [result.assignment.id]
+            hosts = session.rows(result.assignment.id)
+            assert sorted(hosts) == sorted({row.host.name for row in result.rows}), "a host with two rows"
+            assert len(hosts) == 3
+        session.wire.faults = {len(session.wire.calls) + number: fault for number, fault in later.items()}
+        error = released(session)
+
+        left = session.own
+        if mode == EARLY and left:
+            # nobody but an administrator can end one without hosts; one with hosts goes with the next moves
+            assert all(not session.rows(each["id"]) for each in left)
+        elif mode == OLD and left:
+            assert all(not session.rows(each["id"]) for each in left)
+            assert error is None
+        else:
+            assert not left and error is None
+        keys = ("id", "active", "cloud", "owner", "description")
+        assert [[each[key] for key in keys] for each in foreign] == [[each[key] for key in keys] for each in before]
+        assert all(session.rows(each["id"]) for each in foreign)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("method", ["POST /assignments/self/", "POST /schedules/", "POST /login/"])
+def test_each_fault_at_each_write(tmp_path: Path, method: str, fault: str) -> None:
+    clean = Session(tmp_path / "clean")
+    clean.runs.mkdir()
+    clean.book(2)
+    session = Session(tmp_path)
+    session.wire.faults = {clean.wire.calls.index(method): fault}
+
+    try:
+        session.book(2)
+    except Killed:
+        session.book(2)
+
+    (assignment,) = session.own
+    assert len(session.rows(assignment["id"])) == 2
+    session.release()
+    assert not session.own
+
+
+def test_a_host_that_somebody_else_got_at_the_same_moment_is_given_up(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    lab = session.lab
+
+    def race(row: Json) -> None:
+        theirs = lab.assign("cloud05", "joe", "[SSM] theirs", open=True)
+        other = lab.schedule(theirs, row["host"], row["start"], row["end"])
+        # theirs was let in first
+        row["id"], other["id"] = other["id"], row["id"]
+
+    session.server.after.append(("POST", "/schedules", race))
+    first = sorted(lab.hosts)[0]
+
+    result = session.book(2)
+
+    assert first not in {row.host.name for row in result.rows}
+    assert "is booked for assignment" in result.refused[first]
+    assert len(session.own) == 1
+
+
+def test_a_cloud_that_somebody_else_got_at_the_same_moment_is_given_up(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+
+    def race(record: Json) -> None:
+        other = session.lab.assign(record["cloud"], "joe", "[SSM] theirs", open=True)
+        record["id"], other["id"] = other["id"], record["id"]
+
+    session.server.after.append(("POST", "/assignments", race))
+
+    result = session.book(2)
+
+    (theirs,) = [each for each in session.lab.assignments if each["owner"] == "joe"]
+    assert theirs["active"] and result.assignment.cloud != theirs["cloud"]
+
+
+@pytest.mark.parametrize(
+    ("partial", "taken", "booked_hosts"),
+    [(Partial.SUBSTITUTE, 2, 5), (Partial.ACCEPT, 2, 3), (Partial.RELEASE, 2, 0)],
+    ids=lambda value: str(value),
+)
+def test_partial_success_is_dealt_with_by_the_policy(
+    tmp_path: Path, partial: Partial, taken: int, booked_hosts: int
+) -> None:
+    session = Session(tmp_path)
+    theirs = session.lab.assign("cloud05", "joe", "[SSM] theirs", open=True)
+    now = session.lab.local()
+    for name in sorted(session.lab.hosts)[1 : taken + 1]:
+        session.lab.schedule(theirs, name, now, session.lab.lease_end(now))
+
+    if booked_hosts:
+        assert len(session.book(5, partial).rows) == booked_hosts
+    else:
+        with pytest.raises(QuadsError, match=r"booked 1 hosts of at least 5, which were released: .*not available"):
+            session.book(5, partial)
+        assert not session.own
+
+
+def test_a_lease_that_is_too_short_is_released_again(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    # Saturday, 22:00 of the server's clock: until Sunday, 21:00
+    session.time.pause((6 * 24 - 12) * 3600)
+    assert f"{session.lab.local():%a %H}" == "Sat 22"
+    assert session.book(1).lease.left.total_seconds() < 23 * 3600 + 60
+    session.release()
+    session.time.pause(14 * 3600)
+
+    with pytest.raises(QuadsError, match=r"too short, and was released: until 2026-11-30T02:00Z, in 9 h 0 min"):
+        session.book(1)
+
+    assert not session.own
