@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime-stamp
 DEV := $(VENV)/.dev-stamp
+DOCS := $(VENV)/.docs-stamp
 # how many stages of make test run at a time: most of their time they wait for what happens on a lab
 STAGES ?= 3
 SINCE ?=
@@ -20,7 +21,7 @@ ON_OPENSHIFT = $(patsubst molecule/%/molecule.yml,%,$(shell grep -l 'PERF_LAB_PR
 # run scenarios on a lab of their own: its name, its options, the scenarios
 molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/on_lab.sh $(1) $(2) molecule test --report $(addprefix --scenario-name ,$(3)))
 
-.PHONY: help run sanity galaxy test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
+.PHONY: help docs run sanity galaxy test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -38,10 +39,19 @@ $(RUNTIME): pyproject.toml requirements/constraints.txt | $(BIN)/python
 
 $(DEV): $(RUNTIME)
 	@echo "Installing the development tools"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements/constraints.txt --editable '.[collections,dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements/constraints.txt --editable '.[collections,dev,docs]'
+	@touch $@ $(DOCS)
+
+$(DOCS): $(RUNTIME)
+	@echo "Installing what makes the documentation"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements/constraints.txt --editable '.[collections,docs]'
 	@touch $@
 
 env: $(DEV) ## make the development environment
+
+docs: $(DOCS) ## make the site of the documentation: build/site/index.html opens from disk
+	@sh tests/install_debian.sh graphviz dot
+	@$(BIN)/python -m docs.website
 
 run: $(RUNTIME) ## measure the embedded lab: 300 one-GPU workloads on 100 simulated nodes
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/main_job.sh
@@ -113,9 +123,9 @@ molecule-openshift: programs
 	@echo "== molecule on a lab of the profile openshift"
 	$(call molecule_on_lab,molecule-openshift,"--nodes 4 --profile openshift",$(filter $(ON_OPENSHIFT),$(SCENARIOS)))
 
-browser: $(DEV) ## the report in Chromium
+browser: $(DEV) ## the report and the documentation in Chromium
 	@echo "== browser tests"
-	@sh tests/install_debian.sh chromium chromium
+	@sh tests/install_debian.sh "chromium graphviz" chromium dot
 	@$(PYTEST) tests/browser
 
 test: check programs ## everything CI runs

@@ -29,12 +29,13 @@ def pages() -> dict[str, str]:
     # the collection can be imported once activate() has said where it is
     from ansible_collections.psap.perf.plugins.module_utils.base.naming import groups
 
-    commands = _commands_by_group()
+    commands = commands_by_group()
     lines = {"README": _index(commands), **{name: _page(name, groups()[name], own) for name, own in commands.items()}}
     return {f"{name}.md": "\n".join(page) + "\n" for name, page in lines.items()}
 
 
-def _commands_by_group() -> dict[str, dict[str, CommandSpec]]:
+def commands_by_group() -> dict[str, dict[str, CommandSpec]]:
+    """The commands by group, then by their names without it; the collection must be active."""
     from ansible_collections.psap.perf.plugins.module_utils.base.naming import split_role
     from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 
@@ -68,11 +69,12 @@ def _section(group: str, command: str, spec: CommandSpec) -> Iterator[str]:
     yield f"{spec.short_description}."
     for paragraph in spec.description:
         yield from ("", _markdown(paragraph))
-    yield from ("", "```console", f"$ {_example(group, command, spec)}", "```", "")
+    yield from ("", "```console", f"$ {example(group, command, spec)}", "```", "")
     yield from _arguments(spec)
 
 
-def _example(group: str, command: str, spec: CommandSpec) -> str:
+def example(group: str, command: str, spec: CommandSpec) -> str:
+    """How the command is called with nothing but what it needs."""
     required = (f"--{_option(argument)} {_placeholder(argument)}" for argument in spec.arguments if argument.required)
     return " ".join(["perfdrv toolbox", _words(group), _words(command), *required])
 
@@ -126,7 +128,7 @@ def _markdown(text: str) -> str:
 def write_readmes(roles: Path) -> None:
     """Write the README.md of each role to its folder below *roles*; one without arguments is for other roles."""
     activate(PROJECT)
-    for group, commands in _commands_by_group().items():
+    for group, commands in commands_by_group().items():
         for command, spec in commands.items():
             lines = [f"# psap.perf.{spec.role}", "", *_section(group, command, spec)]
             (roles / spec.role / "README.md").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -83,6 +83,16 @@ class Tab:
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
+    def leave(self, script: str) -> None:
+        """Run what leads to another page; that is loaded afterwards."""
+        self._sent += 1
+        self._socket.send(
+            json.dumps({"id": self._sent, "method": "Runtime.evaluate", "params": {"expression": script}})
+        )
+        for event in ("Page.frameNavigated", "Page.loadEventFired"):
+            while json.loads(self._socket.recv()).get("method") != event:
+                pass
+
     def mouse(self, kind: str, x: float, y: float) -> None:
         """Move, press or release the mouse."""
         pressed = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}

@@ -10,7 +10,7 @@ version_added: 0.1.0
 description:
   - Makes C(nnn__<group>__<command>) below the run's directory, or below the command that includes this one, before the
     arguments of the command are checked.
-  - The role P(psap.perf.command#role) calls it; a command depends on that role in its C(meta/main.yml).
+  - The role C(psap.perf.command) calls it; a command depends on that role in its C(meta/main.yml).
   - Writes C(args.yml), C(command.txt) and C(status.json) there.
   - Refuses to open when the run was asked to stop, unless a finalizer is at work.
   - Takes the cluster's Lease for a command that changes the cluster, unless the run has it; C(clusters_lock) says what

@@ -1,0 +1,63 @@
+"""How Sphinx builds the site from the pages that assembling.py has put together. Nothing here needs a network."""
+
+from __future__ import annotations
+
+from importlib.metadata import version as version_of
+
+from docutils.nodes import Element, reference
+from pygments.lexers.special import TextLexer
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+project = "psap.perf"
+author = "The psap.perf developers"
+copyright = author  # noqa: A001 - Sphinx's name
+version = release = version_of("psap-perf")
+language = "en"
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.graphviz",
+    "sphinx_antsibull_ext",
+    "sphinx_copybutton",
+    "docs.website.diagrams",
+]
+root_doc = "index"
+nitpicky = True
+
+myst_enable_extensions = ["fieldlist"]
+myst_fence_as_directive = ["mermaid"]
+# as deep as GitHub's own anchors that pages link to
+myst_heading_anchors = 6
+graphviz_output_format = "svg"
+
+html_theme = "furo"
+html_title = "psap.perf"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+# it would be fetched from the pages, which a browser does not do for a site on disk
+html_show_search_summary = False
+pygments_style = "default"
+pygments_dark_style = "github-dark"
+copybutton_prompt_text = r"\$ "
+copybutton_prompt_is_regexp = True
+
+# what antsibull-docs refers to in Ansible's own documentation
+_ANSIBLE = "https://docs.ansible.com/ansible/latest"
+_OF_ANSIBLE = {
+    "callback_plugins": f"{_ANSIBLE}/plugins/callback.html",
+    "common_return_values": f"{_ANSIBLE}/reference_appendices/common_return_values.html",
+}
+
+
+def _of_ansible(_app: Sphinx, _env: BuildEnvironment, node: Element, content: Element) -> Element | None:
+    address = _OF_ANSIBLE.get(node["reftarget"])
+    return reference("", "", content, refuri=address, internal=False) if address else None
+
+
+def setup(app: Sphinx) -> None:
+    """Make the other documentation known, and a language that is highlighted as it is."""
+    app.connect("missing-reference", _of_ansible)
+    app.add_lexer("csv", TextLexer)
