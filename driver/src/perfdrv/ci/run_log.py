@@ -44,14 +44,17 @@ class _Both:
 @contextlib.contextmanager
 def logged(path: Path, redact: Callable[[str], str] = lambda text: text) -> Iterator[None]:
     """Copy what is printed in this block to a file, after what is there."""
-    with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-        out, error = sys.stdout, sys.stderr
-        sys.stdout, sys.stderr = _Both(out, file, redact), _Both(error, file, redact)
-        try:
-            yield
-        finally:
-            for stream in (sys.stdout, sys.stderr):
-                # the last line may have no end
-                if isinstance(stream, _Both) and stream._line:
-                    stream.write("\n")
-            sys.stdout, sys.stderr = out, error
+    file = path.open("a", encoding="utf-8", errors="backslashreplace")
+    out, error = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = _Both(out, file, redact), _Both(error, file, redact)
+    try:
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            # the last line may have no end
+            if isinstance(stream, _Both) and stream._line:
+                stream.write("\n")
+        sys.stdout, sys.stderr = out, error
+        # what could not be written is tried once more
+        with contextlib.suppress(OSError):
+            file.close()
