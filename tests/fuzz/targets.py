@@ -105,6 +105,14 @@ def _lts(directory: Path) -> None:
         (directory / f"tests_{day}.json").write_text(json.dumps(payload))
 
 
+def _skeleton(directory: Path) -> None:
+    place = directory / RUN / "000__cell" / "001__skeleton__start_pods" / "artifacts"
+    place.mkdir(parents=True)
+    (place / "skeleton.yml").write_text("schema: psap.perf/skeleton/1\npods: 3\nwaited_s: 4.5\n")
+    pods = [pod(f"start-pods-{n}", n, n + 1.0, n + 3.0, n + 9.0) for n in range(3)]
+    (place / "pod.yml").write_text("".join(f"---\n{json.dumps(one)}\n" for one in pods))
+
+
 def _kept_tables(directory: Path) -> None:
     """A run that was parsed: what is kept of it is damaged, too."""
     _declared(directory)
@@ -183,6 +191,7 @@ TARGETS: Mapping[str, Target] = {
     "report": Target(_declared, (f"report {{input}}/run {PARSED}",), 2),
     "declared kind": Target(_declared, (f"kpi {{input}}/run {PARSED}", f"parse {{input}}/run {PARSED}"), 80),
     "Kubernetes objects": Target(_kubernetes_objects, ("kpi {input}/run",), 80),
+    "skeleton": Target(_skeleton, ("kpi {input}/run",), 20),
     "kept tables": Target(
         _kept_tables, (f"kpi {{input}}/run {PARSED} --output {{input}}/report",
                        f"parse {{input}}/run {PARSED} --output {{input}}/report"), 40, _hashed_anew,

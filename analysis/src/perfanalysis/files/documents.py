@@ -68,6 +68,12 @@ def load_yaml(text: str) -> Any:
         raise ValueError(" ".join(str(error).split())) from error
 
 
+def load_yaml_documents(text: str) -> list[Any]:
+    """The values of the documents of a YAML text, without empty ones. Raises ValueError as `load_yaml`."""
+    parts = re.split(r"^---(?:\s.*)?$", text, flags=re.MULTILINE)
+    return [value for value in map(load_yaml, parts) if value is not None]
+
+
 def _bounded(value: Any) -> Any:
     """The value, when it can be walked through: with aliases a few lines can hold themselves, or billions of values."""
     left, counted = [value], 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from perfanalysis.errors import UsageError
 from perfanalysis.files.bounded import LARGEST_LIST, content
-from perfanalysis.files.documents import Document, listing, load_json, read_document
+from perfanalysis.files.documents import Document, listing, load_json, load_yaml_documents, read_document
 from perfanalysis.files.findings import Finding, Severity
 from perfanalysis.files.json_lines import accept, read_json_lines
 
@@ -120,10 +120,10 @@ class Source:
         return None
 
     def records(self, name: str, *, optional: bool = False) -> Iterator[dict[str, Any]]:
-        """The mappings in a JSON file, or in all files that match a declared pattern.
+        """The mappings in a JSON or YAML file, or in all files that match a declared pattern.
 
-        A file is a list, a mapping with the list `items`, or one mapping a line. Entries that are no mappings, and
-        lines that are no JSON, are counted in a finding.
+        A file is a list, a mapping with the list `items`, one mapping a line, or the documents of a YAML file. Entries
+        that are no mappings, and lines that are no JSON, are counted in a finding.
         """
         for one in self.names(name) if _is_pattern(name) else (name,):
             bad = 0
@@ -138,6 +138,9 @@ class Source:
     def _items(self, name: str, *, optional: bool) -> Iterator[object]:
         if name.endswith((".jsonl", ".ndjson")):
             yield from (_line(line) for line in self.lines(name, optional=optional) if line.strip())
+            return
+        if name.endswith((".yml", ".yaml")):
+            yield from self._read(name, _documents, optional=optional) or ()
             return
         given = self.json(name, optional=optional)
         if isinstance(given, dict) and isinstance(given.get("items"), list):
@@ -191,6 +194,10 @@ class TableSource(Generic[TablesType]):
     parse: Callable[[Source], TablesType]
     code: str = field(default="", kw_only=True)
     """A hash of the parser where it stands in a file of its own: another text is another parser."""
+
+
+def _documents(path: Path) -> list[Any]:
+    return load_yaml_documents(content(path, LARGEST_LIST).decode("utf-8", "replace"))
 
 
 def _line(line: str) -> object:

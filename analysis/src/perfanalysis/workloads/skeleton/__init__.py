@@ -1,0 +1,1 @@
+"""What the flow skeleton records: pods, and how long each took."""
