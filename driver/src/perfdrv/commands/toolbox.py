@@ -11,6 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.naming import group
 from ansible_collections.psap.perf.plugins.module_utils.run.phases import TOOLBOX_FLOW
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
+from ansible_collections.psap.perf.plugins.module_utils.settings.topsail import answer
 
 from perfdrv.ansible.request import RunRequest, json_vars
 from perfdrv.command_line.arguments import command_options, given_arguments, long_options
@@ -25,13 +26,35 @@ from perfdrv.command_line.run_options import (
 )
 from perfdrv.command_line.session import current_project
 from perfdrv.command_line.tables import print_table, value_text
-from perfdrv.errors import EXIT_OK
+from perfdrv.errors import EXIT_OK, UsageError
 from perfdrv.execution.launch import launch
 from perfdrv.project import Project
 from perfdrv.views.ending import conclude
 
 
-class Toolbox(SuggestingGroup):
+class AnsweringGroup(SuggestingGroup):
+    """A group that answers a command line of TOPSAIL with what to type today."""
+
+    before: tuple[str, ...] = ()
+    """The words that led here, below `toolbox`."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of the first argument.
+
+        Raises:
+            UsageError: there is none today.
+        """
+        dashed = args[0].replace("_", "-")
+        if not ctx.resilient_parsing and self.get_command(ctx, dashed) is None:
+            told = answer((*self.before, *args), current_project(ctx).content().roles)
+            if told is not None:
+                raise UsageError(told)
+        return super().resolve_command(ctx, args)
+
+
+class Toolbox(AnsweringGroup):
     """The groups of commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -54,13 +77,14 @@ class Toolbox(SuggestingGroup):
             formatter.write_dl([(group, ", ".join(sorted(names))) for group, names in sorted(table.items())])
 
 
-class CommandGroup(SuggestingGroup):
+class CommandGroup(AnsweringGroup):
     """The commands of one group; the spec of a command is read when the command is used."""
 
     def __init__(self, name: str, roles: dict[str, str]) -> None:
         told = groups().get(name.replace("-", "_"), f"Commands of the group {name}")
         super().__init__(name=name, help=f"{told}.", no_args_is_help=True)
         self._roles = {_dashed(command): role for command, role in roles.items()}
+        self.before = (name,)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Names of the commands."""

@@ -1,0 +1,49 @@
+"""Command lines of TOPSAIL are answered with what to type today."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.settings.topsail import answer, concepts, former_commands
+from perfdrv.errors import UsageError
+
+from tests.programs import PROJECT
+from tests.unit.driver.conftest import Perfdrv
+
+ROLES = ("cluster_set_scale", "scale_test_submit")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("configure apply --preset light", "configure apply of TOPSAIL: today -p PRESET of perfdrv run"),
+        ("configure apply --preset light", "  --preset: -p PRESET"),
+        ("configure", "  get: today perfdrv settings explain NAME."),
+        ("from_config cluster set_scale --extra={}", "today perfdrv toolbox cluster set-scale;"),
+        ("from-config cluster set-scale --extra={}", "  --extra: the options of the command"),
+        ("repo validate_no_wip", "there is none, GitHub has drafts of pull requests."),
+        ("cluster create_osd", "planned, there is no role psap.perf.cluster_create_osd yet."),
+        ("scheduler generate_load", "today perfdrv toolbox scale-test submit."),
+    ],
+)
+def test_a_command_line_of_topsail_leads_to_todays_words(line: str, told: str) -> None:
+    assert told in str(answer(line.split(), ROLES))
+
+
+@pytest.mark.parametrize("line", ["nonsense apply", "cluster set_scales", "cluster", "--help"])
+def test_what_was_no_command_of_topsail_is_not_answered(line: str) -> None:
+    assert answer(line.split(), ROLES) is None
+
+
+def test_the_command_line_answers_before_it_looks_at_options(perfdrv: Perfdrv) -> None:
+    failed = perfdrv("toolbox", "configure", "apply", "--preset", "light").exception
+    assert isinstance(failed, UsageError)
+    assert "today -p PRESET" in str(failed)
+
+
+def test_a_command_is_a_role_or_says_what_became_of_it() -> None:
+    for former in former_commands().values():
+        assert [bool(former.role), bool(former.instead), bool(former.never)].count(True) == 1, former
+
+
+def test_every_page_of_a_concept_is_there() -> None:
+    assert [concept.page for concept in concepts() if not (PROJECT / "docs" / concept.page).is_file()] == []
