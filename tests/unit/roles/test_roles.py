@@ -24,6 +24,8 @@ MODULES = COLLECTION / "plugins/modules"
 VERBS = {".".join(("psap.perf", *path.relative_to(MODULES).with_suffix("").parts)) for path in MODULES.rglob("*.py")}
 LOOKING = "capture look note preflight wait prometheus.dump prometheus.find prometheus.query prometheus.wait"
 READING = {f"psap.perf.{verb}" for verb in (*LOOKING.split(), "scale_test.judge", "scale_test.watch")}
+# hosts are booked before there is a cluster
+READING |= {verb for verb in VERBS if verb.startswith("psap.perf.quads.")}
 BUILTIN = {
     "ansible.builtin.assert",
     "ansible.builtin.debug",

@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import ServerClock
 
 FOLDER = "quads"
-SCHEMA = "psap.perf/quads_booking/1"
+SCHEMA = "psap.perf/quads-booking/1"
 REQUESTING, BOOKED, RELEASED = "requesting", "booked", "released"
 _MARK = re.compile(r"[\w.:/-]{1,160}")
 

@@ -154,10 +154,10 @@ def wish_of(options: Mapping[str, Any], labels: Sequence[str] = (), further: Map
     return wish
 
 
-def select(hosts: Iterable[Host], wish: Wish, unavailable: Iterable[str] = ()) -> Selection:
+def select(hosts: Iterable[Host], wish: Wish, busy: Iterable[Host] = ()) -> Selection:
     """Choose: those of the commonest model first, so that a cluster is of one kind, then by name.
 
-    :param unavailable: further hosts of the lab that are not free at the time.
+    :param busy: further hosts of the lab, which are not free at the time.
     :raises QuadsError: when fewer than ``at_least`` fit.
     """
     objections = {host.name: (host, wish.objection(host)) for host in hosts}
@@ -165,7 +165,7 @@ def select(hosts: Iterable[Host], wish: Wish, unavailable: Iterable[str] = ()) -
     models = [host.model for host in fitting]
     fitting.sort(key=lambda host: (-models.count(host.model), host.model, host.name))
     refused = {name: objection for name, (_host, objection) in sorted(objections.items()) if objection}
-    refused |= {name: "is not free for the time asked for" for name in sorted(unavailable) if name not in objections}
+    refused |= {host.name: wish.objection(host) or "is not free for the time asked for" for host in busy}
     number = wish.count or len(fitting)
     if len(fitting) < wish.at_least:
         raise too_few(wish, fitting, refused)

@@ -1,0 +1,57 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads
+from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Host
+from ansible_collections.psap.perf.plugins.module_utils.quads.selection import select, wish_of
+from ansible_collections.psap.perf.plugins.module_utils.quads.times import ServerClock
+from ansible_collections.psap.perf.plugins.modules.quads.find import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import server
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+class ActionModule(PerfAction):
+    """Choose hosts."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Read what is free, then each host, and compare here: the server's operators cannot be trusted."""
+        args = context.args
+        wish = wish_of(args, args["labels"], args["more_labels"])
+        quads = server(context)
+        start, end = _window(args["start"], seconds(args["free_for"]))
+        free = set(quads.available(start, end))
+        hosts = {host.name: host for host in quads.hosts()}
+        chosen = select(_free(quads, hosts, free), wish, [host for name, host in hosts.items() if name not in free])
+        return VerbResult(
+            values={
+                "hosts": [host.name for host in chosen.hosts],
+                "substitutes": [host.name for host in chosen.substitutes],
+                "refused": dict(chosen.refused),
+                "server": {"kind": quads.server.kind, "version": quads.server.version},
+            }
+        )
+
+
+def _free(quads: Quads, hosts: dict[str, Host], free: set[str]) -> list[Host]:
+    return [hosts[name] if name in hosts else quads.host(name) for name in sorted(free)]
+
+
+def _window(start: str, length_s: float) -> tuple[datetime | None, datetime]:
+    """From the server's now, if no time is given: its clock is not known yet, so the end is that of the easternmost."""
+    length = timedelta(seconds=length_s)
+    if not start:
+        return None, ServerClock().surely_after(datetime.now(UTC) + length)
+    try:
+        begin = datetime.strptime(start, "%Y-%m-%dT%H:%M")
+    except ValueError as error:
+        raise UsageError(f"{start!r} is no time: write it like 2026-11-29T20:00, of the server's clock") from error
+    return begin, begin + length

@@ -1,0 +1,30 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from ansible_collections.psap.perf.plugins.module_utils.quads.lease import lease_of, running
+from ansible_collections.psap.perf.plugins.module_utils.quads.times import parse_offset
+from ansible_collections.psap.perf.plugins.modules.quads.list import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import described, server
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+class ActionModule(PerfAction):
+    """List assignments."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Read them."""
+        clock, now = parse_offset(context.args["utc_offset"]), datetime.now(UTC)
+        quads = server(context)
+        found = []
+        for each in quads.assignments(context.args["owner"]):
+            rows = running(quads.rows(each.id), clock, now)
+            hosts = sorted(row.host.name for row in rows)
+            found.append({**described(each, lease_of(rows, clock, now)), "hosts": hosts})
+        return VerbResult(values={"assignments": found, "free_clouds": quads.free_clouds()})

@@ -1,0 +1,42 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import wait
+from ansible_collections.psap.perf.plugins.module_utils.quads.extending import warning
+from ansible_collections.psap.perf.plugins.modules.quads.wait import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import booking, described, teller, told
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+class ActionModule(PerfAction):
+    """Wait for the delivery."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+    RUNS_IN_CHECK_MODE = False
+
+    def describe(self, context: VerbContext) -> str:
+        """How long it would be waited for."""
+        return f"would wait up to {context.args['timeout']} for the hosts of the booking"
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Look until they are there."""
+        args = context.args
+        one = booking(context, writes=False)
+        timeout_s = seconds(args["timeout"])
+        wanted = args["hosts"] or one.record.hosts
+        say = teller(context, f"the delivery of {one.record.mark}", timeout_s)
+        try:
+            interval = timedelta(seconds=max(0.1, seconds(args["interval"])))
+            delivery = wait(one.quads, one.record, wanted, timedelta(seconds=timeout_s), interval, say)
+        finally:
+            told(context)
+        warned = warning(delivery.lease, seconds(args["warn_before"]))
+        facts = described(delivery.assignment, delivery.lease)
+        hosts = [host.name for host in delivery.hosts]
+        return VerbResult(values={**facts, "hosts": hosts}, warnings=(warned,) if warned else ())

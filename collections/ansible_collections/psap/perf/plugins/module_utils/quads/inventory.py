@@ -1,0 +1,167 @@
+"""The hosts of a booking as inventories of Ansible: a plain one, and one of jetlag, which installs OpenShift."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import yaml_text
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.quads.lease import Lease
+from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment, Host
+
+# the password is never in a file: whoever uses the inventory has it in the environment
+_PASSWORD = "{{ lookup('ansible.builtin.env', 'BMC_PASSWORD') }}"  # noqa: S105 - the place of one
+# of an address of jetlag's network, after its bastion's and its virtual ones
+_FIRST_ADDRESS = 5
+_VENDORS = {"r": "Dell", "fc": "Dell", "xe": "Dell"}
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A host with the addresses that an installer needs.
+
+    :param macs: those of its interfaces, in the lab's order.
+    :param lab_mac: that of the interface which boots from the lab's network.
+    """
+
+    host: Host
+    bmc: str
+    macs: tuple[str, ...]
+    lab_mac: str
+
+    @property
+    def short(self) -> str:
+        """The name without its domain."""
+        return self.host.name.partition(".")[0]
+
+    @property
+    def vendor(self) -> str:
+        """The vendor as jetlag knows it, by the model."""
+        letters = re.match(r"[a-z]*", self.host.model.lower())
+        return _VENDORS.get(letters[0] if letters else "", "Supermicro")
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """The cluster's own network: jetlag gives its nodes addresses of *network*; *interface* counts from 0."""
+
+    network: str = "198.18.0.0/16"
+    interface: int = 1
+    interface_name: str = ""
+    lab_interface: str = ""
+    install_disk: str = "/dev/sda"
+
+
+def machines(hosts: Iterable[Host], nodes: Iterable[Mapping[str, Any]] = ()) -> list[Machine]:
+    """The hosts with their addresses; *nodes* are those of the lab's ``ocpinv.json``, which knows better."""
+    known = {_name(each): each for each in nodes}
+    found = []
+    for host in sorted(hosts, key=lambda each: each.name):
+        macs = tuple(each.mac for each in host.interfaces if each.mac)
+        boot = next((each.mac for each in host.interfaces if each.pxe_boot and each.mac), macs[0] if macs else "")
+        machine = Machine(host, host.bmc, macs, boot)
+        told = known.get(host.name)
+        if told:
+            macs = tuple(str(mac) for mac in told.get("mac") or machine.macs)
+            machine = replace(machine, bmc=str(told.get("pm_addr") or machine.bmc), macs=macs)
+        found.append(machine)
+    return found
+
+
+def plain(found: Sequence[Machine], assignment: Assignment, lease: Lease | None, user: str) -> str:
+    """``hosts.yml``: the group ``quads``, each host with what QUADS knows of it."""
+    hosts = {
+        each.host.name: {
+            "quads_model": each.host.model,
+            "bmc_address": each.bmc,
+            "mac_addresses": list(each.macs),
+            "lab_mac": each.lab_mac,
+            "interfaces": [
+                {"name": nic.name, "mac": nic.mac, "vendor": nic.vendor, "gigabits": nic.gigabits}
+                for nic in each.host.interfaces
+            ],
+            "disks": [{"type": disk.type, "size_gb": disk.size_gb, "count": disk.count} for disk in each.host.disks],
+        }
+        for each in found
+    }
+    shared = {
+        "ansible_user": "root",
+        "bmc_user": user,
+        "bmc_password": _PASSWORD,
+        "quads_cloud": assignment.cloud,
+        "quads_assignment": assignment.id,
+        "quads_vlan": assignment.vlan,
+        "quads_qinq": assignment.qinq,
+        "quads_lease_end": f"{lease.end:%Y-%m-%dT%H:%M:%SZ}" if lease and lease.exact else None,
+    }
+    return yaml_text({"all": {"children": {"quads": {"hosts": hosts, "vars": shared}}}})
+
+
+def jetlag(found: Sequence[Machine], network: Network, controlplanes: int, user: str) -> str:
+    """The inventory of jetlag: the first host is the bastion, then the control plane, the others are workers.
+
+    :raises UsageError: when there are too few hosts, or they have too few interfaces.
+    """
+    if len(found) < 1 + controlplanes:
+        raise UsageError(
+            f"jetlag needs a bastion and {controlplanes} hosts for the control plane, and {len(found)} hosts are booked"
+        )
+    lacking = [each.host.name for each in found[1:] if len(each.macs) <= network.interface]
+    if lacking:
+        raise UsageError(
+            f"{', '.join(lacking)}: QUADS knows no interface number {network.interface}, counted from 0; "
+            "choose another one, or read the lab's ocpinv.json"
+        )
+    bastion, *others = found
+    nodes = dict(zip([each.short for each in others], _addresses(network.network, len(others)), strict=True))
+    lines = ["[all:vars]", f"allocation_node_count={len(found)}"]
+    supermicro = any(each.vendor == "Supermicro" for each in found)
+    lines += [f"supermicro_nodes={supermicro}", f"controlplane_network={network.network}"]
+    lines += ["", "[bastion]", f"{bastion.host.name} ansible_ssh_user=root bmc_address={bastion.bmc}"]
+    lines += ["", "[bastion:vars]", f"bmc_user={user}", f"bmc_password={_PASSWORD}"]
+    for group, role, members in (
+        ("controlplane", "master", others[:controlplanes]),
+        ("worker", "worker", others[controlplanes:]),
+    ):
+        lines += ["", f"[{group}]", *(_node(each, network, nodes[each.short]) for each in members)]
+        lines += ["", f"[{group}:vars]", *_group(role, network, user)]
+    return "\n".join([*lines, "", "[sno]", "", "[sno:vars]", "", "[hv]", "", "[hv_vm]", ""])
+
+
+def nodes_of(told: Any) -> list[Mapping[str, Any]]:
+    """The nodes of an ``ocpinv.json``, without the passwords that stand in it; none if it is something else."""
+    nodes = told.get("nodes") if isinstance(told, Mapping) else None
+    kept = ("name", "pm_addr", "mac", "pm_type")
+    return [{key: each[key] for key in kept if key in each} for each in nodes or () if isinstance(each, Mapping)]
+
+
+def _name(node: Mapping[str, Any]) -> str:
+    return str(node.get("name") or str(node.get("pm_addr", "")).removeprefix("mgmt-"))
+
+
+def _node(each: Machine, network: Network, address: str) -> str:
+    return (
+        f"{each.short} bmc_address={each.bmc} mac_address={each.macs[network.interface]} lab_mac={each.lab_mac} "
+        f"ip={address} vendor={each.vendor} install_disk={network.install_disk}"
+    )
+
+
+def _group(role: str, network: Network, user: str) -> Iterator[str]:
+    space = ipaddress.ip_network(network.network)
+    yield from (f"role={role}", "boot_iso=discovery.iso", f"bmc_user={user}", f"bmc_password={_PASSWORD}")
+    yield from (f"lab_interface={network.lab_interface}", f"network_interface={network.interface_name}")
+    yield from (f"network_prefix={space.prefixlen}", f"gateway={next(space.hosts())}", f"dns1={next(space.hosts())}")
+
+
+def _addresses(text: str, count: int) -> list[str]:
+    try:
+        space = ipaddress.ip_network(text)
+    except ValueError as error:
+        raise UsageError(f"{text!r} is no network: write it like 198.18.0.0/16") from error
+    if space.num_addresses < count + _FIRST_ADDRESS + 1:
+        raise UsageError(f"the network {text} has no room for {count} hosts")
+    return [str(space[_FIRST_ADDRESS + number]) for number in range(count)]

@@ -1,0 +1,129 @@
+"""The QUADS server and the booking that a verb's arguments are about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ansible.utils.display import Display
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now, utc_text
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads, detect
+from ansible_collections.psap.perf.plugins.module_utils.quads.connection import (
+    Account,
+    Connection,
+    HttpTransport,
+    RealTiming,
+)
+from ansible_collections.psap.perf.plugins.module_utils.quads.lease import Lease
+from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import Journal, Record, Records, tag
+from ansible_collections.psap.perf.plugins.module_utils.quads.times import parse_offset
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
+
+_DISPLAY = Display()
+
+
+@dataclass(frozen=True, slots=True)
+class Booking:
+    """A server, and the booking on it as this run has noted it."""
+
+    quads: Quads
+    journal: Journal
+
+    @property
+    def record(self) -> Record:
+        """What is noted of it."""
+        return self.journal.record
+
+
+def server(context: VerbContext) -> Quads:
+    """The server of the fragment ``quads``, without a login."""
+    return _connected(context, Account(context.args["url"]), context.args["authority"], writes=False)
+
+
+def noted(context: VerbContext) -> Record | None:
+    """What this run has noted of the booking that the arguments are about."""
+    return Records(context.run_directory).read(_mark(context))
+
+
+def booking(context: VerbContext, writes: bool = True) -> Booking:
+    """The booking of the fragment ``quads_booking``; what an argument leaves empty is as this run has noted it.
+
+    :raises UsageError: when it is not known which server or account is meant.
+    """
+    args, records = context.args, Records(context.run_directory)
+    former = records.read(_mark(context))
+    known = former or Record(_mark(context), "", "")
+    tag(known.mark)
+    named = {kind: args[kind] or known.secrets.get(kind, "") for kind in ("password", "token")}
+    offset = parse_offset(args["utc_offset"]).offset
+    record = replace(
+        known,
+        url=args["url"] or known.url,
+        user=args["user"] or known.user,
+        authority=args["authority"] or known.authority,
+        admin=args["admin"] or known.admin,
+        secrets={kind: reference for kind, reference in named.items() if reference},
+        offset_s=known.offset_s if offset is None else offset.total_seconds(),
+    )
+    if former and former.url != record.url and former.phase != "released":
+        raise UsageError(f"the booking {record.mark} is at {former.url}, not at {record.url}")
+    values = {kind: context.secret(reference) for kind, reference in record.secrets.items() if writes}
+    account = Account(record.url, record.user, values.get("password"), values.get("token"), record.admin)
+    return Booking(_connected(context, account, record.authority, writes), Journal(records, record))
+
+
+def teller(context: VerbContext, what: str, timeout_s: float) -> Callable[[str], None]:
+    """Tells people what goes on: in Ansible's output, and in ``waiting.json``, which the driver's live view shows."""
+    directory = context.command_directory()
+    since = utc_now()
+
+    def say(text: str) -> None:
+        _DISPLAY.display(f"quads: {text}")
+        if directory:
+            document = {"schema": "psap.perf/waiting/1", "what": what, "since": since, "timeout_s": timeout_s}
+            write_json(directory / "waiting.json", {**document, "last": text})
+
+    return say
+
+
+def told(context: VerbContext) -> None:
+    """Nothing is waited for any more."""
+    directory = context.command_directory()
+    if directory:
+        (directory / "waiting.json").unlink(missing_ok=True)
+
+
+def described(assignment: Assignment, lease: Lease | None) -> dict[str, Any]:
+    """An assignment as verbs return it."""
+    return {
+        "assignment": assignment.id,
+        "cloud": assignment.cloud,
+        "owner": assignment.owner,
+        "description": assignment.description,
+        "ticket": assignment.ticket,
+        "vlan": assignment.vlan,
+        "provisioned": assignment.provisioned,
+        "validated": assignment.validated,
+        "lease_end": utc_text(lease.end) if lease else None,
+        "lease_left_s": round(lease.left.total_seconds()) if lease else None,
+        "lease_exact": lease.exact if lease else None,
+    }
+
+
+def _mark(context: VerbContext) -> str:
+    given = str(context.args["mark"])
+    return given if "/" in given else f"{context.run}/{given}"
+
+
+def _connected(context: VerbContext, account: Account, authority: str, writes: bool) -> Quads:
+    account.check(writes)
+    if writes and account.url.startswith("http://") and not account.url.startswith("http://127.0.0.1"):
+        _DISPLAY.warning(f"{account.url} is not encrypted: the login can be read on its way")
+    timing = RealTiming(context.check_interrupted)
+    patience = seconds(context.args["patience"])
+    connection = Connection(account, HttpTransport(authority), timing, patience, context.redactor.add)
+    return Quads(connection, detect(connection))
