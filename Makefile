@@ -93,8 +93,7 @@ fuzz: $(DEV) ## damaged inputs of every kind, 1,000 of them
 
 # built once for all stages of a run, none of which then waits for it
 programs: $(DEV)
-	$(if $(BUILT),,@$(ON_PATH) perflab build --profile openshift --with kueue --with ray --with kserve)
-	$(if $(BUILT),,@$(BIN)/python -c 'from perflab.building import build, components; from perflab.files import places; build.ensure_binaries(places.cache_root(), print, components.S3_SERVER)')
+	$(if $(BUILT),,@$(ON_PATH) perflab build --profile openshift --with kueue --with ray --with kserve --with s3)
 
 integration: programs ## settings, commands, driver, lab and flows against real processes
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target BUILT=yes integration-kubernetes integration-driver integration-openshift

@@ -1,4 +1,4 @@
-"""A stand-in of GitHub's API: a real server on loopback with one pull request, which pages, limits and fails as told.
+"""A stand-in of GitHub's API: a server on loopback with one pull request, which pages, limits, fails, takes comments.
 
 What it answers has the fields of GitHub's REST API (version 2022-11-28) that are read; nothing here is GitHub.
 """
@@ -19,6 +19,10 @@ from urllib.parse import parse_qs, urlsplit
 REPOSITORY = "openshift-psap/psap-perf"
 NUMBER = 7
 PAGE = f"https://github.com/{REPOSITORY}/pull/{NUMBER}"
+# who comments by the API
+BOT = ("psap-perf[bot]", "NONE")
+_FIRST = 1000
+_COMMENT = f"/repos/{REPOSITORY}/issues/comments/"
 # how many comments GitHub gives at most, whatever is asked for
 _LARGEST_PAGE = 100
 
@@ -29,7 +33,7 @@ class GitHubApi:
 
     Attributes:
         comments: (author, association, body), the oldest first.
-        failures: statuses that the next requests get.
+        failures: statuses that the next requests get, on paths that contain *failing*.
         answer: sent instead of all documents, where it is given.
     """
 
@@ -40,14 +44,17 @@ class GitHubApi:
     comments: list[tuple[str, str, str]] = field(default_factory=list)
     owners: str | None = None
     failures: list[int] = field(default_factory=list)
+    failing: str = ""
     answer: bytes | None = None
     requests: list[tuple[str, str]] = field(default_factory=list)
 
     def comment_url(self, index: int) -> str:
         """The page of a comment."""
-        return f"{PAGE}#issuecomment-{1000 + index}"
+        return f"{PAGE}#issuecomment-{_FIRST + index}"
 
-    def document(self, method: str, path: str, query: dict[str, list[str]]) -> tuple[Any, dict[str, str]] | None:
+    def document(
+        self, method: str, path: str, query: dict[str, list[str]], given: dict[str, Any]
+    ) -> tuple[Any, dict[str, str]] | None:
         """What a path answers, with headers; None for what is not there."""
         base = f"/repos/{REPOSITORY}"
         repository = {"full_name": REPOSITORY, "url": f"{self.url}{base}", "name": "psap-perf"}
@@ -65,6 +72,15 @@ class GitHubApi:
                 "author_association": self.association,
                 "base": {"ref": "main", "repo": repository},
             }, {}
+        if path == f"{base}/issues/{NUMBER}":
+            return {"number": NUMBER, "url": f"{self.url}{path}", "html_url": PAGE}, {}
+        if path == f"{base}/issues/{NUMBER}/comments" and method == "POST":
+            self.comments.append((*BOT, given["body"]))
+            return self._comment(len(self.comments) - 1), {}
+        if path.startswith(_COMMENT) and method == "PATCH":
+            index = int(path.removeprefix(_COMMENT)) - _FIRST
+            self.comments[index] = (*self.comments[index][:2], given["body"])
+            return self._comment(index), {}
         if path == f"{base}/issues/{NUMBER}/comments":
             return self._comments(path, query)
         if path == f"{base}/contents/OWNERS" and self.owners is not None and query.get("ref") == ["main"]:
@@ -76,20 +92,21 @@ class GitHubApi:
             return {"token": "ghs_of-the-installation", "expires_at": "2099-01-01T00:00:00Z", "permissions": {}}, {}
         return None
 
+    def _comment(self, index: int) -> dict[str, Any]:
+        author, association, body = self.comments[index]
+        return {
+            "id": _FIRST + index,
+            "url": f"{self.url}{_COMMENT}{_FIRST + index}",
+            "html_url": self.comment_url(index),
+            "body": body,
+            "user": {"login": author},
+            "author_association": association,
+        }
+
     def _comments(self, path: str, query: dict[str, list[str]]) -> tuple[Any, dict[str, str]]:
         size = min(int(query.get("per_page", ["30"])[0]), _LARGEST_PAGE)
         page = int(query.get("page", ["1"])[0])
-        shown = [
-            {
-                "id": 1000 + index,
-                "url": f"{self.url}/repos/{REPOSITORY}/issues/comments/{1000 + index}",
-                "html_url": self.comment_url(index),
-                "body": body,
-                "user": {"login": author},
-                "author_association": association,
-            }
-            for index, (author, association, body) in enumerate(self.comments)
-        ]
+        shown = [self._comment(index) for index in range(len(self.comments))]
         last = -(-len(shown) // size)
         link = f'<{self.url}{path}?per_page={size}&page={page + 1}>; rel="next"' if page < last else ""
         return shown[(page - 1) * size : page * size], {"Link": link} if link else {}
@@ -105,18 +122,21 @@ def github_api() -> Iterator[GitHubApi]:
 
         def _serve(self) -> None:
             place = urlsplit(self.path)
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             api.requests.append((self.path, self.headers.get("Authorization") or ""))
-            if api.failures:
+            if api.failures and api.failing in place.path:
                 self._send(api.failures.pop(0), b'{"message": "API rate limit exceeded"}', {"Retry-After": "0"})
                 return
-            found = api.document(self.command, place.path, parse_qs(place.query))
+            found = api.document(self.command, place.path, parse_qs(place.query), json.loads(content or b"{}"))
             if found is None:
                 self._send(404, b'{"message": "Not Found"}', {})
                 return
-            self._send(200, json.dumps(found[0]).encode() if api.answer is None else api.answer, found[1])
+            created = self.command == "POST" and place.path.endswith("/comments")
+            self._send(
+                201 if created else 200, json.dumps(found[0]).encode() if api.answer is None else api.answer, found[1]
+            )
 
-        do_GET = do_POST = _serve  # noqa: N815 - http.server's words
+        do_GET = do_POST = do_PATCH = _serve  # noqa: N815 - http.server's words
 
         def _send(self, status: int, content: bytes, headers: dict[str, str]) -> None:
             limits = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(time.time()))} if status == 403 else {}

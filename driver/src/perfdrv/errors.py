@@ -7,13 +7,29 @@ way; what joins them is an `exit_code` attribute on the exception class.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 EXIT_OK = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_INTERNAL = 70
 EXIT_INTERRUPTED = 130
+_WORDS: Mapping[int, str] = {
+    EXIT_OK: "ok",
+    EXIT_FAILED: "failed",
+    EXIT_USAGE: "refused",
+    3: "cluster unreachable or unfit",
+    4: "threshold missed",
+    5: "data quality",
+    6: "too little history",
+    EXIT_INTERNAL: "internal error",
+    EXIT_INTERRUPTED: "interrupted",
+}
+
+
+def in_words(exit_code: int) -> str:
+    """What an exit code says."""
+    return _WORDS.get(exit_code, _WORDS[EXIT_FAILED])
 
 
 class DriverError(Exception):

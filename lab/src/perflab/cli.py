@@ -14,7 +14,7 @@ from perflab.errors import UsageError
 from perflab.files import places
 from perflab.processes import state
 from perflab.processes.state import DEFAULT_NAME, Options
-from perflab.profiles import KUBERNETES, KUEUE, OFFERED, PRODUCTS, PROFILES
+from perflab.profiles import KUBERNETES, KUEUE, OFFERED, PRODUCTS, PROFILES, S3
 
 _DEFAULTS = Options()
 
@@ -51,16 +51,25 @@ def lab() -> None:
 @click.option(
     "--profile", type=click.Choice(list(PROFILES)), default=KUBERNETES, show_default=True, help="Profile of the labs."
 )
-@_WITH
+@click.option(
+    "--with",
+    "products",
+    type=click.Choice([*PRODUCTS, S3]),
+    multiple=True,
+    help=f"Build this product too; repeatable. {S3} is no part of a lab: a store for the tests of exports alone.",
+)
 def build(profile: str, products: tuple[str, ...]) -> None:
     """Build the lab's programs into the cache.
 
     This takes minutes the first time.
     """
-    from perflab.building.build import ensure_profile
+    from perflab.building.build import ensure_binaries, ensure_profile
+    from perflab.building.components import S3_SERVER
 
-    binaries = ensure_profile(places.cache_root(), say, profile, products)
-    folders = " and ".join(str(folder) for folder in (binaries.folder, *binaries.beside))
+    of_labs = tuple(name for name in products if name != S3)
+    binaries = ensure_profile(places.cache_root(), say, profile, of_labs)
+    further = [ensure_binaries(places.cache_root(), say, S3_SERVER).folder] if S3 in products else []
+    folders = " and ".join(str(folder) for folder in (binaries.folder, *binaries.beside, *further))
     click.echo(f"The lab's programs are in {folders}.")
 
 

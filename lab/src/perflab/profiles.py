@@ -30,6 +30,8 @@ PRODUCTS: Mapping[str, tuple[str, ...]] = {
     RAY: (RAY,),
     KSERVE: (KSERVE, f"{KSERVE}-webhook"),
 }
+# a store for the tests of exports, which no lab runs
+S3 = "s3"
 # what a profile brings and nobody chooses
 OLM = "olm"
 _BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {KUBERNETES: {}, OPENSHIFT: {OLM: (OLM, f"{OLM}-packages")}}

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 import yaml
+from perfdrv.ci.steps import NAMES
 
 from tests.github_api import NUMBER, github_api
 
 from .conftest import Driver
 
 PROW = Path(__file__).parents[2] / "data" / "ci" / "prow.json"
-
-STEPS = ("pre_cleanup", "prepare", "test", "post_cleanup", "plots")
 
 
 @pytest.fixture
@@ -48,11 +47,11 @@ def test_one_job_does_everything_and_a_second_one_does_not_write_over_it(job: Dr
 def test_steps_in_folders_of_their_own_share_one_run(job: Driver, tmp_path: Path) -> None:
     job.variables["SHARED_DIR"] = str(tmp_path / "shared")
     codes = {}
-    for step in STEPS:
+    for step in NAMES:
         job.variables["ARTIFACT_DIR"] = str(tmp_path / step)
         codes[step] = job("ci", "step", step, "demo", "-s", "demo_fails=true").code
-    assert codes == {"pre_cleanup": 0, "prepare": 0, "test": 1, "post_cleanup": 0, "plots": 0}
-    runs = {path.name for step in STEPS for path in (tmp_path / step).glob("demo-*")}
+    assert codes == {"pre_cleanup": 0, "prepare": 0, "test": 1, "post_cleanup": 0, "plots": 0, "export": 0}
+    runs = {path.name for step in NAMES for path in (tmp_path / step).glob("demo-*")}
     assert len(runs) == 1
     last = tmp_path / "plots" / runs.pop()
     document = json.loads(text(last, "run.json"))

@@ -14,6 +14,7 @@ from urllib.error import HTTPError
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.exporting.store import Store
+from perfdrv.ci.steps import NAMES
 
 from tests.integration.conftest import PATIENCE_S
 from tests.integration.driver.conftest import DEMO, Driver, Ended
@@ -21,6 +22,7 @@ from tests.s3_server import CREDENTIALS, SECRET, S3Server, s3_server
 from tests.schemas import check_file
 
 ANSIBLE = Path(sys.executable).parent / "ansible-playbook"
+PROW = Path(__file__).parents[2] / "data" / "ci" / "prow.json"
 BUCKET = "artifacts"
 PLACE = f"s3://{BUCKET}/perf"
 NOWHERE = "http://127.0.0.1:9"
@@ -149,6 +151,67 @@ def test_a_ci_job_exports_its_run_and_people_are_told(
     assert json.loads(_exported(store, run, "run.json"))["status"] == "ok"
     assert _exported(store, run, "manifest.json")
     assert "notify  slack, C1 (dry run):" in ended.out
+
+
+def test_only_the_export_of_a_ci_job_is_lost_and_its_files_say_so(driver: Driver, store: Store, tmp_path: Path) -> None:
+    driver.variables["ARTIFACT_DIR"] = str(tmp_path / "artifacts")
+    ended = driver("ci", "run", "demo", "-e", _settings(NOWHERE), "--skip", "plots")
+    assert ended.code == 1, ended.out + ended.err
+    (failure,) = (tmp_path / "artifacts" / "FAILURES").read_text().splitlines()
+    assert "the run was not exported: failed: " in failure
+    (run,) = (tmp_path / "artifacts").glob("demo-*")
+    assert json.loads((run / "run.json").read_text())["status"] == "ok"
+    # what it says to type is enough
+    (said,) = (line for line in ended.out.splitlines() if "try again with: perfdrv export " in line)
+    again = driver(*said.partition("perfdrv ")[2].split(), "--to", PLACE)
+    assert again.code == 0, again.err
+    assert _exported(store, run, "manifest.json")
+
+
+def _step(driver: Driver, step: str, artifacts: Path, settings: str) -> Ended:
+    driver.variables["ARTIFACT_DIR"] = str(artifacts)
+    return driver("ci", "step", step, "demo", "-e", settings)
+
+
+def test_the_steps_export_and_post_cleanup_tell_of_the_run_and_no_other(
+    driver: Driver, store: Store, server: S3Server, tmp_path: Path
+) -> None:
+    driver.variables["SHARED_DIR"] = str(tmp_path / "shared")
+    told = {"notify_slack_channel": "C1", "notify_dry_run": True}
+    settings = _settings(server.endpoint, **told, demo_fails=True, report_enabled=True)
+    ended = {step: _step(driver, step, tmp_path / step, settings) for step in NAMES}
+    assert {step: each.code for step, each in ended.items() if each.code} == {"test": 1}, ended
+    assert [step for step, each in ended.items() if "notify " in each.out] == ["post_cleanup", "export"]
+    (run,) = (tmp_path / "export").glob("demo-*")
+    assert f"artifacts: `{PLACE}/{run.name}`" in ended["export"].out
+    assert json.loads(_exported(store, run, "run.json"))["status"] == "failed"
+    assert _exported(store, run, "report/index.html")
+    assert sorted(store.sizes(f"perf/{run.name}/003__cleanup/"))
+    assert "told to skip export" in driver("ci", "step", "export", "demo", "-e", settings, "--skip", "export").out
+
+
+def test_what_steps_cannot_hand_over_is_exported_where_it_is(
+    driver: Driver, store: Store, server: S3Server, tmp_path: Path
+) -> None:
+    prow = json.loads(PROW.read_text(encoding="utf-8"))["periodic"]["environment"]
+    driver.variables.update(SHARED_DIR=str(tmp_path / "shared"), JOB_SPEC=prow["JOB_SPEC"])
+    settings = _settings(server.endpoint, report_enabled=True)
+    assert _step(driver, "prepare", tmp_path / "test", settings).code == 0
+    (run,) = (tmp_path / "test").glob("demo-*")
+    measured = run / "001__prepare" / "artifacts" / "measured.bin"
+    measured.parent.mkdir(parents=True)
+    measured.write_bytes(os.urandom(1 << 20))
+    test = _step(driver, "test", tmp_path / "test", settings)
+    assert (test.code, "get the run without what was measured" in test.out) == (0, True), test.out + test.err
+    codes = [_step(driver, step, tmp_path / step, settings).code for step in ("post_cleanup", "plots", "export")]
+    assert codes == [0, 0, 0]
+    assert not list((tmp_path / "export").rglob("measured.bin"))
+    ended = driver("replot", f"{PLACE}/{run.name}")
+    assert ended.code == 0, ended.out + ended.err
+    (fetched,) = (driver.folder / "cache" / "psap-perf" / "exports").glob(f"*/{run.name}")
+    assert (fetched / "001__prepare" / "artifacts" / "measured.bin").read_bytes() == measured.read_bytes()
+    assert (fetched / "report" / "index.html").is_file()
+    assert list(fetched.glob("003__cleanup/*/status.json"))
 
 
 def test_an_export_that_cannot_come_about_is_refused_before_the_test(

@@ -2,95 +2,49 @@
 
 from __future__ import annotations
 
-import http.server
 import json
-import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from perfdrv.notifying.message import message_of, rendered
 from perfdrv.notifying.notify import Notification
 
-from tests.http_servers import Quiet, served
+from tests.github_api import NUMBER, PAGE, REPOSITORY, GitHubApi, github_api
+from tests.slack_api import SlackApi, slack_api
 
 # starts servers, and waits as the clients do when they are told to
 pytestmark = pytest.mark.slow
 
 TOKEN = "xoxb-planted-slack-word"
+NOWHERE = "http://127.0.0.1:9/"
 FAILED = {"what": "demo_fail: Fail <!channel>", "why": "no `luck` @org/all\nat all", "where": "x.yml:3 on host sutest"}
 
 
-class StandIn(Quiet, http.server.BaseHTTPRequestHandler):
-    """Both APIs: what is posted stays, and *refusals* are answered first."""
-
-    messages: ClassVar[list[dict[str, Any]]]
-    comments: ClassVar[list[dict[str, Any]]]
-    refusals: ClassVar[list[tuple[int, dict[str, str]]]]
-
-    def do_GET(self) -> None:
-        """GitHub: an issue, and its comments."""
-        if self._refused():
-            return
-        address = f"http://{self.headers['Host']}{self.path.partition('?')[0]}"
-        if self.path.partition("?")[0].endswith("/comments"):
-            self._answer(200, self.comments)
-        else:
-            self._answer(200, {"number": 7, "url": address, "html_url": "https://github.com/o/r/pull/7"})
-
-    def do_POST(self) -> None:
-        """GitHub: a new comment. Slack: a message, or the history."""
-        content = self.rfile.read(int(self.headers["Content-Length"] or 0)).decode()
-        if self._refused():
-            return
-        if self.path.endswith("/comments"):
-            number = len(self.comments) + 1
-            address = f"http://{self.headers['Host']}/repos/o/r/issues/comments/{number}"
-            html = f"https://github.com/o/r/pull/7#issuecomment-{number}"
-            self.comments.append({"id": number, "url": address, "html_url": html, **json.loads(content)})
-            self._answer(201, self.comments[-1])
-        elif self.path.endswith("conversations.history"):
-            self._answer(200, {"ok": True, "messages": list(reversed(self.messages))})
-        else:
-            try:
-                given = json.loads(content)
-            except ValueError:
-                given = dict(urllib.parse.parse_qsl(content))
-            metadata = given.get("metadata")
-            given["metadata"] = json.loads(metadata) if isinstance(metadata, str) else metadata
-            self.messages.append({**given, "ts": f"{len(self.messages) + 1}.0"})
-            self._answer(200, {"ok": True, "ts": self.messages[-1]["ts"]})
-
-    def do_PATCH(self) -> None:
-        """GitHub: another text of a comment."""
-        content = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        known = self.comments[int(self.path.rpartition("/")[2]) - 1]
-        known.update(content)
-        self._answer(200, known)
-
-    def _refused(self) -> bool:
-        if not self.refusals:
-            return False
-        code, headers = self.refusals.pop(0)
-        self._answer(code, {"ok": False, "error": "ratelimited", "message": "You have exceeded a rate limit"}, headers)
-        return True
-
-    def _answer(self, code: int, document: object, headers: dict[str, str] | None = None) -> None:
-        content = json.dumps(document).encode()
-        self.send_response(code)
-        for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+@pytest.fixture(name="slack")
+def _slack() -> Iterator[SlackApi]:
+    with slack_api() as api:
+        yield api
 
 
-@pytest.fixture(name="address")
-def _address() -> Iterator[str]:
-    StandIn.messages, StandIn.comments, StandIn.refusals = [], [], []
-    with served(StandIn) as address:
-        yield address
+@pytest.fixture(name="github")
+def _github() -> Iterator[GitHubApi]:
+    with github_api() as api:
+        yield api
+
+
+@pytest.fixture(name="settings")
+def _settings(slack: SlackApi, github: GitHubApi, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.setenv("SLACK_WORD", TOKEN)
+    return {
+        "notify_slack_channel": "C1",
+        "notify_slack_token": "env:SLACK_WORD",
+        "notify_slack_url": slack.url,
+        "notify_github_pull": PAGE,
+        "github_url": github.url,
+        "github_token": "env:SLACK_WORD",
+    }
 
 
 def _run(folder: Path, name: str = "demo-20260101T000000Z-abcdef", **document: object) -> Path:
@@ -113,65 +67,74 @@ def _run(folder: Path, name: str = "demo-20260101T000000Z-abcdef", **document: o
     return run
 
 
-def _settings(address: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    monkeypatch.setenv("SLACK_WORD", TOKEN)
-    return {
-        "notify_slack_channel": "C1",
-        "notify_slack_token": "env:SLACK_WORD",
-        "notify_slack_url": f"{address}/api/",
-        "notify_github_pull": "https://github.com/o/r/pull/7",
-        "github_url": address,
-        "github_token": "env:SLACK_WORD",
-    }
-
-
 def test_runs_of_one_pull_request_are_told_in_one_thread_and_a_comment_each(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    slack: SlackApi, github: GitHubApi, settings: dict[str, Any], tmp_path: Path
 ) -> None:
-    settings = _settings(address, monkeypatch)
     first, second = _run(tmp_path), _run(tmp_path, "demo-20260102T000000Z-abcdef", status="ok", reason=None)
     # what a limit refuses is sent once more
-    StandIn.refusals = [(429, {"Retry-After": "1"})]
-    for run in (first, second, first):
+    slack.refusals = [(429, {"Retry-After": "1"})]
+    for run in (first, second):
         assert [each.error for each in Notification(run, settings).send()] == ["", ""]
-    parent, *replies = StandIn.messages
-    assert parent["metadata"]["event_payload"] == {"subject": "o/r#7"}
-    assert [each["thread_ts"] for each in replies] == [parent["ts"]] * 3
+    parent, *replies = slack.messages
+    assert parent["metadata"]["event_payload"] == {"subject": f"{REPOSITORY}#{NUMBER}"}
+    assert [each["thread_ts"] for each in replies] == [parent["ts"]] * 2
     assert "&lt;!channel&gt;" in replies[0]["text"]
     assert "ansible.log:2: fatal:" in replies[0]["text"]
-    # a run that is told again has its comment changed
-    assert len(StandIn.comments) == 2
-    assert "**First failure:** `demo_fail: Fail <!channel>`" in StandIn.comments[0]["body"]
+    assert len(github.comments) == 2
+    assert "**First failure:** `demo_fail: Fail <!channel>`" in github.comments[0][2]
     assert json.loads((first / "run.json").read_text())["notified"]["github"]["status"] == "ok"
-    everything = json.dumps([StandIn.messages, StandIn.comments]) + (first / "run.json").read_text()
+    everything = json.dumps([slack.messages, github.comments]) + (first / "run.json").read_text()
     assert TOKEN not in everything
+    assert slack.tokens == {TOKEN}
 
 
-def test_a_lost_message_is_told_and_the_other_one_arrives(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_run_that_is_told_again_has_its_messages_changed(
+    slack: SlackApi, github: GitHubApi, settings: dict[str, Any], tmp_path: Path
 ) -> None:
     run = _run(tmp_path)
-    settings = {**_settings(address, monkeypatch), "notify_slack_url": "http://127.0.0.1:9/"}
-    slack, github = Notification(run, settings).send()
+    Notification(run, settings).send()
+    document = json.loads((run / "run.json").read_text())
+    lost = {"status": "failed", "why": "the store is full"}
+    (run / "run.json").write_text(json.dumps({**document, "exit_code": 3, "export": lost}))
+    # one that is lost does not forget where the former one stands
+    slack.refusals, github.failures = [(200, {})], [401]
+    assert all(each.error for each in Notification(run, settings).send())
+    assert [each.error for each in Notification(run, settings).send()] == ["", ""]
+    (_parent, message), (comment,) = slack.messages, github.comments
+    for text in (message["text"], comment[2]):
+        assert "failed: cluster unreachable or unfit" in text
+        assert "ot exported: `the store is full`" in text
+    # and where somebody has deleted it, there is another one
+    slack.messages.pop()
+    Notification(run, settings).send()
+    assert len(slack.messages) == 2
+
+
+def test_a_lost_message_is_told_and_the_other_one_arrives(settings: dict[str, Any], tmp_path: Path) -> None:
+    run = _run(tmp_path)
+    slack, github = Notification(run, {**settings, "notify_slack_url": NOWHERE}).send()
     assert "does not answer" in slack.error
     assert github.error == ""
     assert json.loads((run / "run.json").read_text())["notified"]["slack"]["status"] == "failed"
     assert json.loads((run / "run.json").read_text())["status"] == "failed"
 
 
-def test_a_refusal_is_one_sentence(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    StandIn.refusals = [(200, {}), (401, {})]
-    slack, github = Notification(_run(tmp_path), _settings(address, monkeypatch)).send()
-    assert slack.error == "Slack refuses a message to C1: ratelimited"
-    assert "GitHub refuses a comment on o/r#7: 401" in github.error
+def test_a_refusal_is_one_sentence(
+    slack: SlackApi, github: GitHubApi, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    slack.refusals, github.failures = [(200, {})], [401]
+    by_slack, by_github = Notification(_run(tmp_path), settings).send()
+    assert by_slack.error == "Slack refuses a message to C1: ratelimited"
+    assert f"GitHub refuses a comment on {REPOSITORY}#{NUMBER}: 401" in by_github.error
 
 
-def test_a_dry_run_sends_and_notes_nothing(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dry_run_sends_and_notes_nothing(
+    slack: SlackApi, github: GitHubApi, settings: dict[str, Any], tmp_path: Path
+) -> None:
     run = _run(tmp_path)
-    settings = {**_settings(address, monkeypatch), "notify_slack_token": ""}
-    done = Notification(run, settings, dry_run=True).send()
+    done = Notification(run, {**settings, "notify_slack_token": ""}, dry_run=True).send()
     assert [each.channel for each in done if "demo" in each.text] == ["slack", "github"]
-    assert StandIn.messages == StandIn.comments == []
+    assert slack.messages == github.comments == []
     assert "notified" not in json.loads((run / "run.json").read_text())
 
 

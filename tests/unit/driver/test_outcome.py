@@ -121,7 +121,10 @@ def interrupted_run(directory: Path, flow: str = "demo") -> list[str]:
     return ending_lines(read_outcome(directory), flow, 1.0)
 
 
-def test_an_interrupted_run_says_what_completes_it_and_what_cleans_up(tmp_path: Path) -> None:
+def test_an_interrupted_run_says_what_completes_it_and_what_cleans_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PERF_RUNS_DIR", str(tmp_path.parent))
     said = interrupted_run(tmp_path)[-1]
     assert f"perfdrv run --resume {tmp_path.name} completes it" in said
     assert f"perfdrv runs finalize {tmp_path.name} cleans up" in said
@@ -129,9 +132,19 @@ def test_an_interrupted_run_says_what_completes_it_and_what_cleans_up(tmp_path: 
     assert "finalize" not in ending_lines(read_outcome(tmp_path), "demo", 1.0)[-1]
 
 
+def test_a_run_elsewhere_is_called_by_its_path_so_that_what_is_said_can_be_typed(tmp_path: Path) -> None:
+    directory = tmp_path / "of a job" / "demo-1"
+    directory.mkdir(parents=True)
+    said = interrupted_run(directory)[-1]
+    assert said == (
+        f"  next  perfdrv run --resume '{directory}' completes it; "
+        f"perfdrv runs finalize '{directory}' cleans up what it left"
+    )
+
+
 def test_a_single_command_is_cleaned_up_after_but_not_resumed(tmp_path: Path) -> None:
     assert interrupted_run(tmp_path, "toolbox")[1:] == [
-        f"  next  perfdrv runs finalize {tmp_path.name} cleans up what it left"
+        f"  next  perfdrv runs finalize {tmp_path} cleans up what it left"
     ]
 
 

@@ -1,46 +1,36 @@
-"""Carrying out a job, whole or one step of it, so that whatever happens its files say what came of it."""
+"""What a job does: a whole run, or one step of it on the run that the steps share."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import REPORT_FOLDER
 from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP, TEST
-from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import (
-    Redactor,
-    credentials_of_environment,
-    scan_directory,
-)
-from ansible_collections.psap.perf.plugins.module_utils.secrets.references import remembered_values
 
 from perfdrv.ansible.request import RunRequest, json_vars
-from perfdrv.ci.job import Job, System
-from perfdrv.ci.records import FINISHED, Report, leave
-from perfdrv.ci.run_log import RUN_LOG, logged
-from perfdrv.ci.state import JobState, StepRecord, begun, hand_over, read_state, take_over, write_state
+from perfdrv.ci.job import Job
+from perfdrv.ci.ongoing import Ongoing
+from perfdrv.ci.records import FINISHED
+from perfdrv.ci.state import JobState, StepRecord, begun, hand_over, read_state, take_over
 from perfdrv.ci.steps import JobStep, failed_before, tags_left_out
-from perfdrv.errors import EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, UsageError, exit_code_of
-from perfdrv.execution.deliver import deliver
+from perfdrv.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UsageError
+from perfdrv.execution.deliver import Delivery, deliver
 from perfdrv.execution.finalize import finalize_on_full_disk
 from perfdrv.execution.launch import launch
 from perfdrv.execution.matrix import launch_side_by_side
 from perfdrv.execution.resume import require_at_rest, start
 from perfdrv.runs.outcome import Outcome, read_outcome
 from perfdrv.runs.store import read_entry
-from perfdrv.views.ending import conclude, report_of
+from perfdrv.views.ending import conclude, report_of, reports
 
 # of the grace, for what is written after the last finalizer
 _RESERVE_SECONDS = 3.0
 _RUN = "run"
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,152 +52,6 @@ class Plan:
 def grace_for_finalizers(job: Job) -> float:
     """Seconds after SIGTERM that the finalizers have."""
     return max(job.grace / 2, job.grace - _RESERVE_SECONDS)
-
-
-class Ongoing:
-    """A job at work: what it knows so far, from which its files are written whenever it ends."""
-
-    def __init__(self, system: System, job: Job, words: str) -> None:
-        self.system = system
-        self.job = job
-        self.words = words
-        self.state: JobState | None = None
-        self.run: Path | None = None
-        self.why = ""
-        self.remarks: tuple[str, ...] = ()
-        self._started = time.monotonic()
-        self._redactor = Redactor(credentials_of_environment())
-        self._own_secrets: tuple[str, ...] = ()
-
-    @property
-    def seconds(self) -> float:
-        """How long it has been at work."""
-        return time.monotonic() - self._started
-
-    def redact(self, text: str) -> str:
-        """A text without the secrets that are known so far."""
-        shown: str = self._redactor.redact(text)
-        return shown
-
-    def hide(self, *values: str) -> None:
-        """Hide these secrets in all that is written from now on."""
-        self._own_secrets += values
-        for value in values:
-            self._redactor.add(value)
-
-    def hide_secrets_of_run(self) -> list[str]:
-        """Have the secrets that the run used hidden too; returns them."""
-        of_run = remembered_values(self.run, _no_vault) if self.run else ()
-        values = [*credentials_of_environment(), *self._own_secrets, *of_run]
-        for value in values:
-            self._redactor.add(value)
-        return values
-
-    def save(self, record: StepRecord) -> None:
-        """Leave for later steps what became of this one."""
-        if self.state is not None:
-            self.state = replace(self.state.with_step(record), run=self.run.name if self.run else self.state.run)
-            write_state(self.job, self.state)
-
-    def write(self, exit_code: int) -> None:
-        """Write all files of the job as it stands."""
-        self.hide_secrets_of_run()
-        steps = self.state.steps if self.state else ()
-        report = Report(self.words, exit_code, self.seconds, self.run, self.why, steps, self.remarks)
-        links, summary = leave(self.job, report, self.redact)
-        self.links, self.summary = links, summary
-
-    def show(self) -> None:
-        """Show links and summary where the CI system does."""
-        self.system.show(self.job, self.links, self.summary, os.environ)
-
-
-def _no_vault(_name: str) -> None:
-    """A vault's values are Ansible's alone to read; it searched the run for them."""
-
-
-def carry_out(system: System, job: Job, words: str, perform: Callable[[Ongoing], int]) -> int:
-    """Carry out a job or a step, and leave its files, however it ends; returns the exit code.
-
-    Raises:
-        Exception: an error that is ours, when the files say so.
-    """
-    job.artifacts.mkdir(parents=True, exist_ok=True)
-    ongoing = Ongoing(system, job, words)
-    with logged(job.artifacts / RUN_LOG, ongoing.redact):
-        unexpected: Exception | None = None
-        try:
-            code = perform(ongoing)
-        except (KeyboardInterrupt, click.exceptions.Abort):
-            code, ongoing.why = EXIT_INTERRUPTED, "interrupted"
-        except Exception as error:
-            known = exit_code_of(error)
-            code, ongoing.why = EXIT_INTERNAL if known is None else known, str(error)
-            unexpected = error if known is None else None
-        with _undisturbed():
-            if ongoing.why:
-                click.echo(f"Error: {ongoing.why}", err=True)
-            code = _end(ongoing, code)
-            click.echo(f"{words}: exit code {code}; files in {job.artifacts}")
-    _refuse_leaks(ongoing)
-    if unexpected is not None:
-        raise unexpected
-    return code
-
-
-def _end(ongoing: Ongoing, code: int) -> int:
-    """Close what is open in the state, and write the files."""
-    state = ongoing.state
-    for record in state.steps if state else ():
-        if record.status == "running":
-            status = "interrupted" if code == EXIT_INTERRUPTED else "failed"
-            ongoing.save(replace(record, status=status, exit_code=code, ended=utc_now(), why=ongoing.why))
-    try:
-        if ongoing.run is not None:
-            left_out = hand_over(ongoing.job, ongoing.run)
-            if left_out:
-                click.echo(f"later steps get the run without {left_out}: it is too large for {ongoing.job.shared}")
-    except (OSError, UsageError) as error:
-        click.echo(f"Error: later steps cannot go on with the run: {error}", err=True)
-        code = code or EXIT_FAILED
-    ongoing.write(code)
-    ongoing.show()
-    return code
-
-
-def _refuse_leaks(ongoing: Ongoing) -> None:
-    """Fail a job in whose own files a secret stands.
-
-    Raises:
-        UsageError: one does; what it stands in is named, and removed where it is the log.
-    """
-    values = ongoing.hide_secrets_of_run()
-    artifacts = ongoing.job.artifacts
-    # the run itself was searched by its conclusion
-    mine = {path for path in artifacts.iterdir() if path.is_file()}
-    hits = sorted({hit.path for hit in scan_files(mine, values)})
-    for path in hits:
-        path.write_text(ongoing.redact(path.read_text(encoding="utf-8", errors="replace")), encoding="utf-8")
-    if hits:
-        names = ", ".join(path.name for path in hits)
-        raise UsageError(f"A secret stood in clear in {names} and was taken out; find out what printed it.")
-
-
-def scan_files(paths: set[Path], values: Sequence[str]) -> Iterator[Any]:
-    """Every place in these files where one of the values stands."""
-    for folder in {path.parent for path in paths}:
-        yield from (hit for hit in scan_directory(folder, values) if hit.path in paths)
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let no signal interrupt the last writing; a CI system has sent what it had to say."""
-    former = {number: signal.signal(number, signal.SIG_IGN) for number in _SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
 
 
 def require_room(job: Job) -> None:
@@ -243,7 +87,15 @@ def whole(plan: Plan, ongoing: Ongoing) -> int:
     outcome = start(request, plan.jobs)
     finalize_on_full_disk(request, outcome)
     code = _concluded(ongoing, outcome, _RUN, plan.request.flow, report=not choice.left_out("plots"))
-    return deliver(outcome, code)
+    ongoing.to_tell = True
+    return code if choice.left_out("export") else _exported(ongoing, deliver(outcome.directory), code)
+
+
+def _exported(ongoing: Ongoing, delivery: Delivery, code: int) -> int:
+    """Have the files of the job say it where only the export failed; returns the exit code."""
+    if delivery.lost and not code:
+        ongoing.why = f"the run was not exported: {delivery.lost}"
+    return delivery.exit_code(code)
 
 
 def one_step(plan: Plan, step: JobStep, ongoing: Ongoing) -> int:
@@ -262,6 +114,8 @@ def one_step(plan: Plan, step: JobStep, ongoing: Ongoing) -> int:
     ongoing.remarks = plan.remarks
     state = ongoing.state = _without_living(_with_run_of_killed(job, known)) if known else plan.state
     ongoing.run = take_over(job, state)
+    # whatever becomes of it, it is the one that says what came of the run
+    ongoing.to_tell = step.tag == CLEANUP
     why = state.choice.left_out(step.name) or plan.state.choice.left_out(step.name)
     if why:
         return _not_done(ongoing, step, "skipped", EXIT_OK, why)
@@ -271,10 +125,23 @@ def one_step(plan: Plan, step: JobStep, ongoing: Ongoing) -> int:
         return _not_done(ongoing, step, "not run", record.exit_code if record else EXIT_FAILED, f"{former} failed")
     ongoing.save(begun(step.name))
     if not step.tag:
-        return _plots(ongoing, step)
-    return _concluded(
-        ongoing, _launch_step(plan, step, ongoing, former), step.name, plan.request.flow, step.tag == TEST
-    )
+        return _READ[step.name](ongoing, step)
+    outcome = _launch_step(plan, step, ongoing, former)
+    code = _concluded(ongoing, outcome, step.name, plan.request.flow, step.tag == TEST)
+    return _exported_in_part(ongoing, code)
+
+
+def _exported_in_part(ongoing: Ongoing, code: int) -> int:
+    """Export a run that later steps get only a part of; whatever they export is put to that."""
+    state, run = ongoing.state, ongoing.run
+    if state is None or run is None:
+        return code
+    left_out = state.left_out or hand_over(ongoing.job, run)
+    if not left_out:
+        return code
+    delivery = deliver(run, whole=not state.left_out)
+    ongoing.note_left_out(left_out)
+    return _exported(ongoing, delivery, code)
 
 
 def _with_run_of_killed(job: Job, state: JobState) -> JobState:
@@ -356,11 +223,46 @@ def _plots(ongoing: Ongoing, step: JobStep) -> int:
     """Make the report of the run once more."""
     if ongoing.run is None or not read_entry(ongoing.run).document:
         return _not_done(ongoing, step, "skipped", EXIT_OK, "there is no run to report")
-    said = report_of(ongoing.run)
-    failed = not (ongoing.run / "report" / "index.html").is_file() or said.startswith("not ")
+    if ongoing.state and ongoing.state.left_out:
+        why = f"the run is here without {ongoing.state.left_out}; its report is in the artifacts of the test"
+        return _not_done(ongoing, step, "skipped", EXIT_OK, why)
+    said, made = _report(ongoing.run)
+    return _done(ongoing, step, "" if made else said)
+
+
+def _report(run: Path) -> tuple[str, bool]:
+    """Make the report of a run; what is said of that, and whether it is made."""
+    said = report_of(run)
     click.echo(f"report  {said}")
-    status, code = ("failed", EXIT_FAILED) if failed else ("ok", EXIT_OK)
+    return said, _has_report(run) and not said.startswith("not ")
+
+
+def _has_report(run: Path) -> bool:
+    return (run / REPORT_FOLDER / "index.html").is_file()
+
+
+def _export(ongoing: Ongoing, step: JobStep) -> int:
+    """Export the run as the steps before left it, with the report, which does not come from their folders."""
+    run = ongoing.run
+    if run is None or not read_entry(run).document:
+        return _not_done(ongoing, step, "skipped", EXIT_OK, "there is no run to export")
+    left_out = ongoing.state.left_out if ongoing.state else ""
+    if not left_out and reports(run) and not _has_report(run):
+        _report(run)
+    delivery = deliver(run, whole=not left_out)
+    if not delivery.place and not delivery.lost:
+        return _not_done(ongoing, step, "skipped", EXIT_OK, "the setting export_to is empty")
+    ongoing.to_tell = True
+    return _done(ongoing, step, delivery.lost)
+
+
+def _done(ongoing: Ongoing, step: JobStep, why: str) -> int:
+    """Note how a step that runs no plays ended: it failed where there is something to say."""
+    status, code = ("failed", EXIT_FAILED) if why else ("ok", EXIT_OK)
     record = ongoing.state.record_of(step.name) if ongoing.state else None
-    started = record.started if record else utc_now()
-    ongoing.save(StepRecord(step.name, status, code, started, utc_now(), said if failed else ""))
+    ongoing.save(StepRecord(step.name, status, code, record.started if record else utc_now(), utc_now(), why))
+    ongoing.why = f"{step.name}: {why}" if why else ""
     return code
+
+
+_READ: Mapping[str, Callable[[Ongoing, JobStep], int]] = {"plots": _plots, "export": _export}

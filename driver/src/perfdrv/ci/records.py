@@ -17,23 +17,12 @@ from perfanalysis.verdicts.files import Case, Outcome, Suite, junit_text
 from perfdrv.ci.job import Job, Link
 from perfdrv.ci.run_log import RUN_LOG
 from perfdrv.ci.state import StepRecord
-from perfdrv.errors import EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
+from perfdrv.errors import EXIT_FAILED, in_words
 from perfdrv.runs.durations import duration_text
 from perfdrv.runs.outcome import read_outcome
 from perfdrv.runs.tree import RunTree, Step, abandoned, read_document
 
 FINISHED, FAILURES, INDEX, SUMMARY = "FINISHED", "FAILURES", "index.html", "summary.md"
-_WORDS: Mapping[int, str] = {
-    EXIT_OK: "ok",
-    EXIT_FAILED: "failed",
-    EXIT_USAGE: "refused",
-    3: "cluster unreachable or unfit",
-    4: "threshold missed",
-    5: "data quality",
-    6: "too little history",
-    EXIT_INTERNAL: "internal error",
-    EXIT_INTERRUPTED: "interrupted",
-}
 _OUTCOMES: Mapping[str, Outcome] = {"ok": "", "failed": "failure", "skipped": "skipped", "interrupted": "error"}
 _templates = Environment(
     loader=PackageLoader("perfdrv.ci"),
@@ -67,7 +56,7 @@ class Report:
     @property
     def status(self) -> str:
         """The exit code in words."""
-        return _WORDS.get(self.exit_code, "failed")
+        return in_words(self.exit_code)
 
     @property
     def reason(self) -> str:
@@ -112,15 +101,19 @@ def failure_lines(report: Report) -> list[str]:
     found = sorted(_failures(report.run), key=lambda each: each.at) if report.run else []
     # that a task stopped because it was told to is no cause where there is another one
     real = [each for each in found if not each.interrupted]
-    lines = [
-        " | ".join(filter(None, (each.at, each.what, _first_line(each.why), each.where, _place(each, report.run))))
-        for each in _causes(real or found)
-    ]
+    lines = [" | ".join(filter(None, _columns(each, report.run))) for each in _causes(real or found)]
     ended = read_outcome(report.run).status if report.run else "ok"
     if (report.exit_code and (report.why or not lines)) or (not lines and ended != "ok"):
         causes = report.why.strip().splitlines() or [report.reason or f"the run was {ended}"]
         lines += [f"{utc_now()} | {report.words} | {cause}" for cause in causes]
     return lines
+
+
+def _columns(failure: Failure, run: Path | None) -> tuple[str, ...]:
+    """When, what, why, where, which directory, and what kind of failure it is where it is none of the test."""
+    code = failure.exit_code
+    kind = "" if code == EXIT_FAILED or failure.interrupted else f"exit code {code}: {in_words(code)}"
+    return failure.at, failure.what, _first_line(failure.why), failure.where, _place(failure, run), kind
 
 
 def _causes(failures: Sequence[Failure]) -> list[Failure]:

@@ -14,7 +14,7 @@ import json
 import os
 import tarfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,7 @@ class JobState:
         run: name of the run's directory below the artifacts; None before there is one.
         choice: steps that are left out for the whole job.
         given: a digest of the settings that the first step was given, to which the others must agree.
+        left_out: what later steps do not get of the run, since there is no room for it; empty where they get all.
     """
 
     build: str
@@ -61,6 +62,7 @@ class JobState:
     site: str | None
     given: str
     run: str | None = None
+    left_out: str = ""
     choice: Choice = field(default_factory=Choice)
     steps: tuple[StepRecord, ...] = ()
 
@@ -121,17 +123,8 @@ def write_state(job: Job, state: JobState) -> None:
         "run": state.run,
         "skip": list(state.choice.skip),
         "only": list(state.choice.only),
-        "steps": [
-            {
-                "name": step.name,
-                "status": step.status,
-                "exit_code": step.exit_code,
-                "started": step.started,
-                "ended": step.ended,
-                "why": step.why,
-            }
-            for step in state.steps
-        ],
+        "left_out": state.left_out,
+        "steps": [asdict(step) for step in state.steps],
     }
     write_json(job.shared / STATE_FILE, document)
 
@@ -145,6 +138,7 @@ def _from_document(document: Mapping[str, Any]) -> JobState:
         site=document["site"],
         given=document["given"],
         run=document["run"],
+        left_out=document["left_out"],
         choice=Choice(tuple(document["skip"]), tuple(document["only"])),
         steps=tuple(StepRecord(**step) for step in document["steps"]),
     )

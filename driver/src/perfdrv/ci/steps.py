@@ -31,6 +31,7 @@ STEPS = (
     JobStep("test", "Run the test and capture its state.", TEST),
     JobStep("post_cleanup", "Clean up, whatever became of the test.", CLEANUP, always=True),
     JobStep("plots", "Make the report again.", always=True),
+    JobStep("export", "Export the run to the store that its settings name.", always=True),
 )
 NAMES = tuple(step.name for step in STEPS)
 

@@ -17,7 +17,8 @@ from perfdrv.ci.arguments.choosing import JobArguments
 from perfdrv.ci.arguments.github import Access, pull_request_of
 from perfdrv.ci.detection import detect
 from perfdrv.ci.job import Job
-from perfdrv.ci.performing import Ongoing, Plan, carry_out, one_step, require_room, whole
+from perfdrv.ci.ongoing import Ongoing, carry_out
+from perfdrv.ci.performing import Plan, one_step, require_room, whole
 from perfdrv.ci.state import JobState, digest, read_state
 from perfdrv.ci.steps import NAMES, STEPS, Choice, step_named
 from perfdrv.command_line.completion import complete_flows
@@ -59,7 +60,7 @@ _verbose = click.option("-v", "--verbose", "verbosity", count=True, help="Show A
 @_verbose
 @click.pass_context
 def run_command(ctx: click.Context, /, flow: str | None, **_params: Any) -> int:
-    """Run FLOW as one job: clean up on request, prepare, test, clean up, report.
+    """Run FLOW as one job: clean up on request, prepare, test, clean up, report, export, and tell people of it.
 
     In a presubmit the pull request may give arguments, and the flow where none is named here.
 
@@ -70,10 +71,7 @@ def run_command(ctx: click.Context, /, flow: str | None, **_params: Any) -> int:
     require_room(job)
 
     def perform(ongoing: Ongoing) -> int:
-        code = whole(_plan(ctx, project, job, ongoing, first=True), ongoing)
-        if ongoing.run is not None:
-            tell_of(ongoing.run, job)
-        return code
+        return _told(ongoing, whole(_plan(ctx, project, job, ongoing, first=True), ongoing))
 
     return carry_out(system, job, _words("run", flow), perform)
 
@@ -95,14 +93,14 @@ def step_command(ctx: click.Context, /, step: str, flow: str | None, **_params: 
     """Do one STEP of a job that runs FLOW in several processes, which may be containers of their own.
 
     All steps of a job are given the same flow and settings, and work on one run. After one that failed, test does not
-    run, and ends with its exit code; post_cleanup and plots run.
+    run, and ends with its exit code; post_cleanup, plots and export run. post_cleanup and export tell people of it.
     """
     project = current_project(ctx)
     system, job = detect()
 
     def perform(ongoing: Ongoing) -> int:
         plan = _plan(ctx, project, job, ongoing, first=read_state(job) is None)
-        return one_step(plan, step_named(step), ongoing)
+        return _told(ongoing, one_step(plan, step_named(step), ongoing))
 
     return carry_out(system, job, _words(f"step {step}", flow), perform)
 
@@ -171,6 +169,13 @@ def secrets_command(ctx: click.Context, /, flow: str, **_layers: Any) -> int:
     if wrong:
         click.echo(f"{len(wrong)} to correct.", err=True)
     return EXIT_USAGE if wrong else EXIT_OK
+
+
+def _told(ongoing: Ongoing, code: int) -> int:
+    """Tell people of the run where this is the time to do it, which changes no exit code."""
+    if ongoing.to_tell and ongoing.run is not None:
+        tell_of(ongoing.run, ongoing.job)
+    return code
 
 
 def _words(command: str, flow: str | None) -> str:

@@ -76,7 +76,7 @@ def run(ctx: click.Context, /, jobs: int, resumed: str | None, replayed: str | N
     code = conclude(outcome, request.flow, time.monotonic() - started, report_wanted=not given.check)
     if given.check:
         return code
-    code = deliver(outcome, code)
+    code = deliver(outcome.directory).exit_code(code)
     tell_of(outcome.directory)
     return code
 

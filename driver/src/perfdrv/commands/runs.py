@@ -120,4 +120,4 @@ def finalize_command(ctx: click.Context, run: str, runs_dir: Path | None, verbos
     entry = read_entry(find_run(root, run))
     outcome = finalize(project, entry, verbosity)
     code = conclude(outcome, f"finalizing {entry.id}", time.monotonic() - started, report_wanted=True)
-    return deliver(outcome, code)
+    return deliver(outcome.directory).exit_code(code)

@@ -1,8 +1,10 @@
-"""What follows a run that has ended, by its settings: it is exported, and people are told."""
+"""What follows a run that has ended, by its settings: it is exported."""
 
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass
+from pathlib import Path
 
 import click
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
@@ -11,30 +13,45 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.static import v
 
 from perfdrv.errors import EXIT_FAILED, EXIT_OK, DriverError
 from perfdrv.exporting.runs import export
-from perfdrv.runs.outcome import Outcome
-from perfdrv.runs.tree import RunTree
+from perfdrv.runs.store import run_word
 
 
-def deliver(outcome: Outcome, code: int, folders: tuple[str, ...] = ()) -> int:
-    """Export a run, as its settings ask; returns the exit code: the run's own, or 1 where only the export failed.
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What came of the export of a run.
+
+    Attributes:
+        place: where it is; empty where nobody asked for it, or it was lost.
+        lost: why it is not there.
+    """
+
+    place: str = ""
+    lost: str = ""
+
+    def exit_code(self, of_run: int) -> int:
+        """That of the run, or 1 where only the export failed."""
+        return of_run or (EXIT_FAILED if self.lost else EXIT_OK)
+
+
+def deliver(run: Path, whole: bool = True) -> Delivery:
+    """Export a run, as its settings ask, and say what came of it.
 
     Args:
-        folders: around that of the run in the export, such as those of a CI job.
+        whole: whether all of the run is here; what a part lacks stays as an earlier export has it.
     """
-    if not (outcome.directory / "settings.yml").is_file() or not RunTree(outcome.directory).steps():
+    if not (run / "settings.yml").is_file():
         # nothing began
-        return code
-    settings = ExportSettings.of(values_of_run(outcome.directory))
+        return Delivery()
+    settings = ExportSettings.of(values_of_run(run))
     if not settings.to:
-        return code
+        return Delivery()
     try:
-        said, ended = str(export(outcome.directory, settings, folders).place), EXIT_OK
+        done = Delivery(place=str(export(run, settings, whole=whole).place))
     except (PerfError, DriverError) as error:
-        said = f"failed: {error}; try again with: perfdrv export {outcome.directory.name}"
-        ended = EXIT_FAILED
+        done = Delivery(lost=f"failed: {error}; try again with: perfdrv export {run_word(run)}")
     except KeyboardInterrupt:
-        said, ended = f"not finished; finish it with: perfdrv export {outcome.directory.name}", EXIT_FAILED
+        done = Delivery(lost=f"not finished; finish it with: perfdrv export {run_word(run)}")
     # whoever read the output may be gone
     with contextlib.suppress(OSError):
-        click.echo(f"export  {said}")
-    return code or ended
+        click.echo(f"export  {done.place or done.lost}")
+    return done

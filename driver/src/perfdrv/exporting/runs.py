@@ -55,22 +55,22 @@ def value_of(reference: str) -> str:
     return resolve(parsed)
 
 
-def export(run: Path, settings: ExportSettings, folders: tuple[str, ...] = (), tell: Tell = untold) -> Exported:
+def export(run: Path, settings: ExportSettings, tell: Tell = untold, whole: bool = True) -> Exported:
     """Export a run on which nobody works to a folder of its name, and note that, or its failure, in its run.json.
 
     Args:
-        folders: around the run's, such as those of a CI job.
+        whole: whether all of the run is here; what a part lacks stays as an earlier export has it.
 
     Raises:
         PerfError: it was not exported; some of it may be there, but no manifest.
     """
     hold(run)
     try:
-        place = settings.place(*folders, run.name)
+        place = settings.place(run.name)
         document = {key: value for key, value in read_json(run / RUN_FILE).items() if key != FACT}
         try:
             access, secrets = settings.access(value_of), remembered_values(run, lambda _name: None)
-            exported = export_run(run, document, place, access, settings.terms(), secrets, tell=tell)
+            exported = export_run(run, document, place, access, settings.terms(), secrets, tell=tell, whole=whole)
         except PerfError as error:
             update_run(run, {FACT: told(None, str(place), utc_now(), error)})
             raise

@@ -10,18 +10,19 @@ import click
 
 from perfdrv.ci.job import Job
 from perfdrv.notifying.notify import Told, notification_of
-from perfdrv.runs.tree import RunTree
+from perfdrv.runs.store import run_word
 
 
 def tell_of(run: Path, job: Job | None = None) -> None:
     """Tell people of a run as its settings ask. That it was lost is said, and changes nothing."""
-    if not (run / "settings.yml").is_file() or not RunTree(run).steps():
+    if not (run / "settings.yml").is_file():
+        # nothing began
         return
     notification = notification_of(run, {}, job)
     try:
         say(notification.send(), notification.dry_run)
     except KeyboardInterrupt:
-        click.echo(f"notify  not finished; try again with: perfdrv notify {run.name}")
+        click.echo(f"notify  not finished; try again with: perfdrv notify {run_word(run)}")
 
 
 def say(done: Iterable[Told], dry_run: bool) -> None:

@@ -11,7 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import rea
 from jinja2 import ChoiceLoader, FileSystemLoader, PackageLoader, StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
-from perfdrv.errors import UsageError
+from perfdrv.errors import EXIT_OK, UsageError, in_words
 from perfdrv.runs.durations import duration_text, seconds_between, utc_now
 from perfdrv.runs.tree import read_document
 
@@ -69,6 +69,7 @@ class Message:
         why: its message in one line.
         where: file and line of the task, and its host.
         log: line of ansible.log, `ansible.log:123: fatal: …`.
+        export_lost: why the run was not exported; empty where it was, or where nobody asked for it.
         about: what the thread is about: a pull request, or a day.
     """
 
@@ -87,12 +88,19 @@ class Message:
     kpis: tuple[Moved, ...]
     more_kpis: int
     links: tuple[Link, ...]
+    export_lost: str
     about: str
 
     @property
     def good(self) -> bool:
         """Whether nobody needs to act."""
         return self.status == "ok"
+
+    @property
+    def verdict(self) -> str:
+        """The status, and what kind of failure it is where the test did not fail: `failed: cluster unreachable …`."""
+        kind = in_words(self.exit_code)
+        return self.status if self.exit_code == EXIT_OK or kind == self.status else f"{self.status}: {kind}"
 
 
 def message_of(run: Path, links: tuple[Link, ...], about: str) -> Message:
@@ -126,6 +134,7 @@ def message_of(run: Path, links: tuple[Link, ...], about: str) -> Message:
         kpis=tuple(moved[:_MOST_KPIS]),
         more_kpis=max(0, len(moved) - _MOST_KPIS),
         links=(*links, *own),
+        export_lost=_line(exported.get("why")) if exported.get("status") == "failed" else "",
         about=about,
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
-from ansible_collections.psap.perf.plugins.module_utils.run.directory import hold, release, update_run
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import hold, read_run, release, update_run
 from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import Redactor, credentials_of_environment
 from ansible_collections.psap.perf.plugins.module_utils.secrets.references import remembered_values
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import values_of_run
@@ -142,7 +142,9 @@ class Notification:
         if not token:
             raise UsageError("notify_slack_channel needs notify_slack_token, a reference to the token of a Slack app")
         access = SlackAccess(channel, value_of(token), self._value("slack_url"))
-        stamp = post(access, message.about, f"*{slack_text(message.about)}*", text)
+        known, _, former = self._former(_SLACK).partition(" ")
+        title = f"*{slack_text(message.about)}*"
+        stamp = post(access, message.about, title, text, former if known == channel else "")
         return Told(_SLACK, text, f"{channel} {stamp}")
 
     def _to_github(self, message: Message, text: str) -> Told:
@@ -153,24 +155,27 @@ class Notification:
             return Told(_GITHUB, text, str(pull))
         return Told(_GITHUB, text, comment(Access.of(self.settings), pull, message.run, text))
 
+    def _former(self, channel: str) -> str:
+        """Where an earlier notification of this run stands; empty if there is none."""
+        told = (read_run(self.run).document.get(FACT) or {}).get(channel) or {}
+        return str(told.get("to") or "")
+
     def _note(self, done: tuple[Told, ...]) -> None:
-        document = {
-            each.channel: {
-                "status": "failed" if each.error else "ok",
-                "at": utc_now(),
-                **({"why": each.error} if each.error else {"to": each.to}),
-            }
-            for each in done
-        }
         try:
             hold(self.run)
             try:
-                update_run(self.run, {FACT: document})
+                update_run(self.run, {FACT: {each.channel: self._fact(each) for each in done}})
             finally:
                 release(self.run)
         except PerfError:
             # somebody works on the run again, or the disk is full: those who were told were told
             return
+
+    def _fact(self, told: Told) -> dict[str, str]:
+        """What run.json says of a notification; where an earlier one stands also if this one was lost."""
+        status = {"status": "failed", "why": told.error} if told.error else {"status": "ok"}
+        to = told.to or self._former(told.channel)
+        return {**status, "at": utc_now(), **({"to": to} if to else {})}
 
 
 def _started(run: Path) -> str:

@@ -1,4 +1,4 @@
-"""Slack, through its own client: a message in the one thread of a subject.
+"""Slack, through its own client: a message in the one thread of a subject, which is changed when more is known.
 
 The client and not community.general's module, which finds no thread and repeats nothing that Slack's limits refuse.
 """
@@ -12,6 +12,7 @@ from perfdrv.errors import DriverError, UsageError
 
 if TYPE_CHECKING:
     from slack_sdk import WebClient
+    from slack_sdk.errors import SlackApiError
 
 _PUBLIC = "https://slack.com/api/"
 _EVENT = "psap_perf_thread"
@@ -20,6 +21,8 @@ _TRIES = 4
 _PAGE = 200
 # of a busy channel; a thread that is older gets a successor
 _MOST_PAGES = 10
+# a message that is gone, that is another's, or that a workspace lets nobody change after so long
+_CHANGE_NO_MORE = ("message_not_found", "cant_update_message", "edit_window_closed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,11 @@ class SlackAccess:
     url: str = _PUBLIC
 
 
-def post(access: SlackAccess, subject: str, title: str, text: str) -> str:
+def post(access: SlackAccess, subject: str, title: str, text: str, former: str = "") -> str:
     """Post a message in the thread of a subject, which is begun with a title where there is none; its time stamp.
+
+    Args:
+        former: time stamp of a message that is changed instead, where it is still there.
 
     Raises:
         DriverError: Slack does not answer, or refuses.
@@ -48,16 +54,27 @@ def post(access: SlackAccess, subject: str, title: str, text: str) -> str:
         raise UsageError("Messages in Slack need slack_sdk: pip install 'psap-perf[slack]'") from error
     client = _client(access)
     try:
+        if former:
+            try:
+                return str(client.chat_update(channel=access.channel, ts=former, text=text)["ts"])
+            except SlackApiError as error:
+                if _said(error) not in _CHANGE_NO_MORE:
+                    raise
         thread = _thread(client, access.channel, subject) or _begun(client, access.channel, subject, title)
         answer = client.chat_postMessage(
             channel=access.channel, text=text, thread_ts=thread, unfurl_links=False, unfurl_media=False
         )
     except SlackApiError as error:
-        said = error.response.get("error") if isinstance(error.response.data, dict) else error.response.status_code
-        raise DriverError(f"Slack refuses a message to {access.channel}: {said}") from error
+        raise DriverError(f"Slack refuses a message to {access.channel}: {_said(error)}") from error
     except (SlackClientError, OSError, ValueError) as error:
         raise DriverError(f"Slack at {access.url} does not answer: {str(error)[:200]}") from error
     return str(answer["ts"])
+
+
+def _said(error: SlackApiError) -> str:
+    """Slack's word for an error, or the status of the answer."""
+    data = error.response.data
+    return str(data.get("error") if isinstance(data, dict) else error.response.status_code)
 
 
 def _client(access: SlackAccess) -> WebClient:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +10,12 @@ from types import MappingProxyType
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
-from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE, read_run
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE, read_run, runs_root
 from perfanalysis.errors import AnalysisError
 from perfanalysis.files.runs_folder import run_named, run_names
 
 from perfdrv.errors import UsageError, unknown
-from perfdrv.project import Project
+from perfdrv.project import Project, shown_path
 
 # what is read of run.json, where it is there
 _TYPES: Mapping[str, type] = MappingProxyType(
@@ -91,6 +92,12 @@ def find_run(root: Path, name: str) -> Path:
     if not names:
         raise UsageError(f"There are no runs in {root}. Start one with: perfdrv run FLOW")
     raise UsageError(unknown("run", name, names, "perfdrv runs list"))
+
+
+def run_word(run: Path) -> str:
+    """What a command typed here calls a run: its id where commands look for runs, else its path."""
+    known = run.parent == runs_root(Path.cwd())
+    return shlex.quote(run.name if known else shown_path(run))
 
 
 def former_site(project: Project, entry: RunEntry) -> str | None:

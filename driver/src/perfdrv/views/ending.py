@@ -16,6 +16,7 @@ from perfdrv.errors import EXIT_OK
 from perfdrv.project import shown_path
 from perfdrv.runs.durations import duration_text
 from perfdrv.runs.outcome import Outcome
+from perfdrv.runs.store import run_word
 from perfdrv.runs.tree import RunTree, read_document
 
 _REPORT_SETTING = "report_enabled"
@@ -26,7 +27,7 @@ def conclude(outcome: Outcome, flow: str, seconds: float, report_wanted: bool) -
 
     A report that cannot be made is said so; it never changes what the run itself came to.
     """
-    report = report_of(outcome.directory) if report_wanted and _reports(outcome.directory) else ""
+    report = report_of(outcome.directory) if report_wanted and reports(outcome.directory) else ""
     # whoever read the output may be gone, which changes nothing of what the run came to
     with contextlib.suppress(OSError):
         for line in ending_lines(outcome, flow, seconds):
@@ -54,7 +55,7 @@ def _next_step(outcome: Outcome) -> str:
     """What completes an interrupted run, which a single command is not, and what takes away what it left."""
     if outcome.status != "interrupted" or not (outcome.directory / "settings.yml").is_file():
         return ""
-    document, name = read_document(outcome.directory / "run.json"), outcome.directory.name
+    document, name = read_document(outcome.directory / "run.json"), run_word(outcome.directory)
     steps = [] if document.get("flow") == TOOLBOX_FLOW else [f"perfdrv run --resume {name} completes it"]
     if not document.get("finalized"):
         steps.append(f"perfdrv runs finalize {name} cleans up what it left")
@@ -68,12 +69,12 @@ def report_of(run_directory: Path) -> str:
 
         return shown_path(make_report(run_directory).index)
     except KeyboardInterrupt:
-        return f"not finished; make it with: perfdrv report {run_directory.name}"
+        return f"not finished; make it with: perfdrv report {run_word(run_directory)}"
     except Exception as error:
-        return f"not made: {error}; try again with: perfdrv report {run_directory.name}"
+        return f"not made: {error}; try again with: perfdrv report {run_word(run_directory)}"
 
 
-def _reports(run_directory: Path) -> bool:
+def reports(run_directory: Path) -> bool:
     """Whether the run's settings ask for a report; one in which no command ran has nothing to show."""
     path = run_directory / "settings.yml"
     if not path.is_file() or not RunTree(run_directory).steps():

@@ -119,18 +119,20 @@ def export_run(
     secrets: Iterable[str],
     check: Callable[[], None] = lambda: None,
     tell: Tell = untold,
+    whole: bool = True,
 ) -> Exported:
     """Export a run, unless a secret stands in it.
 
     :param document: its ``run.json``, as it is to be in the export.
     :param secrets: the values of those that the run used.
+    :param whole: as for :func:`export_directory`.
     :raises PerfError: a secret stands in it, or the store cannot be reached, refuses, or damages what it gets.
     """
     mine = tuple(access.keys.secrets()) if access.keys else ()
     refuse_leaks(run, (*secrets, *mine))
     subject = subject_of(document, place.name)
     with Store(access, place.bucket) as store:
-        return export_directory(run, subject, store, place, terms, {RUN_FILE: document}, check, tell)
+        return export_directory(run, subject, store, place, terms, {RUN_FILE: document}, check, tell, whole)
 
 
 def told(exported: Exported | None, place: str, at: str, error: Exception | None = None) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_text
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import json_text
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.exporting.index_page import Subject, index_page
 from ansible_collections.psap.perf.plugins.module_utils.exporting.manifest import (
     FILE,
@@ -85,6 +86,7 @@ def export_directory(
     instead: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     check: Callable[[], None] = lambda: None,
     tell: Tell = untold,
+    whole: bool = True,
 ) -> Exported:
     """Make *place* a copy of *directory*, with an index page, and a manifest when all of it is there.
 
@@ -92,11 +94,17 @@ def export_directory(
 
     :param instead: JSON documents that the export has in place of files, by their paths.
     :param check: called twice a second; what it raises ends the export, which a later one goes on with.
-    :raises PerfError: the store cannot be reached, refuses, or damages what it gets.
+    :param whole: False where the directory is a part of what an earlier export sent, whose other files then stay.
+    :raises PerfError: the store cannot be reached, refuses, or damages what it gets; or it has no whole export of which
+        the directory could be a part.
     """
     now = datetime.datetime.now(datetime.UTC)
-    sending = _Sending(directory, store, place, terms, instead)
+    sending = _Sending(directory, store, place, terms, instead, whole)
+    if not whole and sending.former is None:
+        raise PerfError(f"{directory.name} is here in part, and {place} has no export of the whole: export that first")
     files = sending.send_all(sorted(files_of(directory)), check, tell)
+    if not whole:
+        files = sending.with_former(files)
     page = index_page(subject, files).encode()
     known = [*files, ExportedFile(INDEX, len(page), hashlib.sha256(page).hexdigest())]
     manifest = Manifest(
@@ -132,7 +140,13 @@ class _Sending:
     """The state of one export."""
 
     def __init__(
-        self, directory: Path, store: Store, place: Place, terms: Terms, instead: Mapping[str, Mapping[str, Any]]
+        self,
+        directory: Path,
+        store: Store,
+        place: Place,
+        terms: Terms,
+        instead: Mapping[str, Mapping[str, Any]],
+        whole: bool,
     ) -> None:
         self._directory = directory
         self._instead = {path: json_text(document).encode() for path, document in instead.items()}
@@ -144,7 +158,8 @@ class _Sending:
         content = store.read(place.key(FILE))
         self.former = parse_manifest(content, place.key(FILE)) if content else None
         self._known = {file.path: file for file in self.former.files} if self.former else {}
-        self._withdrawn = self.former is None
+        # the manifest alone says what a part lacks: it stays until the next one replaces it
+        self._withdrawn = self.former is None or not whole
         self.sent = 0
         self.sent_bytes = 0
 
@@ -164,6 +179,12 @@ class _Sending:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
         return sorted(found, key=lambda file: file.path)
+
+    def with_former(self, files: list[ExportedFile]) -> list[ExportedFile]:
+        """These files, and those of the former export that the store still has."""
+        mine = {INDEX, *(file.path for file in files)}
+        others = (file for path, file in self._known.items() if path not in mine)
+        return sorted([*files, *(file for file in others if self._has(file))], key=lambda file: file.path)
 
     def _ensure(self, path: str) -> ExportedFile | None:
         """See to it that the store has a file."""
