@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import venv
+from pathlib import Path
 
+import pytest
 import yaml
-from perfdrv.ci.steps import NAMES, STEPS
+from perfdrv.ci.steps import NAMES
 
 from .conftest import ROOT
 
 FILES = ROOT / "docs" / "ci"
+# the step test makes the report
+CALLED = [name for name in NAMES if name != "plots"]
 CALL = re.compile(r"exec perfdrv ci (?:step (\w+)|(run)) ")
 
 
-def test_every_step_with_plays_has_a_reference_of_ci_operator_in_its_place() -> None:
+def test_every_step_has_a_reference_of_ci_operator_in_its_place() -> None:
     workflow = yaml.safe_load((FILES / "prow/psap-perf-workflow.yaml").read_text())["workflow"]["steps"]
     named = [step["ref"] for stage in ("pre", "test", "post") for step in workflow[stage]]
     called = []
@@ -24,7 +31,7 @@ def test_every_step_with_plays_has_a_reference_of_ci_operator_in_its_place() -> 
         # the registry wants the name of each variable in the environment of its step, and documentation of all
         assert all({"name", "default", "documentation"} == set(each) for each in reference["env"])
         called += CALL.findall((FILES / "prow" / reference["commands"]).read_text())
-    assert [step for step, _run in called] == [step.name for step in STEPS if step.tag]
+    assert [step for step, _run in called] == CALLED
 
 
 def test_jobs_give_their_steps_variables_that_these_have() -> None:
@@ -36,8 +43,32 @@ def test_jobs_give_their_steps_variables_that_these_have() -> None:
 
 def test_other_files_call_steps_that_exist() -> None:
     jenkins = [step for step, _run in CALL.findall((FILES / "jenkins/Jenkinsfile").read_text())]
-    assert jenkins == [step.name for step in STEPS if step.tag]
+    assert jenkins == CALLED
     workflow = yaml.safe_load((FILES / "github/perf.yml").read_text())
     (run,) = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "exec perfdrv" in str(step)]
     assert CALL.findall(run) == [("", "run")]
-    assert set(jenkins) <= set(NAMES)
+
+
+@pytest.mark.deep
+def test_the_workflow_is_what_the_schema_of_github_wants(tmp_path: Path) -> None:
+    venv.create(tmp_path, with_pip=True)
+    programs = tmp_path / "bin"
+    subprocess.run([programs / "pip", "install", "--quiet", "check-jsonschema==0.39.0"], check=True)
+    checker = [programs / "check-jsonschema", "--builtin-schema", "vendor.github-workflows"]
+    checked = subprocess.run([*checker, FILES / "github/perf.yml"], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout
+
+
+@pytest.mark.deep
+@pytest.mark.skipif(not shutil.which("mvn"), reason="the parser of Groovy comes by Maven")
+def test_the_jenkinsfile_is_groovy(tmp_path: Path) -> None:
+    parser = ["-Dartifact=org.apache.groovy:groovy:4.0.29", f"-DoutputDirectory={tmp_path}"]
+    subprocess.run(["mvn", "--batch-mode", "--quiet", "dependency:copy", *parser], check=True)
+    (jar,) = tmp_path.glob("groovy-*.jar")
+    compiler = ["java", "-cp", str(jar), "org.codehaus.groovy.tools.FileSystemCompiler", "-d", str(tmp_path / "out")]
+    text = (FILES / "jenkins/Jenkinsfile").read_text()
+    for content, code in ((text, 0), (text.replace("stages {", "stages {{"), 1)):
+        (tmp_path / "Jenkinsfile").write_text(content)
+        command = [*compiler, str(tmp_path / "Jenkinsfile")]
+        parsed = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert parsed.returncode == code, parsed.stdout + parsed.stderr
