@@ -236,6 +236,7 @@ def test_a_job_at_its_time_limit_leaves_a_clean_cluster_and_whole_files(job: Job
     assert all("interrupted" in text for text in job.told())
 
 
+@pytest.mark.deep
 def test_a_step_that_is_killed_is_cleaned_up_after_by_the_next_one(job: Job) -> None:
     job.github.comments[0] = ("ada", "MEMBER", "/test scale-test\n/var scale_test_duration: 10m")
     process = job.start("step", "test", PERF_CI_GRACE="1")
