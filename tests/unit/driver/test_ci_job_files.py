@@ -53,9 +53,10 @@ def test_other_files_call_steps_that_exist() -> None:
 def test_the_workflow_is_what_the_schema_of_github_wants(tmp_path: Path) -> None:
     venv.create(tmp_path, with_pip=True)
     programs = tmp_path / "bin"
-    subprocess.run([programs / "pip", "install", "--quiet", "check-jsonschema==0.39.0"], check=True)
-    checker = [programs / "check-jsonschema", "--builtin-schema", "vendor.github-workflows"]
-    checked = subprocess.run([*checker, FILES / "github/perf.yml"], capture_output=True, text=True, check=False)
+    subprocess.run([str(programs / "pip"), "install", "--quiet", "check-jsonschema==0.39.0"], check=True)
+    words = ["--builtin-schema", "vendor.github-workflows", str(FILES / "github/perf.yml")]
+    command = [str(programs / "check-jsonschema"), *words]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout
 
 

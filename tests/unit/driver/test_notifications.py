@@ -134,7 +134,8 @@ def test_a_dry_run_sends_and_notes_nothing(
     run = _run(tmp_path)
     done = Notification(run, {**settings, "notify_slack_token": ""}, dry_run=True).send()
     assert [each.channel for each in done if "demo" in each.text] == ["slack", "github"]
-    assert slack.messages == github.comments == []
+    assert not slack.messages
+    assert not github.comments
     assert "notified" not in json.loads((run / "run.json").read_text())
 
 
