@@ -51,7 +51,7 @@ def _row(kpis: Sequence[Kpi[Any]], formulas: Mapping[str, str]) -> str:
     names = ", ".join(f"`{kpi.name}`" for kpi in kpis)
     said = dict.fromkeys(formula for kpi in kpis if (formula := formulas.get(kpi.name)))
     if first.of is None:
-        what, formula = first.help, "; ".join(said) or "as the page above explains"
+        what, formula = first.help, "; ".join(said)
     else:
         what, statistics = first.of.help, ", ".join(kpi.of.statistic for kpi in kpis if kpi.of)
         formula = "; ".join(said) or f"{statistics} of it"
@@ -68,7 +68,7 @@ def _formulas(name: str, text: str) -> Mapping[str, str]:
                 names = _NAME.findall(first)
                 each = said.split("; ")
                 for kpi, text in zip(names, each if len(each) == len(names) else [said] * len(names), strict=True):
-                    found[kpi] = "" if _ELSEWHERE.match(text) else _moved(text, name)
+                    found[kpi] = f"see [{name}](../{name}.md#kpis)" if _ELSEWHERE.match(text) else _moved(text, name)
     own = {one.kpi: one.formula for one in FORMULAS} if name == _EXPLAINED_IN["recording.json"] else {}
     return {**found, **own}
 

@@ -26,10 +26,7 @@ def flow_page(project: Project, flow: FlowSpec) -> Iterator[str]:
     yield from _preamble()
     for option in flow.settings:
         yield from _setting(project, option, "##")
-    if flow.rules:
-        yield from ("", "## Rules", "", "Values that break one are refused before anything is changed.", "")
-        yield from ("| rule | what is said |", "|---|---|")
-        yield from (f"| `{_cell(rule.test)}` | {_cell(rule.message)} |" for rule in flow.rules)
+    yield from _rules(flow)
 
 
 def shared_page(project: Project, shared: FlowSpec) -> Iterator[str]:
@@ -40,12 +37,20 @@ def shared_page(project: Project, shared: FlowSpec) -> Iterator[str]:
         yield from ("", f"## {section}_\u2026")
         for option in options:
             yield from _setting(project, option, "###")
+    yield from _rules(shared)
 
 
 def _preamble() -> Iterator[str]:
     yield ""
     yield "Presets, sites and the command line set every one ([precedence](../settings.md#precedence)); a comment on a"
     yield "pull request sets only those that say so ([pull requests](../ci.md))."
+
+
+def _rules(flow: FlowSpec) -> Iterator[str]:
+    if flow.rules:
+        yield from ("", "## Rules", "", "Values that break one are refused before anything is changed.", "")
+        yield from ("| rule | what is said |", "|---|---|")
+        yield from (f"| {_code(_cell(rule.test))} | {_cell(rule.message)} |" for rule in flow.rules)
 
 
 def _setting(project: Project, option: Option, level: str) -> Iterator[str]:
