@@ -129,7 +129,8 @@ def test_a_presubmit_does_what_its_pull_request_asks_for(job: Driver) -> None:
         assert not [path for path in files if b"ghp_none-of-a-real-one" in path.read_bytes()]
         api.comments.append(("ada", "MEMBER", "/test scale-test\n/var demo_fails: true"))
         job.variables["ARTIFACT_DIR"] = str(job.runs / "refused")
-        refused = job("ci", "run", *options)
+        refused = job("ci", "run", *options, "-s", "notify_github=true", "-s", "notify_dry_run=true")
+        assert "* `" + f"{api.comment_url(1)}:2" in refused.out.partition("notify  github")[2]
         assert (refused.code, "demo_fails cannot be set from a pull request" in refused.err) == (2, True)
         assert f"{api.comment_url(1)}:2" in text(job.runs / "refused", "FAILURES")
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from perfdrv.ci.detection import detect
+from perfdrv.notifying.ending import tell_of_refusal
 from perfdrv.notifying.message import message_of, rendered
 from perfdrv.notifying.notify import Notification
 
@@ -126,6 +128,18 @@ def test_a_refusal_is_one_sentence(
     by_slack, by_github = Notification(_run(tmp_path), settings).send()
     assert by_slack.error == "Slack refuses a message to C1: ratelimited"
     assert f"GitHub refuses a comment on {REPOSITORY}#{NUMBER}: 401" in by_github.error
+
+
+def test_a_job_that_was_refused_is_told_to_its_pull_request(
+    slack: SlackApi, github: GitHubApi, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    _system, job = detect({"USER": "ada", "TEST_NAME": "scale-test", "ARTIFACT_DIR": str(tmp_path)})
+    for why in ("one.md:3: /vra is no directive", "two.md:3: /vra\nghp_plantedPLANTED0123456789abcdefABCDEF is none"):
+        tell_of_refusal({**settings, "notify_policy": "failure"}, job, why)
+    assert "*scale-test: refused*" in slack.messages[1]["text"]
+    (comment,) = (body for _author, _association, body in github.comments)
+    assert "* `two.md:3: /vra (secret) is none`" in comment
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_dry_run_sends_and_notes_nothing(

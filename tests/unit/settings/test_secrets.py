@@ -170,6 +170,11 @@ def test_a_value_across_two_reads_is_found(tmp_path: Path, monkeypatch: pytest.M
         ("token", ["ghp_abc", "a.b-c/d+e="], ["two words", "two\nlines", "a\tb", "bell\a"]),
         ("key_value", ["A=1\n# said\n\nexport B_C = x y", "a.b-c=:"], ["", "# only", "A=1\nnothing", "=1"]),
         ("yaml", ["a: 1", "{a: [b]}"], ["a", "- a", "a: [", "!!python/name:os.system {}", "[" * 5000]),
+        (
+            "aws",
+            ["[default]\naws_access_key_id = A\naws_secret_access_key=b/c\n"],
+            ["a: 1", "aws_access_key_id = A", "[default]\naws_access_key_id = A\naws_secret_access_key =\n"],
+        ),
         ("json", ['{"auths": {}}'], ["a: 1", "[]", "{", "[" * 100000]),
     ],
 )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP
 from ansible_collections.psap.perf.plugins.module_utils.secrets.references import parse_reference, resolve
 from ansible_collections.psap.perf.plugins.module_utils.settings.secret_states import WRONG, states
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
@@ -34,7 +37,7 @@ from perfdrv.command_line.run_options import (
 from perfdrv.command_line.session import current_project
 from perfdrv.command_line.tables import print_table, value_text
 from perfdrv.errors import EXIT_OK, EXIT_USAGE, UsageError
-from perfdrv.notifying.ending import tell_of
+from perfdrv.notifying.ending import tell_of, tell_of_refusal
 from perfdrv.project import Project
 
 _EPILOG = (
@@ -71,7 +74,8 @@ def run_command(ctx: click.Context, /, flow: str | None, **_params: Any) -> int:
     require_room(job)
 
     def perform(ongoing: Ongoing) -> int:
-        return _told(ongoing, whole(_plan(ctx, project, job, ongoing, first=True), ongoing))
+        with _telling(ctx, project, ongoing, of_refusal=True):
+            return whole(_plan(ctx, project, job, ongoing, first=True), ongoing)
 
     return carry_out(system, job, _words("run", flow), perform)
 
@@ -99,8 +103,9 @@ def step_command(ctx: click.Context, /, step: str, flow: str | None, **_params: 
     system, job = detect()
 
     def perform(ongoing: Ongoing) -> int:
-        plan = _plan(ctx, project, job, ongoing, first=read_state(job) is None)
-        return _told(ongoing, one_step(plan, step_named(step), ongoing))
+        asked = step_named(step)
+        with _telling(ctx, project, ongoing, of_refusal=asked.tag == CLEANUP):
+            return one_step(_plan(ctx, project, job, ongoing, first=read_state(job) is None), asked, ongoing)
 
     return carry_out(system, job, _words(f"step {step}", flow), perform)
 
@@ -134,7 +139,7 @@ def arguments_command(
     named = pull_request_of(pull) if pull else job.pull
     if named is None:
         raise UsageError("This is no job of a pull request: name one with --pull URL.")
-    settings = _github_settings(project, Given.of(ctx))
+    settings = _settings_of(project, Given.of(ctx), "github_")
     found = read_arguments(project, named, test or job.test, Access.of(settings), settings)
     shown = [(what, value_text(value), place) for what, value, place in rows(found)]
     print_table(("argument", "value", "from"), shown, empty=f"{named.url} gives no arguments to {test or job.test}.")
@@ -171,11 +176,26 @@ def secrets_command(ctx: click.Context, /, flow: str, **_layers: Any) -> int:
     return EXIT_USAGE if wrong else EXIT_OK
 
 
-def _told(ongoing: Ongoing, code: int) -> int:
-    """Tell people of the run where this is the time to do it, which changes no exit code."""
-    if ongoing.to_tell and ongoing.run is not None:
-        tell_of(ongoing.run, ongoing.job)
-    return code
+@contextmanager
+def _telling(ctx: click.Context, project: Project, ongoing: Ongoing, *, of_refusal: bool) -> Iterator[None]:
+    """Tell people of the run of this block where it is the time to do it, which changes nothing of how it ends.
+
+    Args:
+        of_refusal: also where the job is refused and comes to no run.
+    """
+    why = ""
+    try:
+        yield
+        why = ongoing.why
+    except UsageError as error:
+        why = str(error)
+        raise
+    finally:
+        if ongoing.run is not None and ongoing.to_tell:
+            tell_of(ongoing.run, ongoing.job)
+        elif ongoing.run is None and of_refusal and why:
+            settings = _settings_of(project, Given.of(ctx), "notify_", "github_")
+            tell_of_refusal(settings, ongoing.job, ongoing.redact(why))
 
 
 def _words(command: str, flow: str | None) -> str:
@@ -221,7 +241,7 @@ def _arguments_of(project: Project, given: Given, job: Job, ongoing: Ongoing) ->
     """What the pull request of a presubmit says; a rehearsal's is one of another repository."""
     if job.kind != "presubmit" or job.pull is None:
         return JobArguments()
-    settings = _github_settings(project, given)
+    settings = _settings_of(project, given, "github_")
     access = Access.of(settings)
     ongoing.hide(*access.secrets)
     found = read_arguments(project, job.pull, job.test, access, settings)
@@ -231,9 +251,9 @@ def _arguments_of(project: Project, given: Given, job: Job, ongoing: Ongoing) ->
     return require_sound(found)
 
 
-def _github_settings(project: Project, given: Given) -> dict[str, Any]:
-    """Values of the settings that say how GitHub is reached and who may give arguments."""
+def _settings_of(project: Project, given: Given, *prefixes: str) -> dict[str, Any]:
+    """Values of the settings whose names begin so, such as those that say how GitHub is reached."""
     presets, pairs = presets_and_pairs(given, project)
     site = given.site or project.default_site()
     known = effective(project.content(), None, site, presets, pairs)
-    return {name: one.value for name, one in known.items() if name.startswith("github_")}
+    return {name: one.value for name, one in known.items() if name.startswith(prefixes)}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
 from perfdrv.ci.job import Job
-from perfdrv.notifying.notify import Told, notification_of
+from perfdrv.notifying.notify import PREFIX, Notification, Told, notification_of
 from perfdrv.runs.store import run_word
 
 
@@ -23,6 +24,16 @@ def tell_of(run: Path, job: Job | None = None) -> None:
         say(notification.send(), notification.dry_run)
     except KeyboardInterrupt:
         click.echo(f"notify  not finished; try again with: perfdrv notify {run_word(run)}")
+
+
+def tell_of_refusal(settings: Mapping[str, Any], job: Job, why: str) -> None:
+    """Tell people, as the settings of a job ask, that it was refused before it came to a run."""
+    dry_run = bool(settings.get(f"{PREFIX}dry_run"))
+    notification = Notification(job.artifacts / job.identity, settings, job, dry_run, why)
+    try:
+        say(notification.send(), notification.dry_run)
+    except KeyboardInterrupt:
+        click.echo("notify  not finished")
 
 
 def say(done: Iterable[Told], dry_run: bool) -> None:

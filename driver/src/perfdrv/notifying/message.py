@@ -11,11 +11,12 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import rea
 from jinja2 import ChoiceLoader, FileSystemLoader, PackageLoader, StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
-from perfdrv.errors import EXIT_OK, UsageError, in_words
+from perfdrv.errors import EXIT_OK, EXIT_USAGE, UsageError, in_words
 from perfdrv.runs.durations import duration_text, seconds_between, utc_now
 from perfdrv.runs.tree import read_document
 
 _LONGEST_LINE = 300
+_LONGEST_REFUSAL = 2000
 _MOST_KPIS = 10
 _MOVED = ("worse", "different", "better")
 _FATAL = ("fatal: ", "failed: ", "[ERROR]: ")
@@ -135,6 +136,29 @@ def message_of(run: Path, links: tuple[Link, ...], about: str) -> Message:
         more_kpis=max(0, len(moved) - _MOST_KPIS),
         links=(*links, *own),
         export_lost=_line(exported.get("why")) if exported.get("status") == "failed" else "",
+        about=about,
+    )
+
+
+def refusal_of(name: str, flow: str, why: str, links: tuple[Link, ...], about: str) -> Message:
+    """What is to be said of a job that was refused before it came to a run, by the *name* of its build."""
+    return Message(
+        run=name,
+        flow=flow,
+        status=in_words(EXIT_USAGE),
+        exit_code=EXIT_USAGE,
+        took="",
+        presets=(),
+        simulated=(),
+        what="The job was refused",
+        why=" ".join(why.split())[:_LONGEST_REFUSAL],
+        where="",
+        directory="",
+        log="",
+        kpis=(),
+        more_kpis=0,
+        links=links,
+        export_lost="",
         about=about,
     )
 

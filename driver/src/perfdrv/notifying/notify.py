@@ -20,7 +20,7 @@ from perfdrv.ci.job import Job, PullRequest
 from perfdrv.errors import DriverError, UsageError
 from perfdrv.exporting.runs import value_of
 from perfdrv.notifying.github import comment
-from perfdrv.notifying.message import Link, Message, message_of, rendered, slack_text
+from perfdrv.notifying.message import Link, Message, message_of, refusal_of, rendered, slack_text
 from perfdrv.notifying.slack import SlackAccess, post
 from perfdrv.runs.store import list_runs
 
@@ -47,12 +47,17 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """How people are told of a run."""
+    """How people are told of a run.
+
+    Attributes:
+        refusal: why the job was refused before it came to one, which nothing is noted of then.
+    """
 
     run: Path
     settings: Mapping[str, Any]
     job: Job | None = None
     dry_run: bool = False
+    refusal: str = ""
 
     def _value(self, name: str) -> str:
         return str(self.settings.get(f"{PREFIX}{name}") or "")
@@ -82,13 +87,15 @@ class Notification:
             links.append(Link("job", self.job.url))
         if self.job and self.job.artifacts_url:
             links.append(Link("files of the job", self.job.artifacts_url))
-        day = utc_now().partition("T")[0]
-        return message_of(self.run, tuple(links), str(pull) if pull else f"runs of {day}")
+        about = str(pull) if pull else f"runs of {utc_now().partition('T')[0]}"
+        if self.refusal:
+            return refusal_of(self.run.name, self.job.test if self.job else "", self.refusal, tuple(links), about)
+        return message_of(self.run, tuple(links), about)
 
     def is_wanted(self, message: Message) -> bool:
         """Whether the policy asks to tell of it."""
         policy = self._value("policy") or _ALWAYS
-        if policy == _ALWAYS:
+        if policy == _ALWAYS or self.refusal:
             return True
         if policy == _FAILURE:
             return not message.good
@@ -115,7 +122,7 @@ class Notification:
         except (PerfError, DriverError) as error:
             return (Told("notification", "", error=hide(str(error))),)
         done = tuple(self._tell(channel, message) for channel in self.channels)
-        if not self.dry_run:
+        if not self.dry_run and not self.refusal:
             self._note(done)
         return done
 
@@ -123,7 +130,7 @@ class Notification:
         redactor = Redactor(credentials_of_environment())
         text = ""
         try:
-            for value in remembered_values(self.run, lambda _name: None):
+            for value in () if self.refusal else remembered_values(self.run, lambda _name: None):
                 redactor.add(value)
             template = {_SLACK: "slack.md.j2", _GITHUB: "github.md.j2"}[channel]
             text = hide(redactor.redact(rendered(template, message, self._value("templates"))))
@@ -157,7 +164,8 @@ class Notification:
 
     def _former(self, channel: str) -> str:
         """Where an earlier notification of this run stands; empty if there is none."""
-        told = (read_run(self.run).document.get(FACT) or {}).get(channel) or {}
+        document = {} if self.refusal else read_run(self.run).document
+        told = (document.get(FACT) or {}).get(channel) or {}
         return str(told.get("to") or "")
 
     def _note(self, done: tuple[Told, ...]) -> None:

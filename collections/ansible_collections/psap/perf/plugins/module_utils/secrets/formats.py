@@ -18,7 +18,9 @@ FORMATS: Mapping[str, str] = {
     "key_value": "lines NAME=VALUE",
     "yaml": "a mapping in YAML",
     "json": "a mapping in JSON",
+    "aws": "a file as the program aws keeps it, with aws_access_key_id and aws_secret_access_key",
 }
+_KEYS_OF_AWS = re.compile(r"^[ \t]*(aws_access_key_id|aws_secret_access_key)[ \t]*=[ \t]*\S", re.MULTILINE)
 _KEY_VALUE = re.compile(r"\s*(?:export\s+)?[A-Za-z_][\w.-]*\s*=.*")
 # a volume of Kubernetes is read by the one container that it is mounted in, whatever its modes are
 _KUBERNETES_VOLUME = "..data"
@@ -52,12 +54,17 @@ def _is_json(text: str) -> bool:
         return False
 
 
+def _is_aws(text: str) -> bool:
+    return len(set(_KEYS_OF_AWS.findall(text))) == 2
+
+
 _CHECKS: Mapping[str, Callable[[str], bool]] = {
     ANYTHING: lambda _text: True,
     "token": _is_token,
     "key_value": _is_key_value,
     "yaml": _is_yaml,
     "json": _is_json,
+    "aws": _is_aws,
 }
 
 
