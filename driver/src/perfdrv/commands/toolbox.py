@@ -168,3 +168,24 @@ toolbox = Toolbox(
     help="Run one command of the toolbox: perfdrv toolbox GROUP COMMAND [OPTIONS]",
     no_args_is_help=True,
 )
+
+
+class GroupOfToolbox(SuggestingGroup):
+    """A group of the toolbox at the root, for those who use it by itself."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the group's commands."""
+        group = self._group(ctx)
+        return group.list_commands(ctx) if group else []
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """One command of the group."""
+        group = self._group(ctx)
+        return group.get_command(ctx, cmd_name) if group else None
+
+    def _group(self, ctx: click.Context) -> click.Group | None:
+        group = toolbox.get_command(ctx, self.name or "")
+        return group if isinstance(group, click.Group) else None
+
+
+quads = GroupOfToolbox("quads", help="The same as perfdrv toolbox quads.", no_args_is_help=True)

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Host
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import BOOKED
 from ansible_collections.psap.perf.plugins.module_utils.quads.selection import select, wish_of
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import ServerClock
 from ansible_collections.psap.perf.plugins.modules.quads.find import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.quads import server
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import noted, server
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -27,18 +30,28 @@ class ActionModule(PerfAction):
         args = context.args
         wish = wish_of(args, args["labels"], args["more_labels"])
         quads = server(context)
+        own = noted(context)
+        if own is not None and own.phase == BOOKED:
+            return VerbResult(values=_chosen(quads, own.hosts, (), {}, booked=True))
         start, end = _window(args["start"], seconds(args["free_for"]))
         free = set(quads.available(start, end))
-        hosts = {host.name: host for host in quads.hosts()}
-        chosen = select(_free(quads, hosts, free), wish, [host for name, host in hosts.items() if name not in free])
-        return VerbResult(
-            values={
-                "hosts": [host.name for host in chosen.hosts],
-                "substitutes": [host.name for host in chosen.substitutes],
-                "refused": dict(chosen.refused),
-                "server": {"kind": quads.server.kind, "version": quads.server.version},
-            }
-        )
+        known = {host.name: host for host in quads.hosts()}
+        busy = [host for name, host in known.items() if name not in free]
+        chosen = select(_free(quads, known, free), wish, busy)
+        hosts, substitutes = ([host.name for host in part] for part in (chosen.hosts, chosen.substitutes))
+        return VerbResult(values=_chosen(quads, hosts, substitutes, chosen.refused, booked=False))
+
+
+def _chosen(
+    quads: Quads, hosts: Sequence[str], substitutes: Sequence[str], refused: Mapping[str, str], booked: bool
+) -> dict[str, Any]:
+    return {
+        "hosts": list(hosts),
+        "substitutes": list(substitutes),
+        "refused": dict(refused),
+        "booked": booked,
+        "server": {"kind": quads.server.kind, "version": quads.server.version},
+    }
 
 
 def _free(quads: Quads, hosts: dict[str, Host], free: set[str]) -> list[Host]:

@@ -20,7 +20,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.errors import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.quads.lease import Lease, lease_of, running, span
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment, Row
-from ansible_collections.psap.perf.plugins.module_utils.quads.record import BOOKED, REQUESTING, Journal
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import BOOKED, RELEASED, REQUESTING, Journal
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import own, release
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import learned
 
@@ -317,6 +317,7 @@ class Booker:
         """Give back what a booking that failed has; where that fails too, both are told."""
         try:
             self._release()
+            self.journal.note(phase=RELEASED)
         except PerfError as second:
             error.args = (
                 f"{error}; and what was booked could not be released ({second}): release {self.journal.record.mark}",

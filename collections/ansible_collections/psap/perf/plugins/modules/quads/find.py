@@ -13,6 +13,10 @@ description:
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.quads]
 options:
+  mark:
+    description: Name of the run's booking; if it is booked already, its hosts are chosen again.
+    type: str
+    default: cluster
   count:
     description: How many hosts; V(0) is as many as there are.
     type: int
@@ -131,6 +135,10 @@ refused:
   description: Every other host, and why not.
   type: dict
   returned: always
+booked:
+  description: Whether they are those that the run has booked already.
+  type: bool
+  returned: success
 server:
   description: C(kind), which is OLD, SSM-early or SSM, and C(version).
   type: dict

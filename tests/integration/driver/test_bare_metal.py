@@ -1,0 +1,105 @@
+"""The flow bare_metal against a stand-in of QUADS, which is none: booked, delivered, released, after a kill too."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import PATIENCE_S, PROJECT
+from tests.integration.driver.conftest import Driver
+from tests.integration.driver.test_random_kills import processes, refuse_damage, wait_until_all_have_ended
+from tests.quads.faults import over_http
+from tests.quads.lab import Json, Settings, example
+from tests.quads.server import StandIn
+
+PASSWORD = "planted-quads-w0rd"
+
+
+@dataclass(frozen=True)
+class BareMetal:
+    """A driver, and the stand-in that its flow is about."""
+
+    driver: Driver
+    server: StandIn
+    words: tuple[str, ...]
+
+    @property
+    def active(self) -> list[Json]:
+        """Assignments that nobody ended."""
+        return [each for each in self.server.lab.assignments if each["active"]]
+
+    def kill(self, *_: Any) -> None:
+        """Kill -9 every process of the run."""
+        for process in processes(self.driver.runs):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+
+
+@pytest.fixture
+def bare_metal(tmp_path: Path) -> Iterator[BareMetal]:
+    """Hosts are moved after a second, and validated after two; the lab cuts no lease."""
+    settings = Settings(move_s=1, validation_s=2, deadline=(0, 0))
+    secrets = tmp_path / "secrets"
+    secrets.mkdir(mode=0o700)
+    (secrets / "quads").write_text(PASSWORD, encoding="utf-8")
+    (secrets / "quads").chmod(0o600)
+    server = StandIn(example(lambda: datetime.now(UTC), settings))
+    driver = Driver(tmp_path, PROJECT, {"PERF_SECRETS_DIR": str(secrets)})
+    with over_http(server) as address:
+        given = {"url": address, "user": "jane@example.com", "password": "file:quads", "ticket": "PERF-1"}
+        given |= {"interval": "500ms", "count": "2", "labels": "[disk_nvme]"}
+        pairs = [word for name, value in given.items() for word in ("-s", f"bare_metal_{name}={value}")]
+        yield BareMetal(driver, server, ("run", "bare_metal", *pairs))
+
+
+def test_hosts_are_booked_delivered_used_and_released(bare_metal: BareMetal, tmp_path: Path) -> None:
+    tasks = tmp_path / "use.yml"
+    tasks.write_text("- {name: Use, psap.perf.quads.wait: {timeout: 0s}, register: used}\n", encoding="utf-8")
+
+    ended = bare_metal.driver(*bare_metal.words, "-s", f"bare_metal_tasks={tasks}")
+
+    assert ended.code == 0, ended.out + ended.err
+    (run,) = bare_metal.driver.runs.iterdir()
+    booked = json.loads((run / "run.json").read_text(encoding="utf-8"))["quads"]
+    assert len(booked["hosts"]) == 2 and booked["lease_exact"]
+    assert all(host in next(run.glob("**/hosts.yml")).read_text(encoding="utf-8") for host in booked["hosts"])
+    assert [each["id"] for each in bare_metal.server.lab.assignments] == [booked["assignment"]]
+    assert not bare_metal.active
+    texts = (path.read_bytes() for path in run.rglob("*") if path.is_file())
+    assert not any(PASSWORD.encode() in text or b"eyJhbGciOiJIUzI1NiJ9" in text for text in texts)
+
+
+@pytest.mark.parametrize("moment", ["an assignment is made", "a host is added", "delivery is awaited"])
+def test_a_killed_run_gives_its_hosts_back(bare_metal: BareMetal, moment: str) -> None:
+    paths = {"an assignment is made": "/assignments", "a host is added": "/schedules"}
+    if moment in paths:
+        bare_metal.server.after.append(("POST", paths[moment], bare_metal.kill))
+    else:
+        bare_metal.server.lab.settings.stuck = set(bare_metal.server.lab.hosts)
+    run = bare_metal.driver.start(*bare_metal.words)
+    if moment not in paths:
+        deadline = time.monotonic() + PATIENCE_S
+        while not list(bare_metal.driver.runs.glob("*/*/*quads__wait*/waiting.json")):
+            assert run.poll() is None and time.monotonic() < deadline
+            time.sleep(0.1)
+        bare_metal.kill()
+    run.communicate(timeout=PATIENCE_S)
+    wait_until_all_have_ended(bare_metal.driver.runs)
+    refuse_damage(bare_metal.driver.runs)
+    assert len(bare_metal.active) == 1
+
+    finalized = bare_metal.driver("runs", "finalize", "latest")
+
+    assert finalized.code == 0, finalized.out + finalized.err
+    assert not bare_metal.active
+    assert len(bare_metal.server.lab.assignments) == 1
