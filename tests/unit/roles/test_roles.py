@@ -22,8 +22,9 @@ OPENING = "command"
 ROLES = sorted(path for path in (COLLECTION / "roles").iterdir() if path.is_dir() and path.name != OPENING)
 MODULES = COLLECTION / "plugins/modules"
 VERBS = {".".join(("psap.perf", *path.relative_to(MODULES).with_suffix("").parts)) for path in MODULES.rglob("*.py")}
-LOOKING = "capture look note preflight wait prometheus.dump prometheus.find prometheus.query prometheus.wait"
-READING = {f"psap.perf.{verb}" for verb in (*LOOKING.split(), "scale_test.judge", "scale_test.watch")}
+LOOKING = "capture look note preflight wait"
+OF_PROMETHEUS = (f"prometheus.{verb}" for verb in ("dump", "find", "query", "scrape", "wait"))
+READING = {f"psap.perf.{verb}" for verb in (*LOOKING.split(), *OF_PROMETHEUS, "scale_test.judge", "scale_test.watch")}
 # hosts are booked before there is a cluster
 READING |= {verb for verb in VERBS if verb.startswith("psap.perf.quads.")}
 BUILTIN = {

@@ -1,1 +1,1 @@
-"""The kubelet endpoint of the simulated nodes: container logs."""
+"""The kubelet endpoint of the simulated nodes: container logs and port-forwards."""

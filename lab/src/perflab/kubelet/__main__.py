@@ -1,4 +1,4 @@
-"""The kubelet endpoint of all simulated nodes: answers the API server's requests for container logs.
+"""The kubelet endpoint of all simulated nodes: answers the API server's requests for container logs and port-forwards.
 
 A process of its own in each lab. It keeps nothing: the text is the pod's annotation, read when asked for. What a
 trainer prints is made from the numbers in its annotation, as far as the training has come.
@@ -17,12 +17,14 @@ from aiohttp import web
 from perflab.cluster.api import Api, connect
 from perflab.errors import ClusterError
 from perflab.kubelet.container_logs import has_ended, log_of, render_log
+from perflab.kubelet.port_forward import forward
 from perflab.processes.ports import LOOPBACK
-from perflab.processes.state import read_lab
+from perflab.processes.state import Lab, read_lab
 
 _POLL_S = 0.5
 _CHUNK_LINES = 500
 _API: web.AppKey[Api] = web.AppKey("api", Api)
+_LAB: web.AppKey[Lab] = web.AppKey("lab", Lab)
 
 
 async def _container_logs(request: web.Request) -> web.StreamResponse:
@@ -61,6 +63,15 @@ async def _follow(
         written = max(written, len(lines))
 
 
+async def _port_forward(request: web.Request) -> web.StreamResponse:
+    names = request.match_info
+    try:
+        pod = await request.app[_API].get(f"/api/v1/namespaces/{names['namespace']}/pods/{names['pod']}")
+    except ClusterError as error:
+        return web.Response(status=400, text=str(error))
+    return await forward(request, pod, request.app[_LAB].ports)
+
+
 async def _unsupported(request: web.Request) -> web.Response:
     return web.Response(status=501, text=f"simulated nodes do not serve {request.path}: no program runs there\n")
 
@@ -69,12 +80,13 @@ async def _healthz(_: web.Request) -> web.Response:
     return web.Response(text="ok")
 
 
-def application(api: Api) -> web.Application:
+def application(api: Api, lab: Lab) -> web.Application:
     """The endpoint's routes."""
     app = web.Application()
-    app[_API] = api
+    app[_API], app[_LAB] = api, lab
     app.router.add_get("/healthz", _healthz)
     app.router.add_get("/containerLogs/{namespace}/{pod}/{container}", _container_logs)
+    app.router.add_get("/portForward/{namespace}/{pod}", _port_forward)
     app.router.add_route("*", "/{rest:.*}", _unsupported)
     return app
 
@@ -88,7 +100,7 @@ async def serve(folder: Path, port: int) -> None:
     tls.load_cert_chain(folder / "pki" / "server.crt", folder / "pki" / "server.key")
     tls.verify_mode = ssl.CERT_OPTIONAL
     async with connect(folder, lab.server) as api:
-        app = application(api)
+        app = application(api, lab)
         app.middlewares.append(_only_lab_clients)
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()

@@ -64,21 +64,25 @@ def run_in_pod(
 def _opened(configuration: Any, where: tuple[str, str, str], argv: Sequence[str]) -> Any:
     namespace, pod, container = where
     asked = [("container", container), ("stdout", "true"), ("stderr", "true"), *(("command", word) for word in argv)]
-    path = f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(pod)}/exec?{urlencode(asked)}"
-    headers = {"sec-websocket-protocol": _PROTOCOL}
-    for credential in configuration.auth_settings().values():
-        headers[credential["key"]] = credential["value"]
-    url = f"{str(configuration.host).rstrip('/').replace('http', 'ws', 1)}{path}"
+    url, headers = pod_address(configuration, f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(pod)}/exec", asked)
     try:
         return ws_client.WSClient(configuration, url, headers, capture_all=False, binary=True)
     except (kubernetes.client.ApiException, OSError, WebSocketException) as error:
-        said = _reason(str(getattr(error, "reason", None) or error))
+        said = reason_of(error)
         raise ClusterError(f"cannot run {argv[0]} in pod {namespace}/{pod} (container {container}): {said}") from error
 
 
-def _reason(handshake: str) -> str:
+def pod_address(configuration: Any, path: str, asked: Sequence[tuple[str, str]]) -> tuple[str, dict[str, str]]:
+    """The URL and the headers for a stream to a pod: of a subresource by its *path*, and what is *asked* of it."""
+    headers = {"sec-websocket-protocol": _PROTOCOL}
+    for credential in configuration.auth_settings().values():
+        headers[credential["key"]] = credential["value"]
+    return f"{str(configuration.host).rstrip('/').replace('http', 'ws', 1)}{path}?{urlencode(asked)}", headers
+
+
+def reason_of(error: Exception) -> str:
     """What the API server says: the library puts the status and the headers of the answer in front of it."""
-    body = handshake.rpartition("-+-+-")[2].strip()
+    body = str(getattr(error, "reason", None) or error).rpartition("-+-+-")[2].strip()
     try:
         return str(json.loads(body)["message"])
     except (ValueError, TypeError, KeyError):

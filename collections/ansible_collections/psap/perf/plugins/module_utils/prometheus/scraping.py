@@ -1,0 +1,175 @@
+"""Ask what a monitor's targets answer, each through the API server: nothing of ours runs in the cluster."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.port_forward import Forwarded
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.monitors import (
+    POD_MONITOR,
+    Asking,
+    Key,
+    Target,
+    endpoints_of,
+    namespaces_of,
+    selector_of,
+    targets_of_pod,
+    targets_of_slice,
+)
+
+_SERVICE_NAME = "kubernetes.io/service-name"
+_ACCEPT = "text/plain;version=0.0.4"
+_OK = 200
+
+
+class Source(Protocol):
+    """What is needed of a cluster."""
+
+    def get(self, query: Query) -> Manifest | None:
+        """One object."""
+
+    def list(self, query: Query) -> tuple[list[Manifest], str]:
+        """Objects and their resourceVersion."""
+
+
+class TargetError(Exception):
+    """A target does not answer, or cannot be asked; the message says why."""
+
+
+def targets_of(source: Source, monitor: Manifest) -> list[Target]:
+    """The targets of *monitor*, each once.
+
+    :raises ClusterError: when the cluster does not answer.
+    """
+    endpoints, chosen = endpoints_of(monitor), selector_of(monitor) or None
+    found: list[Target] = []
+    for namespace in namespaces_of(monitor):
+        if monitor["kind"] == POD_MONITOR:
+            pods, _version = source.list(Query("v1", "Pod", namespace, label_selector=chosen))
+            found += [target for pod in pods for target in targets_of_pod(endpoints, pod)]
+            continue
+        services, _version = source.list(Query("v1", "Service", namespace, label_selector=chosen))
+        for service in services:
+            slices = Query(
+                "discovery.k8s.io/v1",
+                "EndpointSlice",
+                service["metadata"]["namespace"],
+                label_selector=f"{_SERVICE_NAME}={service['metadata']['name']}",
+            )
+            found += [target for each in source.list(slices)[0] for target in targets_of_slice(endpoints, each)]
+    return list(dict.fromkeys(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Scraper:
+    """Asks targets.
+
+    :param source: the cluster.
+    :param namespace: of the monitor, and of the Secrets and ConfigMaps that it names.
+    :param own_token: makes a token as Prometheus shows it.
+    :param hide: is told of every secret before it is used.
+    :param connect: makes a connection to a port of a pod, until its block ends.
+    :param timeout_s: how long a target may be silent.
+    """
+
+    source: Source
+    namespace: str
+    own_token: Callable[[], str]
+    hide: Callable[[str], None]
+    connect: Callable[[str, str, int], AbstractContextManager[Forwarded]]
+    timeout_s: float
+
+    def page(self, target: Target) -> str:
+        """What *target* answers.
+
+        :raises TargetError: when it does not.
+        """
+        headers = {"Accept": _ACCEPT, **dict(self._authorization(target.asking))}
+        verifying = self._verifying(target.asking)
+        try:
+            with self.connect(target.namespace, target.pod, target.port) as connection:
+                return _asked(connection, target, headers, verifying, self.timeout_s)
+        except ClusterError as error:
+            raise TargetError(str(error)) from error
+
+    def _authorization(self, asking: Asking) -> Iterator[tuple[str, str]]:
+        if asking.token is not None:
+            credentials = self._value(asking.token).strip()
+        elif asking.own_token:
+            credentials = self.own_token()
+        else:
+            return
+        self.hide(credentials)
+        if asking.user is not None:
+            joined = f"{self._value(asking.user)}:{credentials}"
+            credentials = base64.b64encode(joined.encode()).decode()
+            self.hide(credentials)
+        yield "Authorization", f"{asking.kind} {credentials}"
+
+    def _verifying(self, asking: Asking) -> ssl.SSLContext | None:
+        if asking.scheme != "https":
+            return None
+        context = ssl.create_default_context()
+        if asking.authority is None:
+            # the way to the pod is the API server's, which knows its node
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+            return context
+        context.check_hostname = bool(asking.server)
+        try:
+            context.load_verify_locations(cadata=self._value(asking.authority))
+        except (ssl.SSLError, ValueError) as error:
+            raise TargetError(f"the certificates in {asking.authority.name} cannot be used: {error}") from error
+        return context
+
+    def _value(self, key: Key) -> str:
+        found = self.source.get(Query("v1", key.kind, self.namespace, key.name))
+        value = ((found or {}).get("data") or {}).get(key.key)
+        if value is None:
+            raise TargetError(
+                f"there is no {key.kind} {self.namespace}/{key.name} with {key.key}, which the monitor names"
+            )
+        return base64.b64decode(value).decode() if key.kind == "Secret" else str(value)
+
+
+def _asked(
+    connection: Forwarded, target: Target, headers: dict[str, str], verifying: ssl.SSLContext | None, timeout_s: float
+) -> str:
+    client = http.client.HTTPConnection(target.pod, target.port, timeout=timeout_s)
+    try:
+        connection.socket.settimeout(timeout_s)
+        client.sock = connection.socket
+        if verifying is not None:
+            client.sock = verifying.wrap_socket(connection.socket, server_hostname=target.asking.server or None)
+        client.request("GET", target.asking.path, headers=headers)
+        answer = client.getresponse()
+        body = answer.read()
+    except TimeoutError as error:
+        raise TargetError(f"no answer within {timeout_s:g} s") from error
+    except (OSError, http.client.HTTPException) as error:
+        raise TargetError(connection.error() or str(error) or type(error).__name__) from error
+    finally:
+        client.close()
+    if answer.status != _OK:
+        raise TargetError(f"answers {answer.status} {answer.reason}")
+    return body.decode("utf-8", "replace")
+
+
+def described(target: Target) -> dict[str, Any]:
+    """*target* for a document."""
+    return {
+        "namespace": target.namespace,
+        "pod": target.pod,
+        "port": target.port,
+        "scheme": target.asking.scheme,
+        "path": target.asking.path,
+    }

@@ -1,0 +1,67 @@
+"""Port-forwards to simulated pods: a port of a pod may stand for one on which a program of the lab listens."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import WSMsgType, web
+
+from perflab.processes.ports import LOOPBACK
+
+# on a pod: its port → the name of the lab's, such as {"8080": "etcd"}
+PORTS = "lab.psap.perf/ports"
+PROTOCOL = "v4.channel.k8s.io"
+_CHUNK_BYTES = 1 << 16
+# of the one port of a connection
+_DATA, _ERROR = b"\0", b"\1"
+
+
+def lab_port(pod: Mapping[str, Any], port: int, ports: Mapping[str, int]) -> int:
+    """The port of the lab that *port* of a pod stands for.
+
+    Raises ValueError, which says why, when there is none.
+    """
+    text = (pod["metadata"].get("annotations") or {}).get(PORTS, "{}")
+    try:
+        name = json.loads(text).get(str(port))
+    except (ValueError, AttributeError) as error:
+        raise ValueError(f"the annotation {PORTS} is no JSON object: {text}") from error
+    if name is None:
+        raise ValueError(f"no program listens on port {port} of a simulated pod; its annotation {PORTS} may name one")
+    if name not in ports:
+        raise ValueError(f"the lab has no port {name!r}; it has {', '.join(sorted(ports))}")
+    return ports[name]
+
+
+async def forward(request: web.Request, pod: Mapping[str, Any], ports: Mapping[str, int]) -> web.StreamResponse:
+    """Pass on what comes and goes, until either side ends."""
+    port = int(request.query["port"])
+    socket = web.WebSocketResponse(protocols=(PROTOCOL,))
+    await socket.prepare(request)
+    for channel in (_DATA, _ERROR):
+        await socket.send_bytes(channel + port.to_bytes(2, "little"))
+    try:
+        reader, writer = await asyncio.open_connection(LOOPBACK, lab_port(pod, port, ports))
+    except (ValueError, OSError) as error:
+        await socket.send_bytes(_ERROR + str(error).encode())
+        await socket.close()
+        return socket
+    answers = asyncio.create_task(_pass_answers(reader, socket))
+    try:
+        async for message in socket:
+            if message.type is WSMsgType.BINARY and message.data[:1] == _DATA:
+                writer.write(message.data[1:])
+                await writer.drain()
+    finally:
+        answers.cancel()
+        writer.close()
+    return socket
+
+
+async def _pass_answers(reader: asyncio.StreamReader, socket: web.WebSocketResponse) -> None:
+    while chunk := await reader.read(_CHUNK_BYTES):
+        await socket.send_bytes(_DATA + chunk)
+    await socket.close()
