@@ -1,0 +1,106 @@
+"""A stand-in for the API of OpenShift Cluster Manager: clusters, and one add-on whose installation takes two looks.
+
+``python -m tests.ocm_api FILE`` serves it on a free port, which it writes into FILE, until the file is removed; ten
+minutes at most. Of a cluster called ``broken`` the installation fails. It installs nothing: the operator must be there.
+"""
+
+from __future__ import annotations
+
+import http.server
+import json
+import sys
+import time
+import urllib.parse
+from pathlib import Path
+from typing import Any, ClassVar
+
+from tests.http_servers import Quiet, served
+
+OFFLINE_TOKEN = "an-offline-token"
+CSV = "rhods-operator.2.19.1"
+_CLUSTERS = {"molecule": "id-1", "broken": "id-2"}
+_ADDON = "managed-odh"
+_LONGEST_S = 600
+
+
+class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
+    """The requests of a test; a subclass has its own state."""
+
+    installations: ClassVar[dict[str, dict[str, Any]]]
+    expired: ClassVar[set[str]]
+
+    def do_GET(self) -> None:
+        """Find clusters, the add-on, and its installations."""
+        url = urllib.parse.urlsplit(self.path)
+        parts = url.path.removeprefix("/api/clusters_mgmt/v1/").split("/")
+        if not self._let_in():
+            return
+        if parts == ["clusters"]:
+            wanted = urllib.parse.parse_qs(url.query)["search"][0].removeprefix("name = ").strip("'")
+            self._answer(200, {"items": [{"id": _CLUSTERS[wanted]}] if wanted in _CLUSTERS else []})
+        elif parts == ["addons", _ADDON]:
+            self._answer(200, {"id": _ADDON, "target_namespace": "redhat-ods-operator"})
+        elif parts[2:] == ["addons", _ADDON] and parts[1] in self.installations:
+            self._answer(200, self._looked_at(parts[1]))
+        else:
+            self._answer(404, {"kind": "Error", "reason": f"{url.path} is not there"})
+
+    def do_POST(self) -> None:
+        """Make a token, or install the add-on."""
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        if self.path == "/token":
+            form = urllib.parse.parse_qs(body)
+            known = form["refresh_token"] == [OFFLINE_TOKEN] and form["client_id"] == ["cloud-services"]
+            token = f"access-{time.monotonic_ns()}"
+            self._answer(200 if known else 400, {"access_token": token} if known else {"error": "invalid_grant"})
+        elif self._let_in():
+            cluster, wanted = self.path.split("/")[-2], json.loads(body)
+            if wanted["addon"] != {"id": _ADDON} or wanted["parameters"]["items"][0]["id"] != "notification-email":
+                self._answer(400, {"kind": "Error", "reason": f"not understood: {body}"})
+                return
+            self.installations[cluster] = {"id": _ADDON, "looks": 0, "parameters": wanted["parameters"]}
+            self._answer(201, {"id": _ADDON, "state": "pending"})
+
+    def _looked_at(self, cluster: str) -> dict[str, Any]:
+        found = self.installations[cluster]
+        found["looks"] += 1
+        if found["looks"] <= 2:
+            return {**found, "state": "installing"}
+        if cluster == _CLUSTERS["broken"]:
+            return {**found, "state": "failed", "state_description": "no quota for managed-odh"}
+        return {**found, "state": "ready", "csv_name": CSV}
+
+    def _let_in(self) -> bool:
+        """Every token is good for one request: so that a test sees that expired ones are replaced."""
+        token = self.headers.get("Authorization", "")
+        if token.startswith("Bearer access-") and token not in self.expired:
+            self.expired.add(token)
+            return True
+        self._answer(401, {"kind": "Error", "reason": "the token has expired"})
+        return False
+
+    def _answer(self, status: int, document: dict[str, Any]) -> None:
+        body = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def ocm() -> type[Ocm]:
+    """A handler with no installations yet."""
+    return type("Fresh", (Ocm,), {"installations": {}, "expired": set()})
+
+
+def main(place: Path) -> None:
+    """Serve until *place*, where the address is written, is removed."""
+    with served(ocm()) as url:
+        place.write_text(url, encoding="utf-8")
+        until = time.monotonic() + _LONGEST_S
+        while place.exists() and time.monotonic() < until:
+            time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

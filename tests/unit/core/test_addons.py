@@ -1,0 +1,129 @@
+"""Add-ons by OCM's API, of which a stand-in answers: every token that it gives is good for one request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
+    ClusterError,
+    Interrupted,
+    PerfError,
+    UsageError,
+    WaitTimeoutError,
+)
+from ansible_collections.psap.perf.plugins.module_utils.openshift.addons import (
+    ClusterManager,
+    Installation,
+    Wanted,
+    installed,
+)
+
+from tests.http_servers import served
+from tests.ocm_api import CSV, OFFLINE_TOKEN, ocm
+
+PARAMETERS = {"notification-email": "somebody@example.invalid"}
+
+
+def never() -> None:
+    return None
+
+
+@pytest.fixture(name="url")
+def _url() -> Iterator[str]:
+    with served(ocm()) as url:
+        yield url
+
+
+def manager(url: str, token: str = OFFLINE_TOKEN, hidden: list[str] | None = None) -> ClusterManager:
+    return ClusterManager(url, f"{url}/token", token, (hidden if hidden is not None else []).append)
+
+
+def wanted(cluster: str, until_ready: bool = True, timeout_s: float = 60.0) -> Wanted:
+    return Wanted(cluster, "managed-odh", PARAMETERS, until_ready, timeout_s)
+
+
+class Scripted:
+    """What OCM says of the add-on, look by look."""
+
+    def __init__(self, *states: str) -> None:
+        self.states = list(states)
+        self.asked = 0
+
+    def installation(self, _cluster: str, _addon: str) -> Installation | None:
+        state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        return Installation(state, f"because of {state}", "") if state else None
+
+    def install(self, _cluster: str, _addon: str, _parameters: object) -> None:
+        self.asked += 1
+
+
+def test_tokens_that_have_expired_are_replaced_and_hidden(url: str) -> None:
+    hidden: list[str] = []
+    with manager(url, hidden=hidden) as connection:
+        cluster = connection.cluster_id("molecule")
+        assert connection.namespace("managed-odh") == "redhat-ods-operator"
+        assert connection.installation(cluster, "managed-odh") is None
+        connection.install(cluster, "managed-odh", PARAMETERS)
+        assert connection.installation(cluster, "managed-odh") == Installation("installing", "", "")
+        assert connection.installation(cluster, "managed-odh") == Installation("installing", "", "")
+        assert connection.installation(cluster, "managed-odh") == Installation("ready", "", CSV)
+    assert len(hidden) == len(set(hidden)) == 7
+
+
+@pytest.mark.parametrize(
+    ("token", "name", "words"),
+    [
+        ("another", "molecule", "makes no token of the offline token: invalid_grant; get another one"),
+        (OFFLINE_TOKEN, "nowhere", "OCM knows no cluster called nowhere"),
+    ],
+)
+def test_who_is_not_let_in_and_what_is_not_there_is_told(url: str, token: str, name: str, words: str) -> None:
+    with manager(url, token) as connection, pytest.raises(ClusterError, match=words):
+        connection.cluster_id(name)
+
+
+def test_what_ocm_refuses_is_told_in_its_words(url: str) -> None:
+    with manager(url) as connection, pytest.raises(PerfError, match=r"refused POST .*/addons with 400: not understood"):
+        connection.install("id-1", "another", PARAMETERS)
+
+
+def test_no_token_goes_through_a_network_in_the_clear() -> None:
+    with pytest.raises(UsageError, match="a token would be sent in the clear"):
+        ClusterManager("http://ocm.example", "https://sso.example", "t", lambda _secret: None)
+
+
+def test_ocm_that_does_not_answer_is_no_traceback() -> None:
+    with manager("http://127.0.0.1:9") as connection, pytest.raises(ClusterError, match=r"cannot reach OCM at 127\.0"):
+        connection.cluster_id("molecule")
+
+
+def test_one_that_is_there_is_not_asked_for_again() -> None:
+    there = Scripted("ready")
+    assert installed(there, wanted("c"), never)[1] is False
+    assert there.asked == 0
+
+
+def test_an_installation_that_has_begun_is_enough_for_who_does_not_wait() -> None:
+    begun = Scripted("", "installing")
+    found, changed = installed(begun, wanted("c", until_ready=False), never)
+    assert (found.state, changed, begun.asked) == ("installing", True, 1)
+
+
+@pytest.mark.parametrize("state", ["failed", "deleting"])
+def test_what_cannot_become_ready_is_told_at_once(state: str) -> None:
+    with pytest.raises(PerfError, match=f"the add-on managed-odh is {state}: because of {state}"):
+        installed(Scripted(state), wanted("c"), never)
+
+
+def test_time_is_up() -> None:
+    with pytest.raises(WaitTimeoutError, match=r"not ready within 0 s: it is installing because of installing"):
+        installed(Scripted("installing"), wanted("c", timeout_s=0.0), never)
+
+
+def test_a_wait_can_be_interrupted() -> None:
+    def stop() -> None:
+        raise Interrupted("stop")
+
+    with pytest.raises(Interrupted):
+        installed(Scripted("installing"), wanted("c"), stop)
