@@ -37,7 +37,7 @@ def phase_of(cluster: Cluster, namespace: str, name: str) -> str:
     return str(found[0].get("status", {}).get("phase")) if found else "none"
 
 
-def subscribe(cluster: Cluster, namespace: str, package: str, approval: str = "Automatic", **spec: str) -> None:
+def subscribe(cluster: Cluster, namespace: str, package: str, approval: str = "Automatic", **spec: Any) -> None:
     body = {
         "apiVersion": f"{GROUP}/{VERSION}",
         "kind": "Subscription",
@@ -165,6 +165,25 @@ def test_an_operator_has_its_account_rights_and_conditions(openshift: Cluster, n
 
     wanted = {"ClusterServiceVersion", "CustomResourceDefinition"}
     wait_for("the Operator knows its parts", lambda: wanted <= kinds())
+
+
+def test_the_environment_of_a_subscription_is_that_of_its_operator(openshift: Cluster, namespace: str) -> None:
+    def settings() -> dict[str, str | None]:
+        deployments = openshift.apps.list_namespaced_deployment(namespace).items
+        found = [each.spec.template.spec.containers[0].env or [] for each in deployments]
+        return {each.name: each.value for entries in found for each in entries}
+
+    subscribe(openshift, namespace, "nfd", config={"env": [{"name": "LAB", "value": "1"}, {"name": "EMPTY"}]})
+    wait_for("the operator is installed", lambda: phase_of(openshift, namespace, NFD) == "Succeeded")
+    assert settings().items() >= {"LAB": "1", "EMPTY": None}.items()
+    [deployment] = openshift.apps.list_namespaced_deployment(namespace).items
+    # a stopped operator stays so, until its Subscription changes
+    openshift.apps.patch_namespaced_deployment(deployment.metadata.name, namespace, {"spec": {"replicas": 0}})
+    wait_for("it is stopped", lambda: not openshift.core.list_namespaced_pod(namespace).items)
+    change = {"spec": {"config": {"env": [{"name": "LAB", "value": "2"}]}}}
+    openshift.custom.patch_namespaced_custom_object(GROUP, VERSION, namespace, "subscriptions", "nfd", change)
+    wait_for("the change has come", lambda: settings().get("LAB") == "2" and "EMPTY" not in settings())
+    wait_for("the operator runs again", partial(is_installed, openshift, namespace, NFD))
 
 
 def test_two_operators_that_own_a_kind_are_not_installed_together(openshift: Cluster, namespace: str) -> None:
