@@ -14,7 +14,8 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.errors import Lost
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import header_time
 
 from tests.http_servers import Quiet, served
-from tests.quads.server import Answer, StandIn
+from tests.quads.answers import Answer
+from tests.quads.server import StandIn
 
 # the server does not act / acts, and then …
 FAULTS = (

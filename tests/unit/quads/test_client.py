@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import http.server
 import json
-from collections.abc import Mapping
+import ssl
+import threading
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -24,7 +28,9 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.errors import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import Record, Records, tag
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import release
+from perflab.control_plane.certificates import Authority
 
+from tests.http_servers import Quiet, served
 from tests.quads.faults import Killed, over_http
 from tests.quads.lab import EARLY, OLD, SSM, Settings
 from tests.unit.quads.sessions import Session
@@ -173,6 +179,69 @@ def test_the_stand_in_is_reached_over_http_and_a_refused_connection_is_told(tmp_
         closed.read("/version/")
 
 
-def test_a_certificate_is_verified(tmp_path: Path) -> None:
+class Secured(Quiet, http.server.BaseHTTPRequestHandler):
+    """Says its version."""
+
+    def do_GET(self) -> None:
+        self.send_response_only(200)
+        self.end_headers()
+        self.wfile.write(b'"QUADS version 2.2.4"')
+
+
+@pytest.fixture
+def secured(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """A server with a certificate of an authority of its own: its address, and the authority's file."""
+    (tmp_path / "tls").mkdir()
+    authority = Authority(tmp_path / "tls")
+    pair = authority.issue_server("server", [])
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pair.certificate, pair.key)
+    server = http.server.HTTPServer(("127.0.0.1", 0), Secured)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"https://127.0.0.1:{server.server_port}", str(authority.pair.certificate)
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_certificate_is_verified_by_default_and_by_the_labs_authority(
+    secured: tuple[str, str], tmp_path: Path
+) -> None:
+    address, authority = secured
+    time = Session(tmp_path).time
+    trusting = HttpTransport(authority)
+    assert Connection(Account(address), trusting, time).read("/version/") == "QUADS version 2.2.4"
+    trusting.close()
+    with pytest.raises(UnfitServerError, match=r"is not trusted: .*give the file of its authority"):
+        Connection(Account(address), HttpTransport(), time).read("/version/")
     with pytest.raises(UsageError, match="cannot be used as a PEM file"):
         HttpTransport(str(tmp_path / "none.pem"))
+
+
+def test_no_redirect_is_followed_with_a_login(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    class Redirecting(Quiet, http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            seen.append(self.path)
+            self.send_response_only(307)
+            self.send_header("Location", "http://elsewhere.example/login/")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+    with served(Redirecting) as address:
+        wire = HttpTransport()
+        connection = Connection(Account(address, "jane@example.com", "word"), wire, Session(tmp_path).time)
+        with pytest.raises(UnfitServerError, match=r"sends us on to http://elsewhere.example: give that address"):
+            connection.write("POST", "/assignments/self/", "ask", {})
+        wire.close()
+    assert seen == ["/api/v3/login/"]
+
+
+def test_an_api_token_books_without_a_login(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.lab.tokens["qat_planted"] = ("jane@example.com", session.time.now() + timedelta(days=90))
+    account = Account("http://quads.test", "jane@example.com", token="qat_planted")
+    connection = Connection(account, session.wire, session.time)
+    assert Quads(connection, detect(connection)).request(Order("x", ticket="1")) == session.lab.assignments[0]["id"]
+    assert "POST /login/" not in session.wire.calls

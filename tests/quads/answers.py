@@ -1,0 +1,61 @@
+"""What the stand-in answers with: bodies and content types of each kind of error."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+_TRUTHS = {"true", "y", "yes"}
+HTML = "text/html; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the server answers."""
+
+    status: int
+    body: bytes
+    content_type: str = "application/json"
+
+
+class Refusal(Exception):  # noqa: N818 - an answer, not an error
+    """A request that is answered with an error."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.status)
+        self.answer = answer
+
+
+def json_answer(value: Any, status: int = 200) -> Answer:
+    """A document."""
+    return Answer(status, json.dumps(value).encode())
+
+
+def page(status: int, title: str) -> Answer:
+    """A page of HTML."""
+    body = f"<!doctype html>\n<html lang=en>\n<title>{status} {title}</title>\n<h1>{title}</h1>\n"
+    return Answer(status, body.encode(), HTML)
+
+
+def logic(message: str, status: int = 400) -> Refusal:
+    """The error of a route."""
+    error = "Bad Request" if status == 400 else "Forbidden"
+    return Refusal(json_answer({"status_code": status, "error": error, "message": message}, status))
+
+
+def access(message: str, status: int) -> Refusal:
+    """The error of the access check."""
+    # JSON that says it is HTML, without a status_code
+    return Refusal(Answer(status, json.dumps({"message": message, "error": "Unauthorized"}).encode(), HTML))
+
+
+def http_date(wall: datetime | None) -> str | None:
+    """Local time that calls itself GMT."""
+    return None if wall is None else f"{wall:%a, %d %b %Y %H:%M:%S} GMT"
+
+
+def true(value: Any) -> bool:
+    """What the server takes for a truth: 1 is none."""
+    return value is True or (isinstance(value, str) and value.lower() in _TRUTHS)

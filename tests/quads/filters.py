@@ -1,0 +1,73 @@
+"""The filters of hosts, with the bugs that the servers have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.quads.answers import logic, true
+from tests.quads.lab import OLD, SSM, Json, Lab
+
+_COLUMNS = {"name", "model", "host_type", "cloud", "can_self_schedule"}
+_LISTS = {
+    "disks": {"disk_type", "size_gb", "count"},
+    "interfaces": {"name", "vendor", "speed", "pxe_boot", "mac_address"},
+    "memory": {"size_gb", "handle"},
+    "processors": {"vendor", "product", "cores", "threads"},
+}
+_SUMS = {("disks", "count"), ("memory", "size_gb"), ("processors", "cores"), ("processors", "threads")}
+
+
+def filtered(lab: Lab, query: list[tuple[str, str]]) -> list[Json]:
+    """The hosts that the filters of a query let through: an operator stays in force for all that follow it."""
+    seen: set[str] = set()
+    operator = "eq"
+    tests: list[tuple[str, str, str]] = []
+    for key, value in query:
+        field, _mark, suffix = key.partition("__")
+        if field in seen:
+            continue
+        seen.add(field)
+        _check_field(lab, field)
+        if suffix:
+            if suffix not in ("ne", "lt", "lte", "gt", "gte"):
+                raise logic(f"{suffix} is not a valid operator")
+            # it stays in force for what follows
+            operator = suffix
+        tests.append((field, operator, value))
+    hosts = list(lab.hosts.values())
+    return [host for host in hosts if all(_holds(lab, host, *test) for test in tests)]
+
+
+def _check_field(lab: Lab, field: str) -> None:
+    whole, _dot, part = field.partition(".")
+    if part and whole in _LISTS:
+        if part not in _LISTS[whole]:
+            raise ValueError(field)
+    elif whole not in _COLUMNS or (whole == "can_self_schedule" and lab.settings.mode == OLD):
+        raise logic(f"{field} is not a valid field.")
+
+
+def _holds(lab: Lab, host: Json, field: str, operator: str, text: str) -> bool:
+    whole, _dot, part = field.partition(".")
+    if whole == "can_self_schedule":
+        # 1 counts as false, and then finds exactly the others
+        return bool(host["open"] is true(text))
+    if whole == "cloud":
+        rows = [row for row in lab.rows if row["host"] == host["name"] and lab.running(row)]
+        return any((lab.of(row["assignment"]) or {}).get("cloud") == text for row in rows)
+    if not part:
+        return _compare(lab, str(host[whole]), operator, text)
+    if (whole, part) in _SUMS and lab.settings.mode == SSM:
+        return _compare(lab, sum(row[part] for row in host[whole]), operator, text)
+    return any(_compare(lab, row[part], operator, text) for row in host[whole])
+
+
+def _compare(lab: Lab, value: Any, operator: str, text: str) -> bool:
+    other = type(value)(text)
+    old = lab.settings.mode == OLD
+    return bool(
+        {
+            "eq": value == other, "ne": value != other, "lt": value < other, "gt": value > other,
+            "lte": value < other if old else value <= other, "gte": value > other if old else value >= other,
+        }[operator]
+    )  # fmt: skip

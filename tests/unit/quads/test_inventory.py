@@ -1,0 +1,79 @@
+"""Inventories: addresses, what the lab's own file knows better, and no password."""
+
+from __future__ import annotations
+
+import configparser
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.quads.inventory import (
+    Network,
+    jetlag,
+    machines,
+    nodes_of,
+    plain,
+)
+from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment, Host
+
+from tests.unit.quads.sessions import Session
+
+SECRET = "planted-bmc-w0rd"
+
+
+def booked(tmp_path: Path, count: int) -> tuple[Assignment, list[Host]]:
+    result = Session(tmp_path).book(count)
+    return result.assignment, [row.host for row in result.rows]
+
+
+def sections(text: str) -> configparser.ConfigParser:
+    parser = configparser.ConfigParser(allow_no_value=True, delimiters=("=",), interpolation=None)
+    parser.read_string(text)
+    return parser
+
+
+def test_the_plain_inventory_has_what_quads_knows(tmp_path: Path) -> None:
+    assignment, hosts = booked(tmp_path, 2)
+    group = yaml.safe_load(plain(machines(hosts), assignment, None, "quads"))["all"]["children"]["quads"]
+    first = group["hosts"]["f00-h01-r640.lab.example.com"]
+    assert first["bmc_address"] == "mgmt-f00-h01-r640.lab.example.com"
+    assert first["mac_addresses"] == ["00:00:5e:00:53:00", "00:00:5e:00:54:00"]
+    assert first["lab_mac"] == "00:00:5e:00:53:00"
+    assert (group["vars"]["quads_cloud"], group["vars"]["quads_lease_end"]) == (assignment.cloud, None)
+
+
+def test_the_labs_own_file_names_bmcs_and_macs_and_its_passwords_go_nowhere(tmp_path: Path) -> None:
+    assignment, hosts = booked(tmp_path, 1)
+    node = {"pm_addr": "mgmt-f00-h01-r640.lab.example.com", "mac": ["aa:bb", "cc:dd"], "pm_password": SECRET}
+    nodes = nodes_of({"nodes": [node, "nonsense"]})
+    text = plain(machines(hosts, nodes), assignment, None, "quads")
+    assert "aa:bb" in text and SECRET not in text and SECRET not in str(nodes)
+    assert nodes_of(["no", "document"]) == [] == nodes_of({})
+
+
+def test_jetlag_gets_a_bastion_a_control_plane_and_workers_with_addresses(tmp_path: Path) -> None:
+    _assignment, hosts = booked(tmp_path, 6)
+    text = jetlag(machines(hosts), Network("198.18.0.0/16", 1, "ens1f0", "eno1"), 3, "quads")
+    parsed = sections(text)
+    assert parsed["all:vars"]["allocation_node_count"] == "6"
+    assert [len(parsed[name]) for name in ("bastion", "controlplane", "worker")] == [1, 3, 2]
+    assert "f01-h01-r650 bmc_address=mgmt-f01-h01-r650.lab.example.com mac_address=00:00:5e:00:54:01" in text
+    assert "ip=198.18.0.5 " in text and "ip=198.18.0.9 " in text
+    assert parsed["worker:vars"]["network_interface"] == "ens1f0"
+    assert parsed["worker:vars"]["gateway"] == "198.18.0.1"
+
+
+@pytest.mark.parametrize(
+    ("count", "network", "message"),
+    [
+        (3, Network(), "needs a bastion and 3 hosts for the control plane, and 3 hosts are booked"),
+        (4, Network(interface=2), "QUADS knows no interface number 2"),
+        (4, Network("somewhere"), "is no network"),
+        (4, Network("198.51.100.0/30"), "has no room for 3 hosts"),
+    ],
+)
+def test_what_jetlag_could_not_use_is_refused(tmp_path: Path, count: int, network: Network, message: str) -> None:
+    _assignment, hosts = booked(tmp_path, count)
+    with pytest.raises(UsageError, match=message):
+        jetlag(machines(hosts), network, 3, "quads")
