@@ -9,36 +9,55 @@ import tempfile
 from pathlib import Path
 
 from perfdrv.collection import activate
+from perfdrv.errors import EXIT_FAILED, EXIT_INTERRUPTED, exit_code_of
 from sphinx.cmd.build import build_main
 
 PROJECT = Path(__file__).resolve().parents[2]
 
 
-def main() -> int:
-    """Assemble the pages in a folder of their own, and let Sphinx build the site; any warning is an error."""
-    parser = argparse.ArgumentParser(description="Build the site of the documentation.")
-    parser.add_argument("folder", nargs="?", type=Path, default=PROJECT / "build/site", help="where the site goes")
-    site: Path = parser.parse_args().folder
-    if shutil.which("dot") is None:
-        sys.exit("The drawings of the architecture need Graphviz: install dot, or run make docs, which does.")
+def build(site: Path) -> int:
+    """Assemble the pages in a folder of their own and build the site of them; it replaces *site* when all went well.
+
+    Any warning of Sphinx is an error. Returns the exit code.
+    """
     activate(PROJECT)
     # these import the collection, which is known by now
     from docs.website.assembling import assemble
-    from docs.website.collection import CollectionError
 
     with tempfile.TemporaryDirectory(prefix="psap-perf-site-") as folder:
-        source = Path(folder, "source")
-        try:
-            assemble(source)
-        except CollectionError as error:
-            sys.exit(str(error))
-        # Sphinx keeps pages that are gone
-        shutil.rmtree(site, ignore_errors=True)
+        source, built = Path(folder, "source"), Path(folder, "site")
+        assemble(source)
         options = ("--quiet", "--fail-on-warning", "--jobs", "2", "--doctree-dir", f"{folder}/doctrees")
-        code = build_main(["--builder", "html", *options, str(source), str(site)])
-    if not code:
-        print(f"{site / 'index.html'} is the site")
-    return code
+        code = build_main(["--builder", "html", *options, str(source), str(built)])
+        if code:
+            return EXIT_FAILED
+        shutil.rmtree(site, ignore_errors=True)
+        site.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(built, site)
+    print(f"{site / 'index.html'} is the site")
+    return 0
+
+
+def main() -> int:
+    """Build the site; what went wrong is one sentence where somebody can act on it."""
+    parser = argparse.ArgumentParser(prog="python -m docs.website", description="Build the site of the documentation.")
+    parser.add_argument("folder", nargs="?", type=Path, default=PROJECT / "build/site", help="where the site goes")
+    site: Path = parser.parse_args().folder
+    if shutil.which("dot") is None:
+        print(
+            "The drawings of the architecture need Graphviz: install dot, or run make docs, which does", file=sys.stderr
+        )
+        return EXIT_FAILED
+    try:
+        return build(site)
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except Exception as error:
+        code = exit_code_of(error)
+        if code is None:
+            raise
+        print(error, file=sys.stderr)
+        return code
 
 
 if __name__ == "__main__":

@@ -39,6 +39,8 @@ Usage = Callable[[str], tuple[str, str]]
 class CollectionError(Exception):
     """antsibull-docs failed; the message is what it said."""
 
+    exit_code = 1
+
 
 def write_pages(project: Path, folder: Path, usage: Usage) -> tuple[Documented, ...]:
     """Write a page of reStructuredText for each role and plugin to *folder*.
