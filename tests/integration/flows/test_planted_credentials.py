@@ -14,19 +14,49 @@ import yaml
 from kubernetes import client, config
 
 from tests.data.credentials import PLANTED
+from tests.github_api import NUMBER, PAGE, REPOSITORY
 from tests.integration.conftest import PATIENCE_S, Lab
+
+from .conftest import Job
 
 NAMESPACE = "psap-perf-scale-test"
 ANNOTATIONS = {f"planted.example.com/n{number}": one.text for number, one in enumerate(PLANTED.values())}
 URL = "https://robot:planted-setting-word@thanos.example.com"
 
 
-def _leaks(folder: Path) -> list[str]:
-    """Where something secret stands below *folder*; a table is searched as text."""
+def _leaks(job: Job) -> list[str]:
+    """Where something secret stands in what a job left, exported, told and printed; a table is searched as text."""
     wanted = {part for one in PLANTED.values() for part in one.secret} | {"planted-setting-word", "planted-server-word"}
-    files = [path for path in folder.rglob("*") if path.is_file()]
+    files = [path for path in job.files() if path != job.folder / "event.json"]
     assert files
-    return [f"{path.relative_to(folder)}: {part}" for path in files for part in wanted if part in _text(path)]
+    texts = {str(path.relative_to(job.folder)): _text(path) for path in files}
+    texts["told"] = job.spoken()
+    return [f"{name}: {part}" for name, text in texts.items() for part in wanted if part in text] + job.leaks()
+
+
+def _actions(folder: Path, summary: Path) -> dict[str, str]:
+    """The environment of a comment's workflow in GitHub Actions, and not Prow's."""
+    event = folder / "event.json"
+    event.write_text(json.dumps({"issue": {"number": NUMBER, "pull_request": {"url": PAGE}, "user": {"login": "ada"}}}))
+    return {
+        "JOB_SPEC": "",
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_STEP_SUMMARY": str(summary),
+        "GITHUB_REPOSITORY": REPOSITORY,
+        "GITHUB_RUN_ID": "1912345678901234567",
+        "GITHUB_JOB": "scale-test",
+        "GITHUB_EVENT_NAME": "issue_comment",
+        "GITHUB_EVENT_PATH": str(event),
+    }
+
+
+def _write_pull_request(job: Job) -> None:
+    """A comment of somebody who may not give arguments, with all of them; and one of somebody who may."""
+    hostile = "\n".join(f"/var scale_test_count: {one.text.splitlines()[0]}" for one in PLANTED.values())
+    job.github.comments = [
+        ("eve", "NONE", f"/test scale-test\n{hostile}"),
+        ("ada", "MEMBER", "/test scale-test\n/var scale_test_count: 20"),
+    ]
 
 
 def _text(path: Path) -> str:
@@ -76,40 +106,56 @@ def _tell_events(lab: Lab, running: subprocess.Popen[str]) -> None:
         core.create_namespaced_event(NAMESPACE, event)
 
 
-def test_none_stands_in_a_run_its_report_its_payload_or_a_history(shared_lab: Lab, tmp_path: Path) -> None:
-    runs = tmp_path / "runs"
+def test_none_stands_in_a_job_its_report_its_export_or_what_people_are_told(job: Job) -> None:
     metadata = {"metadata": {"annotations": ANNOTATIONS}}
     patch = {**metadata, "spec": {"template": metadata}}
+    summary = job.folder / "job-summary.md"
+    summary.touch()
     words = ["-s", f"scale_test_patch={json.dumps(patch)}", "-e", json.dumps({"prometheus_url": URL})]
-    words += ["-s", "scale_test_duration=10s"]
-    command = ("perfdrv", "run", "scale_test", "--site", "lab", "-p", "smoke", *words)
-    with _annotated_node(shared_lab), shared_lab.start(runs, *command) as running:
-        _tell_events(shared_lab, running)
-        said, _ = running.communicate(timeout=PATIENCE_S)
-    assert running.returncode == 0, said
-    (run,) = (path for path in runs.iterdir() if path.is_dir() and not path.is_symlink())
-    for asked in (("report", str(run)), ("payload", str(run), "--output", str(runs / "payload.json"))):
-        done = shared_lab.run(runs, "perfanalysis", *asked)
+    words += ["-s", "scale_test_duration=10s", "-s", "scale_test_thresholds={time_to_ready_max: 1ms}"]
+    _write_pull_request(job)
+    with _annotated_node(job.lab):
+        running = job.start("run", *words, variables=_actions(job.folder, summary))
+        _tell_events(job.lab, running)
+        # a limit that is missed is a failure that everybody is told of
+        assert job.end(running) == 4, job.said
+    run = job.run()
+    for asked in (("report", str(run)), ("payload", str(run), "--output", str(job.artifacts / "payload.json"))):
+        done = job.lab.run(job.artifacts, "perfanalysis", *asked)
         assert done.returncode == 0, done.stderr
-    done = shared_lab.run(runs, "perfanalysis", "history", "add", str(run), "--into", str(runs / "history"))
+    done = job.lab.run(job.artifacts, "perfanalysis", "history", "add", str(run), "--into", str(job.folder / "history"))
     assert done.returncode == 0, done.stderr
 
-    assert _leaks(runs) == []
+    assert _leaks(job) == []
     (events,) = run.rglob("events.jsonl")
     assert events.read_text().count("it was said: ") == len(PLANTED)
     (source,) = run.rglob("workload-00000.yml")
     assert yaml.safe_load(source.read_text())["metadata"]["annotations"].keys() >= ANNOTATIONS.keys()
     settings = yaml.safe_load((run / "settings.yml").read_text())["all"]
     assert settings["prometheus_url"]["value"] == "https://(secret)@thanos.example.com"
+    # everything that was searched is there
+    assert "threshold missed" in summary.read_text()
+    assert all("threshold missed" in text for text in job.told())
+    assert job.exported("manifest.json")
 
 
-def test_none_of_the_server_stands_in_a_run(shared_lab: Lab, tmp_path: Path) -> None:
-    document = yaml.safe_load(shared_lab.kubeconfig.read_text())
-    cluster = document["clusters"][0]["cluster"]
-    cluster["server"] = cluster["server"].replace("://", "://robot:planted-server-word@")
-    kubeconfig = tmp_path / "kubeconfig"
+def test_none_of_the_server_stands_in_what_a_failed_job_leaves(job: Job) -> None:
+    document = yaml.safe_load(job.lab.kubeconfig.read_text())
+    document["clusters"][0]["cluster"]["server"] = "https://robot:planted-server-word@127.0.0.1:9"
+    kubeconfig = job.folder / "secrets" / "kubeconfig"
     kubeconfig.write_text(yaml.safe_dump(document))
-    runs = tmp_path / "runs"
-    words = ("run", "scale_test", "--site", "lab", "-p", "smoke", "-e", f"perf_kubeconfig={kubeconfig}", "-vvv")
-    shared_lab.run(runs, "perfdrv", *words)
-    assert _leaks(runs) == []
+    assert job("run", "-e", f"perf_kubeconfig={kubeconfig}", "-vvv") == 3, job.said
+    assert list(job.artifacts.glob("custom-link-*.txt"))
+    assert _leaks(job) == []
+    assert all("has a user name or a password in it" in text for text in job.told())
+
+
+def test_none_of_a_refused_pull_request_stands_in_what_the_job_leaves(job: Job) -> None:
+    _write_pull_request(job)
+    author, association, body = job.github.comments[-1]
+    hostile = "\n".join(f"/var scale_test_count: {one.text.splitlines()[0]}" for one in PLANTED.values())
+    job.github.comments[-1] = (author, association, f"{body}\n{hostile}\n/vra {PLANTED['GitHub'].text}")
+    assert job("run") == 2, job.said
+    assert "/vra" in (job.artifacts / "FAILURES").read_text()
+    assert all("/vra" in text for text in job.told())
+    assert _leaks(job) == []
