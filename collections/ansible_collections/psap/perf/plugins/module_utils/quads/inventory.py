@@ -154,7 +154,7 @@ def _group(role: str, network: Network, user: str) -> Iterator[str]:
     space = ipaddress.ip_network(network.network)
     yield from (f"role={role}", "boot_iso=discovery.iso", f"bmc_user={user}", f"bmc_password={_PASSWORD}")
     yield from (f"lab_interface={network.lab_interface}", f"network_interface={network.interface_name}")
-    yield from (f"network_prefix={space.prefixlen}", f"gateway={next(space.hosts())}", f"dns1={next(space.hosts())}")
+    yield from (f"network_prefix={space.prefixlen}", f"gateway={space[1]}", f"dns1={space[1]}")
 
 
 def _addresses(text: str, count: int) -> list[str]:

@@ -44,6 +44,8 @@ def lease_of(rows: Iterable[Row], clock: ServerClock, now: datetime) -> Lease | 
 
 
 def span(length: timedelta) -> str:
-    """*length* for people: ``47 h 59 min``."""
-    minutes = max(0, round(length.total_seconds() / 60))
+    """*length* for people: ``47 h 59 min``, ``5 s``."""
+    if length < timedelta(minutes=1):
+        return f"{max(0, round(length.total_seconds()))} s"
+    minutes = round(length.total_seconds() / 60)
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
