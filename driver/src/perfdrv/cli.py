@@ -15,6 +15,7 @@ COMMANDS = {
     "settings": Lazy("perfdrv.commands.settings:settings", "Show, explain and check settings and presets."),
     "flows": Lazy("perfdrv.commands.catalogue:flows", "List the flows."),
     "commands": Lazy("perfdrv.commands.catalogue:commands", "List the commands of the toolbox."),
+    "new": Lazy("perfdrv.commands.new:new", "Create a flow, a command or a KPI."),
     "ci": Lazy("perfdrv.commands.ci:ci", "Run a flow as a job of a CI system."),
     "runs": Lazy("perfdrv.commands.runs:runs", "List, show, open and finalize runs.", of_any=True),
     "lock": Lazy("perfdrv.commands.lock:lock", "Show and break the lease of a cluster."),

@@ -53,6 +53,22 @@ def test_names_complete(
     assert offered(*words) == expected
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["new", ""], ["flow", "command", "kpi"]),
+        (["new", "kpi", "kube_b"], ["kube_burner"]),
+        (["new", "kpi", "skeleton", "x", "--of", "tests."], ["tests.pods", "tests.waited_s"]),
+        (["new", "command", "nfd_o"], ["nfd_operator"]),
+    ],
+)
+def test_what_new_things_are_made_of_completes(
+    words: list[str], expected: list[str], repository: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository.root)
+    assert sorted(offered(*words)) == sorted(expected)
+
+
 def test_labs_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "other").mkdir()
     monkeypatch.setenv("PERFLAB_HOME", str(tmp_path))

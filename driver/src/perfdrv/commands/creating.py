@@ -1,0 +1,208 @@
+"""Files that `perfdrv new` creates: copies of the flow skeleton under other names, all of them or none."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import groups
+
+from perfdrv.errors import UsageError
+from perfdrv.project import Project
+
+COLLECTION = Path("collections/ansible_collections/psap/perf")
+GROUPS = COLLECTION / "meta" / "groups.yml"
+KINDS = Path("analysis/src/perfanalysis/workloads")
+TEMPLATES = COLLECTION / "meta" / "templates.yml"
+NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+# a Job is called like its command, and labels have 63 characters
+LONGEST_NAME = 30
+_LINE = 120
+
+
+@dataclass(slots=True)
+class Files:
+    """What is to be written below the root of a project: new files, and new texts of those that are there."""
+
+    root: Path
+    added: dict[Path, str] = field(default_factory=dict)
+    changed: dict[Path, str] = field(default_factory=dict)
+
+    def add(self, path: Path, text: str) -> None:
+        """A file that is not there yet; *path* is relative to the root."""
+        self.added[path] = text
+
+    def change(self, path: Path, edit: Callable[[str], str]) -> None:
+        """Another text for a file that is there."""
+        self.changed[path] = edit(self.changed.get(path) or (self.root / path).read_text(encoding="utf-8"))
+
+    def write(self) -> None:
+        """Write all of them, or none.
+
+        Raises:
+            UsageError: one is there already, or would lie outside of the project; nothing was written.
+        """
+        self._refuse()
+        before = {path: (self.root / path).read_text(encoding="utf-8") for path in self.changed}
+        done: list[Path] = []
+        with tempfile.TemporaryDirectory(prefix=".new-", dir=self.root) as scratch, self._undone(done, before):
+            for number, (path, text) in enumerate({**self.added, **self.changed}.items()):
+                staged = Path(scratch, str(number))
+                staged.write_text(text, encoding="utf-8")
+                if path in self.changed:
+                    shutil.copymode(self.root / path, staged)
+                    done.append(path)
+                    staged.replace(self.root / path)
+                else:
+                    (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+                    try:
+                        # a link is refused where somebody else was faster
+                        os.link(staged, self.root / path)
+                    except OSError:
+                        _remove_empty(self.root / path, self.root)
+                        raise
+                    done.append(path)
+
+    def _refuse(self) -> None:
+        taken = [path for path in self.added if (self.root / path).exists() or (self.root / path).is_symlink()]
+        if taken:
+            more = f" and {len(taken) - 1} others are" if len(taken) > 1 else " is"
+            raise UsageError(f"{taken[0]}{more} already there; nothing was written. Choose another name.")
+        root = self.root.resolve()
+        for path in (*self.added, *self.changed):
+            if not (self.root / path).resolve().is_relative_to(root):
+                raise UsageError(
+                    f"{path} leads out of the project {self.root}, to {(self.root / path).resolve()}; nothing was "
+                    "written. perfdrv new works in a project that holds the collection itself, as its repository does."
+                )
+
+    @contextlib.contextmanager
+    def _undone(self, done: list[Path], before: Mapping[Path, str]) -> Iterator[None]:
+        """Takes back what was written when not all of it could be."""
+        try:
+            yield
+        except BaseException:
+            for path in reversed(done):
+                if path in before:
+                    (self.root / path).write_text(before[path], encoding="utf-8")
+                else:
+                    (self.root / path).unlink()
+                    _remove_empty(self.root / path, self.root)
+            raise
+
+
+def _remove_empty(path: Path, root: Path) -> None:
+    """Removes the folders around *path* that are empty."""
+    with contextlib.suppress(OSError):
+        for folder in path.parents:
+            if folder == root:
+                return
+            folder.rmdir()
+
+
+def checked_name(what: str, name: str) -> str:
+    """A name that files, variables and objects of Kubernetes may have; `-` and `_` are the same.
+
+    Raises:
+        UsageError: it is none.
+    """
+    given = name.replace("-", "_")
+    if not NAME.fullmatch(given):
+        raise UsageError(f"{name!r} is no name of a {what}: write lower-case letters, digits and single underscores.")
+    if len(given) > LONGEST_NAME:
+        raise UsageError(f"{name!r} is too long for a {what}: at most {LONGEST_NAME} characters.")
+    return given
+
+
+def template(project: Project) -> Mapping[str, Any]:
+    """The files of the flow that is copied, by what they are for; its name is under `name`.
+
+    Raises:
+        UsageError: the project has no such flow.
+    """
+    path = project.root / TEMPLATES
+    if not path.is_file():
+        raise UsageError(
+            f"{project.root} has nothing to copy from: {TEMPLATES} is missing. perfdrv new works in a clone of the "
+            "repository of psap.perf; change into one, or name it: perfdrv --project DIR new …"
+        )
+    document: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return document
+
+
+def template_files(project: Project, patterns: list[str]) -> Iterator[tuple[Path, str]]:
+    """Each file of a template that matches, by its path below the project, with its text."""
+    for pattern in patterns:
+        for path in sorted(project.root.glob(pattern)):
+            if path.is_file() and path.suffix != ".pyc":
+                yield path.relative_to(project.root), path.read_text(encoding="utf-8")
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """The text with each word replaced, longer ones first; with capital and with dashes, too."""
+    words = dict(names)
+    for old, new in names.items():
+        words.setdefault(old.capitalize(), new.replace("_", " ").capitalize())
+        words.setdefault(f"{old.replace('_', '-')}-", f"{new.replace('_', '-')}-")
+        words.setdefault(old.replace("_", "-"), new.replace("_", "-"))
+    pattern = re.compile("|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)))
+    return pattern.sub(lambda found: words[found[0]], text)
+
+
+def with_group(text: str, group: str, about: str) -> str:
+    """groups.yml with one more group, in its place by the alphabet."""
+    lines = text.splitlines(keepends=True)
+    at = next((n for n, line in enumerate(lines) if line[:1].isalpha() and line > f"{group}:"), len(lines))
+    return "".join([*lines[:at], f"{group}: {about}\n", *lines[at:]])
+
+
+def with_scenario_of(text: str, role: str) -> str:
+    """molecule.yml of a group with one more command in the comment that names them."""
+    lines = text.splitlines()
+    last = next(n for n, line in enumerate(lines[1:], start=1) if not line.startswith("#")) - 1
+    more = f"{lines[last]}, {role}"
+    lines[last : last + 1] = [more] if len(more) <= _LINE else [f"{lines[last]},", f"# {role}"]
+    return "\n".join(lines) + "\n"
+
+
+def with_tasks(text: str, name: str, file: str) -> str:
+    """A file of tasks that includes one more."""
+    return f"{text.rstrip()}\n\n- name: {name}\n  ansible.builtin.include_tasks: {file}\n"
+
+
+def with_kpi(text: str, lines: list[str]) -> str:
+    """workload.yml with one more KPI at the end of its list."""
+    given = text.splitlines()
+    begin = next((n for n, line in enumerate(given) if line.rstrip() == "kpis:"), None)
+    if begin is None:
+        return f"{text.rstrip()}\n\nkpis:\n" + "\n".join(lines) + "\n"
+    end = next((n for n in range(begin + 1, len(given)) if given[n][:1].isalpha()), len(given))
+    while not given[end - 1].strip() or given[end - 1].startswith("#"):
+        end -= 1
+    return "\n".join([*given[:end], *lines, *given[end:]]) + "\n"
+
+
+def refuse_like_another(project: Project, what: str, name: str) -> None:
+    """A flow's settings and a group's commands begin with its name: none may begin with another one's.
+
+    Raises:
+        UsageError: one would.
+    """
+    content = project.content()
+    others = {*content.sections, *groups()}
+    if what == "flow" and name in others:
+        raise UsageError(f"there is a flow, a group of commands or a section of settings {name!r} already.")
+    # a flow may well have a group of commands of its name
+    for other in sorted(others - {name}):
+        if f"{name}_".startswith(f"{other}_") or f"{other}_".startswith(f"{name}_"):
+            raise UsageError(
+                f"{name!r} could be taken for {other!r}, which is there; choose another name for a {what}."
+            )

@@ -1,0 +1,300 @@
+"""`perfdrv new flow|command|kpi`: what a project gets more of, from what is there and tested."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import get_args
+
+import click
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import groups, split_role
+from click.shell_completion import CompletionItem
+from perfanalysis.errors import UsageError as DeclarationError
+from perfanalysis.workloads.declared.loading import declaration, load_workload
+from perfanalysis.workloads.declared.model import Statistic
+from perfanalysis.workloads.kpis import Direction
+
+from perfdrv.command_line.groups import SuggestingGroup
+from perfdrv.command_line.session import current_project
+from perfdrv.commands.creating import (
+    GROUPS,
+    KINDS,
+    Files,
+    checked_name,
+    refuse_like_another,
+    renamed,
+    template,
+    template_files,
+    with_group,
+    with_kpi,
+    with_scenario_of,
+    with_tasks,
+)
+from perfdrv.errors import UsageError, unknown
+from perfdrv.project import Project
+
+_TEMPLATE_ONLY = "\n## As a template\n"
+# what only looks is called so; what is copied changes the cluster
+_LOOKING = ("capture", "has", "watch")
+_LONGEST_TEXT = 100
+
+new = SuggestingGroup(
+    "new",
+    help="Create a flow, a command or a KPI: files of the project, as copies of what is there and tested.",
+    no_args_is_help=True,
+)
+
+
+@new.command("flow")
+@click.argument("name")
+@click.pass_context
+def flow_command(ctx: click.Context, name: str) -> None:
+    """Create the flow NAME, which runs at once.
+
+    It is a copy of the smallest flow: a playbook with settings, a check, a preparation and a cell; a preset; a command
+    that measures, with its molecule scenario; a kind of workload with KPIs and plots; tests; a page. Change what it
+    measures step by step: each change can be run.
+
+    \b
+    perfdrv new flow my_flow
+    perfdrv run my_flow --site lab -p my_flow
+    """
+    project = current_project(ctx)
+    name = checked_name("flow", name)
+    copied = template(project)
+    refuse_like_another(project, "flow", name)
+    files = Files(project.root)
+    names = {copied["name"]: name}
+    for path, text in template_files(project, [*copied["flow"], *copied["role"], *copied["scenario"]]):
+        # what the page says of itself as a template is not true of the copy
+        files.add(Path(renamed(str(path), names)), renamed(text.partition(_TEMPLATE_ONLY)[0], names))
+    about = groups()[copied["name"]]
+    files.change(GROUPS, lambda text: with_group(text, name, about))
+    files.write()
+    _told(
+        files,
+        f"perfdrv run {name} --site lab -p {name}    # on a lab: perflab up",
+        f"ansible-playbook playbooks/{name}.yml -i inventories/lab -e @presets/{name}.yml    # the same",
+        "perfdrv settings check",
+        *_DRAWN_AND_CHECKED,
+        f"make molecule SCENARIOS={name}; python -m pytest tests/integration/flows/test_{name}.py",
+    )
+
+
+_DRAWN_AND_CHECKED = (
+    "python docs/generate_commands.py; python docs/generate_architecture.py    # their pages",
+    "make check",
+)
+
+
+def _complete_groups(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in groups() if name.startswith(incomplete)]
+
+
+@new.command("command")
+@click.argument("group", shell_complete=_complete_groups)
+@click.argument("name")
+@click.option("--about", help="What the commands of a new GROUP do, in a line.")
+@click.pass_context
+def command_command(ctx: click.Context, group: str, name: str, about: str | None) -> None:
+    """Create the command NAME of GROUP, a role that runs at once.
+
+    It is a copy of a small command: it applies a template, waits, captures what came of it, and deletes it; with
+    argument specifications, defaults, the rights that it needs, and a molecule scenario, or a part of that of GROUP.
+
+    \b
+    perfdrv new command cluster start_pods
+    perfdrv toolbox cluster start-pods --help
+    """
+    project = current_project(ctx)
+    group, name = checked_name("group", group), checked_name("command", name)
+    copied = template(project)
+    role = f"{group}_{name}"
+    _refuse_role(project, group, name)
+    files = Files(project.root)
+    old_group, old_name = split_role(copied["command"])
+    names = {copied["command"]: role, f"{old_group}__{old_name}": f"{group}__{name}"}
+    for path, text in template_files(project, copied["role"]):
+        files.add(Path(renamed(str(path), names)), renamed(text, names))
+    scenario = list(template_files(project, copied["scenario"]))
+    if group in groups():
+        _join_scenario(files, scenario, group, name, names)
+    else:
+        line = _one_line(about or groups()[old_group], "--about")
+        files.change(GROUPS, lambda given: with_group(given, group, line))
+        for path, text in scenario:
+            files.add(
+                Path("molecule", group, path.name), renamed(text, {**names, f"name: {old_group}": f"name: {group}"})
+            )
+    files.write()
+    words = role[len(group) + 1 :].replace("_", "-")
+    _told(
+        files,
+        f"perfdrv toolbox {group.replace('_', '-')} {words} --help",
+        f"perfdrv toolbox {group.replace('_', '-')} {words} --site lab    # on a lab: perflab up",
+        *_DRAWN_AND_CHECKED,
+        f"make molecule SCENARIOS={group}",
+    )
+
+
+def _refuse_role(project: Project, group: str, name: str) -> None:
+    role = f"{group}_{name}"
+    if group not in groups():
+        refuse_like_another(project, "group", group)
+    longer = [
+        other for other in groups() if other != group and len(other) > len(group) and f"{role}_".startswith(other)
+    ]
+    if longer:
+        raise UsageError(f"{role!r} would be a command of the group {longer[0]}; give that group, or another name.")
+    if name.split("_")[0] in _LOOKING:
+        looking = ", ".join(_LOOKING)
+        raise UsageError(f"a command whose name begins with {looking} only looks; what is copied changes the cluster.")
+    begins = [option.name for option in project.content().every_setting if option.name.startswith(f"{role}_")]
+    if begins:
+        raise UsageError(f"the setting {begins[0]} could be taken for an argument of {role!r}; choose another name.")
+
+
+def _join_scenario(
+    files: Files, scenario: Iterable[tuple[Path, str]], group: str, name: str, names: dict[str, str]
+) -> None:
+    """A scenario that is there gets a file more of each part but converge, which is what changes nothing twice."""
+    folder = Path("molecule", group)
+    if not (files.root / folder / "molecule.yml").is_file():
+        raise UsageError(f"the group {group} has no scenario to add to: {folder}/molecule.yml is missing.")
+    files.change(folder / "molecule.yml", lambda text: with_scenario_of(text, f"{group}_{name}"))
+    for path, text in scenario:
+        part = path.stem
+        if part in ("molecule", "converge"):
+            continue
+        own = f"{part}_{name}.yml"
+        files.add(folder / own, renamed(text, names))
+        title = f"{part.capitalize()}, {group}_{name}"
+        if (files.root / folder / path.name).is_file():
+            files.change(folder / path.name, lambda given, t=title, o=own: with_tasks(given, t, o))  # type: ignore[misc]
+        else:
+            files.add(folder / path.name, with_tasks("---", title, own).replace("---\n\n", "---\n"))
+
+
+def _kinds(project: Project) -> dict[str, Path]:
+    return {path.parent.name: path for path in sorted((project.root / KINDS).glob("*/workload.yml"))}
+
+
+def _complete_kinds(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    try:
+        known = _kinds(current_project(ctx))
+    except UsageError:
+        return []
+    return [CompletionItem(name) for name in known if name.startswith(incomplete)]
+
+
+def _complete_columns(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    try:
+        known = _kinds(current_project(ctx))
+        # the option that still lacks its value keeps click from giving the words before it their names
+        kind = next((word for word in (ctx.params.get("kind"), *ctx.args) if word in known), None)
+        tables = declaration(known[kind].parent).tables if kind else {}
+    except (UsageError, DeclarationError):
+        return []
+    names = [f"{table}.{column.name}" for table, declared in tables.items() for column in declared.columns]
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+@new.command("kpi")
+@click.argument("kind", shell_complete=_complete_kinds)
+@click.argument("name")
+@click.option("--of", "column", required=True, metavar="TABLE.COLUMN", shell_complete=_complete_columns,
+              help="The column that it is computed from.")  # fmt: skip
+@click.option("--statistic", required=True, type=click.Choice(get_args(Statistic)), help="What is computed of it.")
+@click.option("--unit", required=True, help="Its unit, such as seconds, bytes, ratio, pods or requests/s.")
+@click.option("--direction", required=True, type=click.Choice(get_args(Direction)), help="Which values are better.")
+@click.option("--about", required=True, help="What it is, in a line.")
+@click.option("--where", "wheres", multiple=True, metavar="COLUMN=VALUE", help="Only rows with this value; repeat it.")
+@click.pass_context
+def kpi_command(
+    ctx: click.Context,
+    kind: str,
+    name: str,
+    column: str,
+    statistic: str,
+    unit: str,
+    direction: str,
+    about: str,
+    wheres: tuple[str, ...],
+) -> None:
+    """Declare the KPI NAME of the kind of workload KIND.
+
+    A KPI is computed from a column of a table that the kind declares in its workload.yml; it is then in the report, in
+    thresholds, comparisons and histories, of former runs, too. A flow of perfdrv new flow has a kind of its name.
+
+    \b
+    perfdrv new kpi my_flow pod_running_p95 --of pods.running_after_s --statistic p95 \\
+        --unit seconds --direction lower --about "Time of a pod until it runs, P95"
+    """
+    project = current_project(ctx)
+    name = checked_name("KPI", name)
+    known = _kinds(project)
+    path = known.get(kind.replace("-", "_"))
+    if path is None:
+        text = unknown("declared kind of workload", kind, known, f"ls {KINDS}")
+        raise UsageError(f"{text} One that is written in Python gets a function in its kpis.py: docs/writing.md.")
+    lines = [
+        f"  - name: {name}",
+        f"    help: {json.dumps(_one_line(about, '--about'), ensure_ascii=False)}",
+        f"    unit: {json.dumps(unit, ensure_ascii=False)}",
+        f"    direction: {direction}",
+        f"    of: {json.dumps(column)}",
+        f"    statistic: {statistic}",
+    ]
+    if wheres:
+        pairs = (_pair(text) for text in wheres)
+        lines.append("    where: {" + ", ".join(f"{json.dumps(key)}: {value}" for key, value in pairs) + "}")
+    files = Files(project.root)
+    files.change(path.relative_to(project.root), lambda text: with_kpi(text, lines))
+    _refuse_declaration(path, files.changed[path.relative_to(project.root)])
+    files.write()
+    _told(
+        files,
+        "perfanalysis kpi latest    # of the newest run, which is not run again",
+        f"perfanalysis judge latest --threshold {name}=LIMIT",
+        "make check",
+    )
+
+
+def _refuse_declaration(path: Path, text: str) -> None:
+    """Load the kind as it would be, from a copy."""
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch, path.parent.name)
+        shutil.copytree(path.parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        (copy / path.name).write_text(text, encoding="utf-8")
+        try:
+            load_workload(copy)
+        except DeclarationError as error:
+            raise UsageError(f"{str(error).replace(str(copy), str(path.parent))}; nothing was written.") from error
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise UsageError(f"--where {text!r} names no value: write COLUMN=VALUE.")
+    return key, value if value in ("true", "false") or value.isdecimal() else json.dumps(value, ensure_ascii=False)
+
+
+def _one_line(text: str, option: str) -> str:
+    if not text.strip() or "\n" in text or len(text) > _LONGEST_TEXT or text.endswith(".") or ": " in text:
+        raise UsageError(
+            f"{option} {text!r} must be one line of at most {_LONGEST_TEXT} characters, without a full stop."
+        )
+    return text.strip()
+
+
+def _told(files: Files, *commands: str) -> None:
+    for path in files.added:
+        click.echo(f"created  {path}")
+    for path in files.changed:
+        click.echo(f"changed  {path}")
+    click.echo("next:")
+    for command in commands:
+        click.echo(f"  {command}")

@@ -1,0 +1,110 @@
+"""What `perfdrv new` makes runs at once, measures, and passes the checks, in a copy of the repository."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import PROGRAMS, PROJECT, Lab
+
+NOT_COPIED = {
+    ".venv",
+    ".git",
+    "build",
+    "dist",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".pytest_cache",
+    ".ansible",
+    "__pycache__",
+}
+ROLES = "collections/ansible_collections/psap/perf/roles"
+MADE = (f"{ROLES}/first_steps_start_pods", f"{ROLES}/nfd_start_pods", "playbooks/first_steps.yml",
+        "playbooks/first_steps", "molecule/first_steps", "molecule/nfd")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Clone:
+    """A copy of the repository, whose code the programs run."""
+
+    root: Path
+    lab: Lab
+    runs: Path
+
+    def run(self, program: str, *words: str) -> str:
+        """The output of a program that ends well."""
+        packages = ":".join(str(self.root / package / "src") for package in ("driver", "analysis", "lab"))
+        done = subprocess.run(
+            [str(PROGRAMS / program), *words],
+            cwd=self.root,
+            env={**self.lab.environment(self.runs), "PYTHONPATH": packages, "KUBECONFIG": str(self.lab.kubeconfig)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+
+@pytest.fixture(scope="module", name="clone")
+def _clone(shared_lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Clone:
+    """A copy with a new flow, a command more of it, one in a group that was there, and a KPI."""
+    folder = tmp_path_factory.mktemp("new")
+    root = folder / "project"
+
+    def left_out(at: str, names: list[str]) -> set[str]:
+        own = {"runs"} if Path(at) == PROJECT else set()
+        return (own | NOT_COPIED) & set(names)
+
+    shutil.copytree(PROJECT, root, symlinks=True, ignore=left_out)
+    clone = Clone(root, shared_lab, folder / "runs")
+    told = clone.run("perfdrv", "new", "flow", "first_steps")
+    assert "  perfdrv run first_steps --site lab -p first_steps" in told
+    clone.run("perfdrv", "new", "command", "nfd", "start-pods")
+    clone.run("perfdrv", "new", "command", "first-steps", "stop-pods")
+    words = ("--of", "pods.running_after_s", "--statistic", "p90", "--unit", "seconds", "--direction", "lower")
+    clone.run("perfdrv", "new", "kpi", "first_steps", "slow_pods", *words, "--about", "Time of slow pods")
+    for generator in ("commands", "architecture"):
+        clone.run("python", f"docs/generate_{generator}.py")
+    return clone
+
+
+def test_a_new_flow_runs_and_has_the_new_kpi(clone: Clone) -> None:
+    clone.run("perfdrv", "run", "first_steps", "--site", "lab", "-p", "first_steps")
+    (run,) = clone.runs.iterdir()
+    kpis = {one["name"]: one for one in json.loads((run / "report/kpis.json").read_text())["kpis"]}
+    assert kpis["pods_not_succeeded"]["value"] == 0
+    slow = kpis["slow_pods"]
+    # of three pods there is no P90
+    assert (slow["unit"], slow["direction"], slow["value"]) == ("seconds", "lower", None)
+    assert "From creation to running" in (run / "report/index.html").read_text()
+
+
+@pytest.mark.deep
+def test_new_commands_have_a_scenario(clone: Clone) -> None:
+    told = clone.run(
+        "molecule", "--base-config", ".config/molecule/config.yml", "test", "--report", "--scenario-name", "first_steps"
+    )
+    assert "first_steps_stop_pods" in told
+
+
+def test_what_is_new_is_well_formed(clone: Clone) -> None:
+    assert "all in order" in clone.run("perfdrv", "settings", "check")
+    clone.run("ruff", "check", "--no-cache", ".")
+    clone.run("ruff", "format", "--check", "--no-cache", ".")
+    clone.run("yamllint", "--strict", *MADE)
+    clone.run("ansible-lint", "--offline", "-q", *MADE)
+
+
+def test_the_checks_of_the_repository_pass_with_it(clone: Clone) -> None:
+    of_analysis = ("analysis/test_rooms.py", "analysis/workloads/test_first_steps.py")
+    names = ("roles", "settings/test_repository.py", "test_architecture.py", "test_links.py", *of_analysis)
+    files = [f"tests/unit/{name}" for name in names]
+    ours = "first_steps or nfd_start_pods or pages or group or drawing or repository or link or rooms"
+    clone.run("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", ours, *files)
