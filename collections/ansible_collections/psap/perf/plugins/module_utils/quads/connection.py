@@ -1,4 +1,8 @@
-"""HTTP to a QUADS server: verified, logged in before writes, and honest about answers that were lost."""
+"""HTTP to a QUADS server: verified, logged in before writes, and honest about answers that were lost.
+
+Not by quads-lib (0.1.18), which verifies no certificate by default, returns 401 and 403 as data, repeats over http
+only, drops the path of an address, and reads nothing back: a layer over it would replace every call.
+"""
 
 from __future__ import annotations
 

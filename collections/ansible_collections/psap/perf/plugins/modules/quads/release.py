@@ -10,7 +10,7 @@ version_added: 0.1.0
 description:
   - Ends every active assignment that has the mark and the owner, and no other one. Where there is none it changes
     nothing.
-  - A run that has noted no booking, and is not told of a server, has nothing to release.
+  - A booking of this run is noted before its first call; where none is noted, no server is asked.
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.quads, psap.perf.quads_booking]
 options:
