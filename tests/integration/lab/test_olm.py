@@ -175,7 +175,8 @@ def test_the_environment_of_a_subscription_is_that_of_its_operator(openshift: Cl
 
     subscribe(openshift, namespace, "nfd", config={"env": [{"name": "LAB", "value": "1"}, {"name": "EMPTY"}]})
     wait_for("the operator is installed", lambda: phase_of(openshift, namespace, NFD) == "Succeeded")
-    assert settings().items() >= {"LAB": "1", "EMPTY": None}.items()
+    # OLM takes it from a Subscription that it knows to be that of the installed version, which it may note after that
+    wait_for("it has the environment", lambda: settings().items() >= {"LAB": "1", "EMPTY": None}.items())
     [deployment] = openshift.apps.list_namespaced_deployment(namespace).items
     # a stopped operator stays so, until its Subscription changes
     openshift.apps.patch_namespaced_deployment(deployment.metadata.name, namespace, {"spec": {"replicas": 0}})
