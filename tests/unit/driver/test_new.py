@@ -12,6 +12,7 @@ from perfdrv.commands.creating import (
     renamed,
     with_group,
     with_kpi,
+    with_line_like,
     with_scenario_of,
     with_tasks,
 )
@@ -57,6 +58,10 @@ def test_a_scenario_names_its_commands() -> None:
 
 def test_tasks_are_joined_at_the_end() -> None:
     assert with_tasks("---\n- a\n", "B", "b.yml") == ("---\n- a\n\n- name: B\n  ansible.builtin.include_tasks: b.yml\n")
+
+
+def test_a_list_has_the_new_name_below_the_old_one() -> None:
+    assert with_line_like("- a_b\n- c\n", "a_b", "x_y") == "- a_b\n- x_y\n- c\n"
 
 
 def test_a_kpi_is_the_last_of_its_list() -> None:

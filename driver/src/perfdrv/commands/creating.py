@@ -26,6 +26,10 @@ NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 # a Job is called like its command, and labels have 63 characters
 LONGEST_NAME = 30
 _LINE = 120
+_WHERE = (
+    "perfdrv new works in a clone of the repository, which holds the collection itself; change into one, or name it: "
+    "perfdrv --project DIR new …"
+)
 
 
 @dataclass(slots=True)
@@ -41,7 +45,13 @@ class Files:
         self.added[path] = text
 
     def change(self, path: Path, edit: Callable[[str], str]) -> None:
-        """Another text for a file that is there."""
+        """Another text for a file that is there.
+
+        Raises:
+            UsageError: the project has no such file.
+        """
+        if not (self.root / path).is_file():
+            raise UsageError(f"{path} is missing in {self.root}; nothing was written. {_WHERE}")
         self.changed[path] = edit(self.changed.get(path) or (self.root / path).read_text(encoding="utf-8"))
 
     def write(self) -> None:
@@ -80,8 +90,8 @@ class Files:
         for path in (*self.added, *self.changed):
             if not (self.root / path).resolve().is_relative_to(root):
                 raise UsageError(
-                    f"{path} leads out of the project {self.root}, to {(self.root / path).resolve()}; nothing was "
-                    "written. perfdrv new works in a project that holds the collection itself, as its repository does."
+                    f"{path} leads out of the project {self.root}, to {(self.root / path).resolve()}; "
+                    f"nothing was written. {_WHERE}"
                 )
 
     @contextlib.contextmanager
@@ -130,10 +140,7 @@ def template(project: Project) -> Mapping[str, Any]:
     """
     path = project.root / TEMPLATES
     if not path.is_file():
-        raise UsageError(
-            f"{project.root} has nothing to copy from: {TEMPLATES} is missing. perfdrv new works in a clone of the "
-            "repository of psap.perf; change into one, or name it: perfdrv --project DIR new …"
-        )
+        raise UsageError(f"{project.root} has nothing to copy from: {TEMPLATES} is missing. {_WHERE}")
     document: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return document
 
@@ -176,6 +183,12 @@ def with_scenario_of(text: str, role: str) -> str:
 def with_tasks(text: str, name: str, file: str) -> str:
     """A file of tasks that includes one more."""
     return f"{text.rstrip()}\n\n- name: {name}\n  ansible.builtin.include_tasks: {file}\n"
+
+
+def with_line_like(text: str, old: str, new: str) -> str:
+    """A text in which each line that names *old* is followed by the same line for *new*."""
+    lines = text.splitlines(keepends=True)
+    return "".join(line + renamed(line, {old: new}) if old in line else line for line in lines)
 
 
 def with_kpi(text: str, lines: list[str]) -> str:

@@ -30,6 +30,7 @@ from perfdrv.commands.creating import (
     template_files,
     with_group,
     with_kpi,
+    with_line_like,
     with_scenario_of,
     with_tasks,
 )
@@ -73,6 +74,8 @@ def flow_command(ctx: click.Context, name: str) -> None:
         files.add(Path(renamed(str(path), names)), renamed(text.partition(_TEMPLATE_ONLY)[0], names))
     about = groups()[copied["name"]]
     files.change(GROUPS, lambda text: with_group(text, name, about))
+    command = copied["command"]
+    files.change(Path(copied["list"]), lambda text: with_line_like(text, command, renamed(command, names)))
     files.write()
     _told(
         files,
@@ -129,6 +132,7 @@ def command_command(ctx: click.Context, group: str, name: str, about: str | None
             files.add(
                 Path("molecule", group, path.name), renamed(text, {**names, f"name: {old_group}": f"name: {group}"})
             )
+    files.change(Path(copied["list"]), lambda text: with_line_like(text, copied["command"], role))
     files.write()
     words = role[len(group) + 1 :].replace("_", "-")
     _told(
