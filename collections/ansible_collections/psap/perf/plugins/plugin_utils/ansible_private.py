@@ -72,6 +72,18 @@ def set_extra_var(loader: Any, name: str, value: Any) -> None:
         )
 
 
+def drop_extra_var(loader: Any, name: str) -> None:
+    """Take *name* out of the extra vars that are in force.
+
+    :raises AnsibleError: as :func:`set_extra_var`.
+    """
+    extra_vars(loader).pop(name, None)
+    if name in extra_vars(loader):
+        raise AnsibleError(
+            f"ansible-core {core_version} does not let psap.perf leave {name} out; use one of 2.19 to 2.21"
+        )
+
+
 def tagged_at(value: Any, path: Path, line: int | None) -> Any:
     """*value* as if Ansible had read it at *path*: templates in it are rendered, and its origin is known."""
     if isinstance(value, Mapping):

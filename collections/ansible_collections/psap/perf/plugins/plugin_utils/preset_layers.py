@@ -45,9 +45,11 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
     pull_arguments_in,
     replayed,
 )
+from ansible_collections.psap.perf.plugins.module_utils.settings.survey import unanswered
 from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_leaf
 from ansible_collections.psap.perf.plugins.plugin_utils.announced_presets import AnnouncedPresets
 from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import (
+    drop_extra_var,
     extra_vars,
     set_extra_var,
     tagged_at,
@@ -152,7 +154,8 @@ class PresetLayers:
         return {**given, MARKER: list(self._announced.applied)}
 
     def _prepare_extra_vars(self) -> None:
-        """Once: texts become what is declared, leaves go into their dictionary, a replay's arguments are given again.
+        """Once: texts become what is declared, leaves go into their dictionary, a replay's arguments are given again,
+        and what a survey of AWX got no answer for is left out.
 
         Extra vars beat all that a plugin can give, so this is done in the extra vars themselves.
         """
@@ -160,6 +163,8 @@ class PresetLayers:
             return
         self._converted = True
         extra = extra_vars(self._loader)
+        for name in list(unanswered(extra, self.project)):
+            drop_extra_var(self._loader, name)
         if extra.get(REPLAYED_RUN):
             for name, value in self._recorded(str(extra[REPLAYED_RUN]), "localhost")[1].items():
                 if name not in extra:

@@ -1,0 +1,67 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: awx_survey
+short_description: The survey of a flow, for AWX
+version_added: 0.1.0
+description:
+  - The questions that AWX asks before it starts a flow, one a setting, from what the flow declares; its presets first.
+  - No question is required or has a default, so that presets hold for whatever is not answered. Secrets are left out.
+author: The psap.perf developers (@openshift-psap)
+options:
+  _terms:
+    description: Names of flows.
+    type: list
+    elements: str
+    required: true
+  project:
+    description: The folder of the project.
+    type: path
+    required: true
+  shared:
+    description: Names of the settings that all flows share to ask for, too.
+    type: list
+    elements: str
+    default: []
+"""
+
+EXAMPLES = r"""
+- name: Create the job template
+  awx.awx.job_template:
+    name: Scale test
+    survey_enabled: true
+    survey_spec: "{{ lookup('psap.perf.awx_survey', 'scale_test', project=playbook_dir ~ '/..') }}"
+"""
+
+RETURN = r"""
+_raw:
+  description: The surveys, as O(awx.awx.job_template#module:survey_spec) takes them.
+  type: list
+  elements: dict
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible.errors import AnsibleError
+from ansible.plugins.lookup import LookupBase
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.survey import survey
+
+
+class LookupModule(LookupBase):  # type: ignore[misc]  # ansible-core has no types
+    """Surveys of flows."""
+
+    def run(self, terms: list[str], variables: Mapping[str, Any] | None = None, **options: Any) -> list[dict[str, Any]]:
+        """One survey for each flow."""
+        self.set_options(var_options=variables, direct=options)
+        project, shared = Project(Path(self.get_option("project"))), self.get_option("shared")
+        try:
+            return [survey(project, str(flow), map(str, shared)) for flow in terms]
+        except PerfError as error:
+            raise AnsibleError(str(error)) from error

@@ -1,0 +1,135 @@
+"""The survey that AWX asks before it starts a flow, from what the flow declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import read_yaml_file
+from ansible_collections.psap.perf.plugins.module_utils.settings.presets import PREFIX
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
+
+PRESETS = "perf_presets"
+NOT_SET = "not set"
+"""The choice that answers nothing; AWX's page may choose the first one by itself, so this is the first."""
+_JOB = "awx_job_id"
+# what AWX's own page writes for a text without limits
+_LONGEST_TEXT, _LONGEST_DOCUMENT = 1024, 16384
+
+
+def survey(project: Project, flow: str, shared: Iterable[str] = ()) -> dict[str, Any]:
+    """The survey of a flow, as AWX's API takes it at ``survey_spec``: presets, then its settings, then *shared* ones.
+
+    No question has a default of AWX's, and none is required: an answer is an extra variable, which beats presets. What
+    holds without an answer is said in its description. Secrets are left out.
+
+    :raises UsageError: there is no such flow, or no such shared setting, or one that is a secret.
+    """
+    spec = project.flow(flow)
+    others = [_shared(project, name) for name in shared]
+    asked = [option for option in (*spec.settings, *others) if not option.secret]
+    questions = [_presets_question(project, flow), *map(_question, asked)]
+    return {"name": "", "description": spec.short_description, "spec": questions}
+
+
+def presets_of(project: Project, flow: str) -> tuple[str, ...]:
+    """The presets that set something of *flow*, by themselves or by one that they extend, and those for all flows."""
+    own = {option.name for option in project.flow(flow).settings}
+    shared = {option.name for option in project.settings_of(flow)} - own
+    named = {name: set(_names_set(project, name, set())) for name in project.presets}
+    return tuple(name for name, names in named.items() if names & own or names <= shared)
+
+
+def unanswered(extra: Mapping[str, Any], project: Project) -> Iterator[str]:
+    """The names among a job's extra variables that nobody answered: AWX gives an empty text for them.
+
+    Outside a job of AWX there is none: an empty text is a value there.
+    """
+    if _JOB not in extra:
+        return
+    settings = {option.name for option in project.every_setting}
+    for name, value in extra.items():
+        if (name in settings or name == PRESETS) and isinstance(value, str) and value in ("", NOT_SET):
+            yield name
+
+
+def _shared(project: Project, name: str) -> Option:
+    options = {} if project.shared is None else {option.name: option for option in project.shared.settings}
+    if name not in options:
+        raise UsageError(f"there is no shared setting {name}{did_you_mean(name, options)}")
+    if options[name].secret:
+        raise UsageError(f"{name} is a secret, which no survey asks for: use a credential")
+    return options[name]
+
+
+def _names_set(project: Project, preset: str, seen: set[str]) -> Iterator[str]:
+    if preset in seen or preset not in project.presets:
+        return
+    seen.add(preset)
+    body = read_yaml_file(project.presets[preset], project.root).data.get(PREFIX + preset) or {}
+    for key, value in body.items():
+        if key == "extends":
+            for parent in [value] if isinstance(value, str) else value:
+                yield from _names_set(project, str(parent), seen)
+        else:
+            yield str(key).partition(".")[0]
+
+
+def _presets_question(project: Project, flow: str) -> dict[str, Any]:
+    names = presets_of(project, flow)
+    text = "Named sets of settings, applied in the order in which they are chosen; a later one wins."
+    if not names:
+        return _asked(PRESETS, text, "text", min=0, max=_LONGEST_TEXT)
+    return _asked(PRESETS, text, "multiselect", choices="\n".join(names))
+
+
+def _question(option: Option) -> dict[str, Any]:
+    description = _description(option)
+    choices = [str(choice) for choice in option.choices if str(choice)]
+    if option.type == "bool":
+        choices = ["true", "false"]
+    if option.type == "list" and choices:
+        return _asked(option.name, description, "multiselect", choices="\n".join(choices))
+    if choices:
+        chosen = "\n".join((NOT_SET, *choices))
+        return _asked(option.name, description, "multiplechoice", choices=chosen, default=NOT_SET)
+    if option.type in ("list", "dict", "raw"):
+        return _asked(option.name, description, "textarea", min=0, max=_LONGEST_DOCUMENT)
+    # a value or a list of them is no number to AWX
+    if option.type in ("int", "float") and not option.varies:
+        return _asked(option.name, description, "integer" if option.type == "int" else "float")
+    return _asked(option.name, description, "text", min=0, max=_LONGEST_TEXT)
+
+
+def _asked(variable: str, description: str, kind: str, **more: Any) -> dict[str, Any]:
+    return {
+        "variable": variable,
+        "question_name": variable,
+        "question_description": description,
+        "type": kind,
+        "required": False,
+        "default": "",
+        **more,
+    }
+
+
+def _description(option: Option) -> str:
+    kind = option.type if option.elements is None else f"{option.type} of {option.elements}"
+    parts = [option.help]
+    if option.varies and not option.choices and option.type != "bool":
+        parts.append(f"One value ({kind}), or several as [a, b]: each is a cell of the matrix.")
+    elif option.type in ("list", "dict", "raw") and not option.choices:
+        parts.append(f"As YAML ({kind}).")
+    parts.append("Without an answer: what presets and the site say, else " + _shown(option.default) + ".")
+    return " ".join(part for part in parts if part)
+
+
+def _shown(default: Any) -> str:
+    if default in (None, "", [], {}):
+        return "nothing"
+    if isinstance(default, bool):
+        return "true" if default else "false"
+    return "the declared default" if isinstance(default, dict | list) else str(default)

@@ -1,0 +1,128 @@
+"""awx/apply.yml and awx/remove.yml by the real modules of awx.awx, against a stand-in of AWX's API."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.survey import survey
+
+from tests.awx.api import PASSWORD, USER, AwxApi, awx_api
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+PLANTED = "planted-kubeconfig"
+# one flow is enough to see it; each call of a module takes a second
+ONE_FLOW = {
+    "awx_flows": [{"name": "scale_test", "timeout": 14400}],
+    "awx_credentials": [{"name": "a cluster", "type": "kubeconfig", "inputs": {"kubeconfig": PLANTED}}],
+    "awx_extra_vars": {"clusters_patience": "90s"},
+}
+
+
+@dataclass
+class Awx:
+    """The stand-in, and what is applied to it."""
+
+    api: AwxApi
+    home: Path
+
+    def play(self, playbook: str, variables: dict[str, Any], password: str = PASSWORD) -> tuple[int, str]:
+        """Run a playbook as the page says; its exit code and output."""
+        done = subprocess.run(
+            ["ansible-playbook", playbook, "-e", json.dumps(variables)],
+            cwd=REPOSITORY / "awx",
+            env={
+                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+                "HOME": str(self.home),
+                "LC_ALL": "C.UTF-8",
+                "CONTROLLER_HOST": self.api.url,
+                "CONTROLLER_USERNAME": USER,
+                "CONTROLLER_PASSWORD": password,
+            },
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        return done.returncode, done.stdout
+
+    def changed(self, playbook: str, variables: dict[str, Any]) -> int:
+        """How many tasks changed something, of a playbook that goes well."""
+        code, text = self.play(playbook, variables)
+        assert code == 0, text
+        assert PLANTED not in text
+        (count,) = re.findall(r"changed=(\d+)", text)
+        return int(count)
+
+
+@pytest.fixture
+def awx(tmp_path: Path) -> Iterator[Awx]:
+    with awx_api(REPOSITORY) as api:
+        yield Awx(api, tmp_path)
+
+
+def test_what_is_applied_twice_and_removed(awx: Awx) -> None:
+    assert awx.changed("apply.yml", ONE_FLOW) == 11
+    _look_at(awx.api)
+
+    writes = len(awx.api.writes)
+    assert awx.changed("apply.yml", ONE_FLOW) == 0
+    assert awx.api.writes[writes:] == []
+
+    assert awx.changed("remove.yml", ONE_FLOW) == 7
+    assert {kind: list(found) for kind, found in awx.api.objects.items() if found} == {"organizations": [1]}
+
+
+def _look_at(api: AwxApi) -> None:
+    template = api.named("job_templates", "psap.perf scale_test")
+    workflow = api.named("workflow_job_templates", "psap.perf scale_test workflow")
+    shared = [
+        one["variable"] for one in api.surveys[template["id"]]["spec"] if not one["variable"].startswith("scale_")
+    ]
+    expected = survey(Project(REPOSITORY), "scale_test", shared[1:])
+
+    assert api.surveys[template["id"]] == api.surveys[workflow["id"]] == expected
+    assert template["playbook"] == "playbooks/scale_test.yml"
+    assert json.loads(template["extra_vars"]) == {"clusters_patience": "90s"}
+    assert api.linked("job_templates", "psap.perf scale_test", "credentials") == ["a cluster"]
+    assert api.named("inventory_sources", "psap.perf local")["source_path"] == "inventories/local/hosts.yml"
+    # cleanup follows on all ends, and the report on it
+    links = {
+        (node, link): api.linked("workflow_job_template_nodes", node, link)
+        for node in ("prepare", "test", "cleanup", "report")
+        for link in ("success_nodes", "failure_nodes", "always_nodes")
+    }
+    assert {key: nodes for key, nodes in links.items() if nodes} == {
+        ("prepare", "success_nodes"): ["test"],
+        ("prepare", "failure_nodes"): ["cleanup"],
+        ("test", "always_nodes"): ["cleanup"],
+        ("cleanup", "always_nodes"): ["report"],
+    }
+    tags = {node: api.named("workflow_job_template_nodes", node)["job_tags"] for node in ("prepare", "test", "cleanup")}
+    assert tags == {"prepare": "cleanup_before,prepare", "test": "test", "cleanup": "cleanup"}
+    assert not api.named("schedules", "psap.perf nightly smoke")["enabled"]
+
+
+def test_awx_refuses_the_password(awx: Awx) -> None:
+    code, text = awx.play("apply.yml", ONE_FLOW, password="wrong")
+
+    assert code == 2
+    assert "Failed to get token: HTTP Error 401" in text
+    assert awx.api.writes == []
+
+
+@pytest.mark.deep
+def test_all_flows_applied_and_removed_twice(awx: Awx) -> None:
+    for playbook, changed in (("apply.yml", 10), ("apply.yml", 0), ("remove.yml", 6), ("remove.yml", 0)):
+        assert awx.changed(playbook, {}) == changed
+
+    assert {kind: list(found) for kind, found in awx.api.objects.items() if found} == {"organizations": [1]}

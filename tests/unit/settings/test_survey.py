@@ -1,0 +1,125 @@
+"""The surveys that AWX asks: one question for each setting, which no answer leaves to presets."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.survey import NOT_SET, presets_of, survey, unanswered
+from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_text, problems
+
+from tests.awx.surveys import accepted_variables, check_survey
+
+PROJECT = Project(Path(__file__).parents[3])
+OBJECTS = yaml.safe_load((PROJECT.root / "awx/vars/objects.yml").read_text())
+SHARED = OBJECTS["awx_shared_settings"]
+
+
+def questions(flow: str) -> dict[str, dict[str, object]]:
+    return {one["variable"]: one for one in survey(PROJECT, flow, SHARED)["spec"]}
+
+
+@pytest.mark.parametrize("flow", PROJECT.flows)
+def test_awx_takes_it_and_an_empty_page_sets_nothing(flow: str) -> None:
+    spec = survey(PROJECT, flow, SHARED)
+    check_survey(spec)
+    # what AWX takes for an answer of its own accord: defaults that pass its check of answers
+    defaults = {one["variable"]: one["default"] for one in spec["spec"]}
+    accepted, _errors = accepted_variables(spec["spec"], False, defaults)
+
+    left = {"awx_job_id": 7, **accepted}
+
+    assert set(unanswered(left, PROJECT)) == set(accepted)
+    assert accepted
+
+
+@pytest.mark.parametrize("flow", PROJECT.flows)
+def test_every_setting_but_secrets_is_asked_for(flow: str) -> None:
+    declared = [option.name for option in PROJECT.flow(flow).settings if not option.secret]
+
+    assert list(questions(flow)) == ["perf_presets", *declared, *SHARED]
+
+
+@pytest.mark.parametrize("flow", PROJECT.flows)
+def test_every_choice_is_a_value_of_the_setting(flow: str) -> None:
+    options = {option.name: option for option in PROJECT.settings_of(flow)}
+    chosen = [
+        (options[name], choice)
+        for name, one in questions(flow).items()
+        for choice in str(one.get("choices", "")).splitlines()
+        if one["type"] == "multiplechoice" and choice != NOT_SET
+    ]
+
+    assert chosen
+    assert [problem for option, text in chosen for problem in problems(option, convert_text(option, text))] == []
+
+
+def test_types_of_questions() -> None:
+    asked = questions("scale_test")
+
+    assert asked["scale_test_pods"]["type"] == "integer"
+    assert asked["scale_test_rate"]["type"] == "float"
+    # a value or a list of them
+    assert asked["scale_test_count"]["type"] == "text"
+    assert "several as [a, b]" in str(asked["scale_test_count"]["question_description"])
+    assert asked["scale_test_gang"]["choices"] == "not set\ntrue\nfalse"
+    assert asked["scale_test_tenants"]["type"] == "textarea"
+    assert str(asked["scale_test_count"]["question_description"]).endswith("else 100.")
+    assert asked["perf_presets"]["type"] == "multiselect"
+    assert questions("fine_tuning")["fine_tuning_remove"]["type"] == "multiselect"
+
+
+def test_presets_of_the_flow_and_those_for_all() -> None:
+    scale, tuning = presets_of(PROJECT, "scale_test"), presets_of(PROJECT, "fine_tuning")
+
+    assert {"smoke", "lab", "metal"} <= set(scale)
+    assert {"light", "lab", "metal"} <= set(tuning)
+    assert "light" not in scale
+    # sets nothing itself, and extends what does
+    assert "dgx_single_full" in tuning
+
+
+@pytest.mark.parametrize("name", ["rhoai_pull_secret", "clusters_lok", "scale_test_count"])
+def test_a_shared_setting_that_cannot_be_asked_for(name: str) -> None:
+    with pytest.raises(UsageError, match=name):
+        survey(PROJECT, "scale_test", [name])
+
+
+def test_empty_texts_are_values_outside_awx() -> None:
+    given = {"scale_test_project": "", "scale_test_image": "not set", "scale_test_count": "4", "other": ""}
+
+    assert list(unanswered(given, PROJECT)) == []
+    assert list(unanswered({"awx_job_id": 1, **given}, PROJECT)) == ["scale_test_project", "scale_test_image"]
+
+
+def test_each_flow_has_templates_in_awx() -> None:
+    assert sorted(one["name"] for one in OBJECTS["awx_flows"]) == list(PROJECT.flows)
+    assert {one["flow"] for one in OBJECTS["awx_schedules"]} <= set(PROJECT.flows)
+
+
+def test_credentials_set_settings_and_variables_that_are_read() -> None:
+    class Loader(yaml.SafeLoader):
+        """Reads ``!unsafe``, which Ansible has."""
+
+    Loader.add_constructor("!unsafe", lambda loader, node: loader.construct_scalar(node))  # type: ignore[arg-type]
+    text = (PROJECT.root / "awx/vars/credential_types.yml").read_text()
+    injectors = [one["injectors"] for one in yaml.load(text, Loader)["awx_credential_types"]]
+    settings = {name: value for one in injectors for name, value in one.get("extra_vars", {}).items()}
+    variables = {name for one in injectors for name in one.get("env", {})}
+    code = "".join(
+        path.read_text()
+        for folder in ("driver/src", "analysis/src", "collections/ansible_collections/psap/perf/plugins")
+        for path in (PROJECT.root / folder).rglob("*.py")
+    )
+
+    report = (PROJECT.root / "awx/report.yml").read_text()
+
+    assert [name for name in settings if PROJECT.setting(name) is None and name not in report] == []
+    references = [value.removeprefix("env:") for value in settings.values() if value.startswith("env:")]
+    assert set(references) <= variables
+    ours = {name for name in variables if name.startswith("PERF_")} - set(references)
+    assert [name for name in ours if not re.search(rf"\b{name}\b", code)] == []
