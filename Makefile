@@ -14,14 +14,14 @@ PYTEST := $(ON_PATH) $(BIN)/python -m pytest --quiet
 # the integration tests that need operators of OpenShift, and those of the lab itself; those of commands and the driver;
 # all others take a second lab of the profile kubernetes
 OPENSHIFT_TESTS := $(addprefix tests/integration/,fine_tuning gpu_operator lab prometheus rhoai)
-DRIVER_TESTS := $(addprefix tests/integration/,commands driver settings)
+DRIVER_TESTS := $(addprefix tests/integration/,awx commands driver settings)
 SCENARIOS := $(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))
 # each scenario says which lab it needs
 ON_OPENSHIFT = $(patsubst molecule/%/molecule.yml,%,$(shell grep -l 'PERF_LAB_PROFILE: openshift' molecule/*/molecule.yml))
 # run scenarios on a lab of their own: its name, its options, the scenarios
 molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/on_lab.sh $(1) $(2) molecule test --report $(addprefix --scenario-name ,$(3)))
 
-.PHONY: help docs run sanity galaxy test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
+.PHONY: help docs run image-context sanity galaxy test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -65,6 +65,10 @@ lint: $(DEV)
 	@$(BIN)/ruff format --check --quiet .
 	@$(ON_PATH) yamllint --strict .
 	@$(ON_PATH) ansible-lint --offline -q
+
+image-context: $(DEV) ## what a container engine builds the image of AWX and CI from, in build/image
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	@$(ON_PATH) sh tests/builder.sh ansible-builder create --file execution-environment.yml --context build/image
 
 sanity: $(DEV) ## what ansible-core says of the collection: ansible-test sanity
 	@echo "== ansible-test sanity"

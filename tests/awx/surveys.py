@@ -35,8 +35,8 @@ def check_survey(body: Any) -> None:
     seen: set[str] = set()
     for index, one in enumerate(body["spec"]):
         for name in ("type", "question_name", "variable", "required"):
-            kind = bool if name == "required" else str
-            refuse_unless(isinstance(one.get(name), kind), f"'{name}' in survey question {index}")
+            wanted = bool if name == "required" else str
+            refuse_unless(isinstance(one.get(name), wanted), f"'{name}' in survey question {index}")
         refuse_unless(one["variable"] not in seen, f"'variable' '{one['variable']}' duplicated")
         seen.add(one["variable"])
         refuse_unless(one["type"] in _QUESTION_TYPES, f"'{one['type']}' in survey question {index}")

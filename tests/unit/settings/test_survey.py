@@ -116,7 +116,7 @@ def test_credentials_set_settings_and_variables_that_are_read() -> None:
         for path in (PROJECT.root / folder).rglob("*.py")
     )
 
-    report = (PROJECT.root / "awx/report.yml").read_text()
+    report = (PROJECT.root / "playbooks/report.yml").read_text()
 
     assert [name for name in settings if PROJECT.setting(name) is None and name not in report] == []
     references = [value.removeprefix("env:") for value in settings.values() if value.startswith("env:")]

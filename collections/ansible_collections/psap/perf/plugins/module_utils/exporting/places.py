@@ -105,6 +105,13 @@ class Access:
     authority: str = ""
     keys: Keys | None = None
 
+    def url(self, place: Place, path: str) -> str:
+        """Where a browser finds a file of *place*, if it may read it there."""
+        key = urllib.parse.quote(place.key(path))
+        if self.endpoint:
+            return f"{self.endpoint.rstrip('/')}/{place.bucket}/{key}"
+        return f"https://{place.bucket}.s3.{self.region + '.' if self.region else ''}amazonaws.com/{key}"
+
     def check(self) -> None:
         """Refuse what cannot be.
 

@@ -1,0 +1,182 @@
+"""A job as AWX 24.6.1 starts it, by ansible-runner: its folders, variables, inventory and environment, and no AWX.
+
+In a container all of it is below ``/runner``; here below a folder of the test.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+_PROGRAMS = Path(sys.executable).parent
+_COPIED = (
+    "ansible.cfg", "analysis", "collections", "driver", "group_vars", "inventories", "lab", "playbooks", "presets",
+)  # fmt: skip
+# AWX's variables that beat ansible.cfg; those of callbacks are set by ansible-runner
+_ENVIRONMENT = {
+    "ANSIBLE_FORCE_COLOR": "True",
+    "ANSIBLE_HOST_KEY_CHECKING": "False",
+    "ANSIBLE_INVENTORY_UNPARSED_FAILED": "True",
+    "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "True",
+    "ANSIBLE_PARAMIKO_RECORD_HOST_KEYS": "False",
+    "ANSIBLE_RETRY_FILES_ENABLED": "False",
+    "PROJECT_REVISION": "0" * 40,
+    "INVENTORY_ID": "1",
+}
+
+
+class _Unsafe(str):
+    """A text that AWX marks, so that Ansible takes it for no template."""
+
+    __slots__ = ()
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes marked texts as ``!unsafe``."""
+
+
+_Dumper.add_representer(_Unsafe, lambda dumper, text: dumper.represent_scalar("!unsafe", str(text)))
+
+
+def _unsafe(value: Any) -> Any:
+    if isinstance(value, str):
+        return _Unsafe(value)
+    if isinstance(value, Mapping):
+        return {_unsafe(key): _unsafe(item) for key, item in value.items()}
+    return [_unsafe(item) for item in value] if isinstance(value, list) else value
+
+
+def extra_vars_file(given: Mapping[str, Any], template: Mapping[str, Any], number: int) -> str:
+    """``env/extravars``: what was given at launch is marked, only what the *template* itself says may be a template."""
+    own = {
+        f"{prefix}_{name}": value
+        for prefix in ("awx", "tower")
+        for name, value in (("job_id", number), ("job_template_name", "psap.perf"), ("user_name", "admin"))
+    }
+    marked = {**own, **{name: value for name, value in given.items() if template.get(name) != value}}
+    trusted = {name: value for name, value in template.items() if name not in marked}
+    return yaml.dump(_unsafe(marked), Dumper=_Dumper) + (yaml.safe_dump(trusted) if trusted else "")
+
+
+def inventory_script(inventory: Mapping[str, Any]) -> str:
+    """``inventory/hosts``: a program that prints it, with the variables that AWX adds to each host."""
+    document = json.loads(json.dumps(inventory))
+    members = {host for group in document.values() for host in group.get("hosts", ())}
+    variables = document.setdefault("_meta", {}).setdefault("hostvars", {})
+    for number, host in enumerate(sorted(members), 1):
+        variables.setdefault(host, {}).update(remote_tower_enabled="true", remote_tower_id=number)
+    return f"#! /usr/bin/env python3\n# -*- coding: utf-8 -*-\nprint(r'''{json.dumps(document)}''')\n"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job that has ended.
+
+    Attributes:
+        artifacts: what it passed on by ``set_stats``, as AWX takes it out of the job's events.
+    """
+
+    code: int
+    text: str
+    artifacts: dict[str, Any]
+
+
+class Runner:
+    """Runs jobs of one project, each in a copy of its own."""
+
+    def __init__(self, folder: Path, project: Path) -> None:
+        self.folder, self._project, self._number = folder, project, 0
+
+    def synced_inventory(self, site: str) -> dict[str, Any]:
+        """What the update of an inventory's source of kind scm brings: Ansible's own export, from a copy."""
+        copy = self._copy(self.folder / "sync")
+        done = subprocess.run(
+            [str(_PROGRAMS / "ansible-inventory"), "--list", "--export", "-i", f"inventories/{site}/hosts.yml",
+             "--playbook-dir", f"inventories/{site}"],
+            cwd=copy, env=self._base({}), capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        document: dict[str, Any] = json.loads(done.stdout)
+        document["_meta"].pop("profile", None)
+        shutil.rmtree(copy.parent)
+        return document
+
+    def run(
+        self,
+        playbook: str,
+        inventory: Mapping[str, Any],
+        given: Mapping[str, Any],
+        *,
+        template: Mapping[str, Any] | None = None,
+        tags: str = "",
+        credentials: Mapping[str, str] | None = None,
+    ) -> Job:
+        """Run a playbook.
+
+        Args:
+            given: answers, launch variables, artifacts of ancestors, and variables of credentials.
+            template: the template's own extra variables.
+            credentials: what injectors put in the environment.
+        """
+        self._number += 1
+        private = self.folder / f"job-{self._number}"
+        self._copy(private / "project")
+        (private / "env").mkdir()
+        (private / "inventory").mkdir()
+        variables = extra_vars_file({**(template or {}), **given}, template or {}, self._number)
+        (private / "env" / "extravars").write_text(variables)
+        # relative to the working directory, as AWX repeats what ansible.cfg says
+        roots = f"{private}/requirements_collections:collections:~/.ansible/collections:/usr/share/ansible/collections"
+        environment = {
+            **_ENVIRONMENT, "ANSIBLE_COLLECTIONS_PATH": roots, "JOB_ID": str(self._number),
+            "AWX_PRIVATE_DATA_DIR": str(private),
+        }  # fmt: skip
+        (private / "env" / "envvars").write_text(yaml.safe_dump({**environment, **(credentials or {})}))
+        script = private / "inventory" / "hosts"
+        script.write_text(inventory_script(inventory))
+        script.chmod(0o700)
+        words = ["-u root", *([f"-t {tags}"] if tags else [])]
+        done = subprocess.run(
+            [str(_PROGRAMS / "ansible-runner"), "run", str(private), "-p", playbook, "--ident", "job",
+             "--inventory", str(private / "inventory"), "--cmdline", " ".join(words)],
+            env=self._base(credentials or {}), capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        job = Job(done.returncode, done.stdout + done.stderr, _artifacts(private / "artifacts" / "job"))
+        # AWX deletes it, and with it every file that the job wrote
+        shutil.rmtree(private)
+        return job
+
+    def _copy(self, to: Path) -> Path:
+        to.mkdir(parents=True)
+        for name in _COPIED:
+            source = self._project / name
+            if source.is_dir():
+                skipped = shutil.ignore_patterns("__pycache__", "node_modules")
+                shutil.copytree(source, to / name, symlinks=True, ignore=skipped)
+            elif source.exists():
+                shutil.copy(source, to / name)
+        return to
+
+    def _base(self, credentials: Mapping[str, str]) -> dict[str, str]:
+        """Of an execution environment: a path, a home, and nothing else of the caller's."""
+        home = self.folder / "home"
+        home.mkdir(exist_ok=True)
+        path = f"{_PROGRAMS}:{os.environ['PATH']}"
+        return {"PATH": path, "HOME": str(home), "LC_ALL": "C.UTF-8", **credentials}
+
+
+def _artifacts(folder: Path) -> dict[str, Any]:
+    for path in (folder / "job_events").glob("*.json"):
+        event = json.loads(path.read_text())
+        if event.get("event") == "playbook_on_stats":
+            found: dict[str, Any] = event["event_data"].get("artifact_data") or {}
+            return found
+    return {}

@@ -1,0 +1,139 @@
+"""A workflow of jobs as AWX starts them, on a lab and a real S3 server: nothing but the project's copy is there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.survey import survey
+from kubernetes import client, config
+
+from tests.awx.jobs import Runner
+from tests.awx.surveys import accepted_variables
+from tests.integration.conftest import Lab
+from tests.s3_server import IDENTITY, SECRET, S3Server, s3_server
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+ACCOUNT = "awx"
+FLOW = "playbooks/scale_test.yml"
+
+
+@pytest.fixture(name="bearer")
+def _bearer(shared_lab: Lab, tmp_path: Path) -> Iterator[dict[str, str]]:
+    """The environment that AWX's own credential type gives: an address, a token and an authority, no kubeconfig."""
+    api = config.new_client_from_config(str(shared_lab.kubeconfig))
+    core, rbac = client.CoreV1Api(api), client.RbacAuthorizationV1Api(api)
+    subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": "default"}
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
+    core.create_namespaced_service_account("default", {"metadata": {"name": ACCOUNT}})
+    rbac.create_cluster_role_binding({"metadata": {"name": ACCOUNT}, "roleRef": role, "subjects": [subject]})
+    token = core.create_namespaced_service_account_token(ACCOUNT, "default", {"spec": {}}).status.token
+    kubeconfig = yaml.safe_load(shared_lab.kubeconfig.read_text())
+    authority = tmp_path / "authority.pem"
+    authority.write_bytes(Path(api.configuration.ssl_ca_cert).read_bytes())
+    yield {
+        "K8S_AUTH_HOST": kubeconfig["clusters"][0]["cluster"]["server"],
+        "K8S_AUTH_API_KEY": token,
+        "K8S_AUTH_VERIFY_SSL": "True",
+        "K8S_AUTH_SSL_CA_CERT": str(authority),
+    }
+    rbac.delete_cluster_role_binding(ACCOUNT)
+    core.delete_namespaced_service_account(ACCOUNT, "default")
+    api.close()
+
+
+@pytest.fixture(name="server", scope="module")
+def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    with s3_server(tmp_path_factory.mktemp("s3")) as server:
+        yield server
+
+
+def answered(**answers: Any) -> dict[str, Any]:
+    """What a launch hands over: the answers, and for each question without one what AWX or its page takes for it."""
+    questions = survey(Project(REPOSITORY), "scale_test")["spec"]
+    given, errors = accepted_variables(
+        questions, False, {one["variable"]: one["default"] for one in questions} | answers
+    )
+    assert [why for why in errors if any(name in why for name in answers)] == []
+    return given
+
+
+@pytest.mark.lab
+def test_a_workflow(bearer: dict[str, str], server: S3Server, tmp_path: Path) -> None:
+    store = server.bucket("awx")
+    store_variables = {"export_to": "s3://awx/runs", "export_endpoint": server.endpoint, "export_region": ""}
+    credentials = {**bearer, "AWS_ACCESS_KEY_ID": IDENTITY, "AWS_SECRET_ACCESS_KEY": SECRET}
+    answers = answered(perf_presets=["smoke"], scale_test_count="3", scale_test_pods=1, scale_test_gang="false")
+    runner = Runner(tmp_path, REPOSITORY)
+    inventory = runner.synced_inventory("local")
+    passed: dict[str, Any] = {}
+
+    for step, tags in (("prepare", "cleanup_before,prepare"), ("test", "test"), ("cleanup", "cleanup")):
+        given = {**answers, **store_variables, **passed}
+        # a path of the template's own extra variables is a template, which an answer is not
+        own = {"clusters_patience": "{{ '3' ~ '0s' }}"}
+        job = runner.run(FLOW, inventory, given, template=own, tags=tags, credentials=credentials)
+        assert job.code == 0, job.text
+        assert list(job.artifacts) == [f"perf_result_{step}"]
+        passed |= job.artifacts
+
+    result = passed["perf_result_test"]
+    assert (result["verdict"], result["exit_code"], result["reason"]) == ("ok", 0, "")
+    assert result["export"] == f"s3://awx/runs/{result['run']}"
+    assert urlsplit(result["report_url"]).path == f"/awx/runs/{result['run']}/index.html"
+    settings = yaml.safe_load((server.root / "awx/runs" / result["run"] / "settings.yml").read_text())["all"]
+    assert settings["scale_test_count"] == {"value": 3, "origin": "command line"}
+    assert settings["scale_test_duration"]["origin"].startswith("presets/smoke.yml:")
+    # without an answer nothing is set
+    assert settings["scale_test_workload_kind"]["origin"].startswith("default")
+    assert settings["scale_test_queue"]["origin"].startswith("default")
+    assert settings["clusters_patience"]["value"] == "30s"
+
+    report = runner.run(
+        "playbooks/report.yml", inventory, {**answers, **store_variables, **passed}, credentials=credentials
+    )
+    assert report.code == 0, report.text
+    plots = report.artifacts["perf_result_report"]["plots"]
+    folder = server.root / plots.removeprefix("s3://")
+    (plotted,) = json.loads((folder / "plots.json").read_text())["runs"]
+    assert plotted["run"] == result["run"]
+    assert (folder / plotted["report"]).is_file()
+    store.close()
+
+
+def test_the_report_fails_as_a_job_before_it(tmp_path: Path) -> None:
+    runner = Runner(tmp_path, REPOSITORY)
+    inventory = runner.synced_inventory("local")
+    ok = {"run": "scale_test-1", "verdict": "ok", "exit_code": 0, "reason": "", "export": "", "report_url": ""}
+    bad = {
+        **ok,
+        "run": "scale_test-2",
+        "verdict": "failed",
+        "exit_code": 4,
+        "reason": "Judge: time_to_ready_p99 is 9 s",
+    }
+
+    failed = runner.run("playbooks/report.yml", inventory, {"perf_result_prepare": ok, "perf_result_test": bad})
+    absent = runner.run("playbooks/report.yml", inventory, {"perf_result_prepare": ok})
+
+    assert failed.code != 0
+    assert "run scale_test-2, failed: Judge: time_to_ready_p99 is 9 s" in failed.text
+    assert absent.code != 0
+    assert "the test has no result" in absent.text
+
+
+def test_a_job_that_is_refused_says_why(tmp_path: Path) -> None:
+    runner = Runner(tmp_path, REPOSITORY)
+    inventory = runner.synced_inventory("local")
+    # no credential of a cluster at all, and an answer that is no number
+    job = runner.run(FLOW, inventory, answered(scale_test_count="many"))
+
+    assert job.code != 0
+    assert "command line: scale_test_count must be an int, but is the text 'many'" in " ".join(job.text.split())
+    assert job.artifacts == {}

@@ -1,0 +1,68 @@
+"""The image of AWX, ansible-navigator and CI has what the tests run with."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.programs import PROJECT
+
+pytestmark = pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the image has Python 3.11")
+DEFINITION = yaml.safe_load((PROJECT / "execution-environment.yml").read_text())["dependencies"]
+PINS = PROJECT / "requirements" / "execution-environment.txt"
+# what the image is for: exports, notifications, comments, a history
+EXTRAS = ("s3", "slack", "github", "opensearch")
+
+
+def pinned() -> dict[str, str]:
+    """By constraints.txt, for this Python: ``name==version`` by name."""
+    lines = (PROJECT / "requirements" / "constraints.txt").read_text().splitlines()
+    found = (Requirement(line) for line in lines if line.strip() and not line.startswith("#"))
+    return {
+        canonicalize_name(one.name): f"{one.name}{one.specifier}"
+        for one in found
+        if one.marker is None or one.marker.evaluate()
+    }
+
+
+def required(name: str, extras: tuple[str, ...], seen: dict[str, set[str]]) -> None:
+    """Add what a distribution needs, and what that needs."""
+    for text in importlib.metadata.requires(name) or ():
+        one = Requirement(text)
+        wanted = one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in ("", *extras))
+        key = canonicalize_name(one.name)
+        if wanted and not (key in seen and one.extras <= seen[key]):
+            seen.setdefault(key, set()).update(one.extras)
+            required(one.name, tuple(one.extras), seen)
+
+
+def test_python_libraries() -> None:
+    seen: dict[str, set[str]] = {}
+    required("psap-perf", EXTRAS, seen)
+    pins = pinned()
+
+    expected = [pins[name] for name in sorted(seen) if name not in ("ansible-core", "ansible-runner")]
+
+    assert PINS.read_text().splitlines() == expected, f"write these lines to {PINS.name}"
+
+
+def test_ansible_and_its_collections() -> None:
+    pins = pinned()
+    collections = {one["name"]: one["version"] for one in DEFINITION["galaxy"]["collections"]}
+    minimal = yaml.safe_load((PROJECT / "collections" / "requirements.yml").read_text())["collections"]
+    site = Path(sysconfig.get_path("purelib")) / "ansible_collections"
+    manifests = {name: site / name.replace(".", "/") / "MANIFEST.json" for name in collections}
+    installed = {name: json.loads(path.read_text())["collection_info"]["version"] for name, path in manifests.items()}
+
+    assert DEFINITION["ansible_core"]["package_pip"] == pins["ansible-core"]
+    assert DEFINITION["ansible_runner"]["package_pip"] == pins["ansible-runner"]
+    assert {one["name"] for one in minimal} == set(collections)
+    assert collections == installed
