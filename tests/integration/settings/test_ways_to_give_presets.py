@@ -9,6 +9,8 @@ import pytest
 from perfdrv.command_line.run_options import Given, extra_vars_of
 from perfdrv.project import Project
 
+from tests.awx.jobs import extra_vars_file
+
 
 def as_files(presets: list[str], overrides: list[tuple[str, str]]) -> list[str]:
     """``-e @presets/x.yml`` with ``-e k=v``: the first override before them, the others after."""
@@ -34,9 +36,23 @@ def as_driver(presets: list[str], overrides: list[tuple[str, str]], project: Any
 
 def as_awx(presets: list[str], overrides: list[tuple[str, str]], project: Any) -> list[str]:
     """The one file in which ansible-runner hands over everything, AWX's own variables among it."""
-    variables = {"awx_job_id": 7, "tower_job_id": 7, "perf_presets": presets, **dict(overrides)}
-    path = project.write("runner/env/extravars", json.dumps(variables))
-    return ["-e", f"@{path}"]
+    text = extra_vars_file({"perf_presets": presets, **dict(overrides)}, {}, 7)
+    return ["-e", f"@{project.write('runner/env/extravars', text)}"]
+
+
+def test_answers_of_a_survey(project: Any) -> None:
+    """Ansible makes a number of AWX's ``!unsafe '2.10'``, and null of an empty answer."""
+    given = {"tiny_name": "2.10", "tiny_count": 16, "tiny_rate": "", "tiny_kind": "not set", "tiny_items": "[p, '7']"}
+    path = project.write("runner/env/extravars", extra_vars_file(given, {"tiny_flag": True}, 7))
+
+    entries = project.run("-e", f"@{path}").document["all"]
+
+    assert entries["tiny_name"] == {"value": "2.10", "origin": "command line"}
+    assert entries["tiny_count"] == {"value": 16, "origin": "command line"}
+    assert entries["tiny_items"] == {"value": ["p", "7"], "origin": "command line"}
+    assert entries["tiny_flag"]["value"] is True
+    assert entries["tiny_rate"] == {"value": 0.5, "origin": "default (playbooks/tiny/settings.yml)"}
+    assert entries["tiny_kind"] == {"value": "Job", "origin": "default (playbooks/tiny/settings.yml)"}
 
 
 @pytest.mark.parametrize(

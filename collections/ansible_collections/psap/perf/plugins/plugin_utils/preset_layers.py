@@ -45,12 +45,13 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
     pull_arguments_in,
     replayed,
 )
-from ansible_collections.psap.perf.plugins.module_utils.settings.survey import unanswered
+from ansible_collections.psap.perf.plugins.module_utils.settings.survey import misread_texts, unanswered
 from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_leaf
 from ansible_collections.psap.perf.plugins.plugin_utils.announced_presets import AnnouncedPresets
 from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import (
     drop_extra_var,
     extra_vars,
+    origin_file,
     set_extra_var,
     tagged_at,
     where,
@@ -155,7 +156,7 @@ class PresetLayers:
 
     def _prepare_extra_vars(self) -> None:
         """Once: texts become what is declared, leaves go into their dictionary, a replay's arguments are given again,
-        and what a survey of AWX got no answer for is left out.
+        and a survey's answers are what was written.
 
         Extra vars beat all that a plugin can give, so this is done in the extra vars themselves.
         """
@@ -163,8 +164,7 @@ class PresetLayers:
             return
         self._converted = True
         extra = extra_vars(self._loader)
-        for name in list(unanswered(extra, self.project)):
-            drop_extra_var(self._loader, name)
+        self._take_answers(extra)
         if extra.get(REPLAYED_RUN):
             for name, value in self._recorded(str(extra[REPLAYED_RUN]), "localhost")[1].items():
                 if name not in extra:
@@ -177,6 +177,14 @@ class PresetLayers:
         for name, one in settle([self._extra_layer()]).items():
             if one.has_leaves and name in extra:
                 set_extra_var(self._loader, name, one.value)
+
+    def _take_answers(self, extra: Mapping[str, Any]) -> None:
+        """In a job of AWX: what nobody answered is left out, and what Ansible took for no text is one again."""
+        for name in list(unanswered(extra, self.project)):
+            drop_extra_var(self._loader, name)
+        read_from = {str(key): origin_file(key) for key in extra}
+        for name, text in misread_texts(extra, self.project, read_from.get).items():
+            set_extra_var(self._loader, name, text)
 
     def _extra_layer(self) -> Layer:
         extra = extra_vars(self._loader)

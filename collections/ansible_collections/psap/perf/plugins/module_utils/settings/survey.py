@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import read_yaml_file
@@ -44,16 +47,50 @@ def presets_of(project: Project, flow: str) -> tuple[str, ...]:
 
 
 def unanswered(extra: Mapping[str, Any], project: Project) -> Iterator[str]:
-    """The names among a job's extra variables that nobody answered: AWX gives an empty text for them.
+    """The names among a job's extra variables that nobody answered: AWX gives an empty text for them, of which
+    ansible-core from 2.19 on makes a null.
 
     Outside a job of AWX there is none: an empty text is a value there.
     """
     if _JOB not in extra:
         return
-    settings = {option.name for option in project.every_setting}
     for name, value in extra.items():
-        if (name in settings or name == PRESETS) and isinstance(value, str) and value in ("", NOT_SET):
+        asked = name == PRESETS or project.setting(name) is not None
+        if asked and (value is None or (isinstance(value, str) and value in ("", NOT_SET))):
             yield name
+
+
+def misread_texts(extra: Mapping[str, Any], project: Project, read: Callable[[str], Path | None]) -> dict[str, str]:
+    """The answers that are texts and were taken for something else, as they were written: ansible-core from 2.19 on
+    reads AWX's ``!unsafe '2.10'`` as a number.
+
+    :param read: the file that the variable of a name was read from.
+    """
+    if _JOB not in extra:
+        return {}
+    texts: dict[str, str] = {}
+    for name, value in extra.items():
+        option = project.setting(name)
+        if option is None or option.type not in ("str", "path") or value is None or isinstance(value, str | list):
+            continue
+        path = read(name)
+        written = _as_written(path).get(str(name)) if path is not None else None
+        if isinstance(written, str):
+            texts[name] = written
+    return texts
+
+
+class _Written(yaml.SafeLoader):
+    """Reads what is marked as unsafe as the text that it is."""
+
+
+_Written.add_constructor("!unsafe", lambda _loader, node: node.value)
+
+
+@functools.cache
+def _as_written(path: Path) -> Mapping[str, Any]:
+    document = yaml.load(path.read_text(encoding="utf-8"), _Written)  # noqa: S506 - a safe loader
+    return document if isinstance(document, dict) else {}
 
 
 def _shared(project: Project, name: str) -> Option:
