@@ -40,6 +40,8 @@ _TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
     (rf"{_COLLECTION}/", ("unit/core", "unit/roles", "unit/settings", "integration/commands", "molecule/server")),
     (r"playbooks/(\w+)", (r"unit/\1", "unit/settings", "integration/settings", "integration/flows")),
     (r"group_vars/|presets/|inventories/|ansible\.cfg", ("unit/settings", "integration/settings", "integration/flows")),
+    (r"(?:tests/)?awx/", ("unit/settings", "integration/awx")),
+    (r"execution-environment\.yml|requirements/", ("unit/test_execution_environment.py",)),
     (r"docs/website/", ("unit/test_links.py", "browser/test_site.py")),
     (r"docs/|README|LICENSE|\.ci/", ("unit/settings", "unit/test_links.py")),
 )

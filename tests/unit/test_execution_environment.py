@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import os
+import subprocess
 import sys
 import sysconfig
 from pathlib import Path
@@ -66,3 +68,40 @@ def test_ansible_and_its_collections() -> None:
     assert DEFINITION["ansible_runner"]["package_pip"] == pins["ansible-runner"]
     assert {one["name"] for one in minimal} == set(collections)
     assert collections == installed
+
+
+def with_builder(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run ansible-builder or ansible-navigator, from an environment of their own."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return subprocess.run(
+        ["sh", "tests/builder.sh", *words],
+        cwd=PROJECT,
+        env={**os.environ, "PATH": path, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.deep
+def test_ansible_builder_takes_it(tmp_path: Path) -> None:
+    file = str(PROJECT / "execution-environment.yml")
+
+    done = with_builder("ansible-builder", "create", "--file", file, "--context", str(tmp_path))
+
+    assert done.returncode == 0, done.stdout
+    assert (tmp_path / "_build/requirements.txt").read_text().split() == PINS.read_text().split()
+    assert yaml.safe_load((tmp_path / "_build/requirements.yml").read_text()) == DEFINITION["galaxy"]
+
+
+@pytest.mark.deep
+def test_ansible_navigator_runs_a_flow_without_a_container(tmp_path: Path) -> None:
+    done = with_builder(
+        "ansible-navigator", "run", "playbooks/scale_test.yml", "--mode", "stdout", "--execution-environment", "false",
+        "--playbook-artifact-enable", "false", "--log-file", str(tmp_path / "log"), "-i", "inventories/local",
+        PERF_RUNS_DIR=str(tmp_path / "runs"), KUBECONFIG="/nonexistent",
+    )  # fmt: skip
+
+    assert "the kubeconfig /nonexistent does not exist" in done.stdout
+    assert len(list((tmp_path / "runs").iterdir())) == 1
