@@ -106,7 +106,7 @@ class Runner:
         )  # fmt: skip
         document: dict[str, Any] = json.loads(done.stdout)
         document["_meta"].pop("profile", None)
-        shutil.rmtree(copy.parent)
+        shutil.rmtree(copy)
         return document
 
     def run(

@@ -150,3 +150,22 @@ def test_a_broken_certificate_is_a_sentence(tmp_path: Path) -> None:
     endpoint = load_endpoint(str(kubeconfig(tmp_path, clusters=[{"name": "c", "cluster": cluster}])))
     with pytest.raises(ClusterError, match="certificates for https://a"):
         endpoint.ssl_context()
+
+
+def test_the_address_and_token_of_awx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    authority = tmp_path / "ca.pem"
+    authority.write_bytes(b"certificates")
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "another"))
+    for name, value in (("HOST", "https://api.test:6443/"), ("API_KEY", "t0ken"), ("SSL_CA_CERT", str(authority))):
+        monkeypatch.setenv(f"K8S_AUTH_{name}", value)
+
+    endpoint = load_endpoint(proxy="http://proxy.test")
+
+    assert (endpoint.server, endpoint.proxy) == ("https://api.test:6443", "http://proxy.test")
+    assert endpoint.headers() == {"Authorization": "Bearer t0ken"}
+    assert (endpoint.certificate_authority, endpoint.insecure) == (b"certificates", False)
+    monkeypatch.setenv("K8S_AUTH_VERIFY_SSL", "False")
+    assert load_endpoint().insecure
+    authority.unlink()
+    with pytest.raises(ClusterError, match=r"K8S_AUTH_SSL_CA_CERT, .*, cannot be read: No such file"):
+        load_endpoint()

@@ -62,11 +62,14 @@ class ApiEndpoint:
 
 
 def load_endpoint(kubeconfig: str | None = None, context: str | None = None, proxy: str | None = None) -> ApiEndpoint:
-    """The endpoint of *context* (default: the current one) in *kubeconfig* (default: what kubectl would read,
-    then the service account of the pod we run in). *proxy* wins over the kubeconfig's ``proxy-url``.
+    """The endpoint of *context* (default: the current one) in *kubeconfig* (default: the address and token that AWX
+    gives, then what kubectl would read, then the service account of the pod we run in). *proxy* wins over the
+    kubeconfig's ``proxy-url``.
 
     :raises ClusterError: when there is no cluster to be found there.
     """
+    if kubeconfig is None and (host := os.environ.get("K8S_AUTH_HOST")):
+        return _of_environment(host, proxy)
     paths = _kubeconfig_paths(kubeconfig)
     if not paths:
         return _in_cluster()
@@ -86,6 +89,21 @@ def _kubeconfig_paths(kubeconfig: str | None) -> list[Path]:
     named = kubeconfig or os.environ.get("KUBECONFIG")
     default = Path.home() / ".kube" / "config"
     return kubeconfig_files(named) if named else [default] if default.is_file() else []
+
+
+def _of_environment(host: str, proxy: str | None) -> ApiEndpoint:
+    authority = os.environ.get("K8S_AUTH_SSL_CA_CERT")
+    try:
+        certificates = Path(authority).read_bytes() if authority else None
+    except OSError as error:
+        raise ClusterError(f"K8S_AUTH_SSL_CA_CERT, {authority}, cannot be read: {error.strerror}") from error
+    return ApiEndpoint(
+        server=checked_server(host.rstrip("/")),
+        certificate_authority=certificates,
+        insecure=os.environ.get("K8S_AUTH_VERIFY_SSL", "true").lower() in ("false", "no", "0"),
+        token=os.environ.get("K8S_AUTH_API_KEY"),
+        proxy=proxy,
+    )
 
 
 def _in_cluster() -> ApiEndpoint:
