@@ -25,7 +25,7 @@ options:
 from pathlib import Path
 from typing import Any
 
-from ansible import constants
+from ansible import constants, context
 from ansible.inventory.group import InventoryObjectType
 from ansible.plugins.vars import BaseVarsPlugin
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project, find_project
@@ -45,6 +45,9 @@ class VarsModule(BaseVarsPlugin):  # type: ignore[misc]  # ansible-core has no t
     def get_vars(self, loader: Any, path: str, entities: Any) -> dict[str, Any]:
         """Ansible's entry point, called for a group or a host and each folder that may hold variables."""
         super().get_vars(loader, path, entities)
+        if context.CLIARGS.get("export"):
+            # AWX keeps what it exports from a site as the site's own, where declared defaults would beat the project
+            return {}
         if self.layers is None:
             self.layers = PresetLayers(Project(_project_root(loader)), loader)
         given: dict[str, Any] = {}
