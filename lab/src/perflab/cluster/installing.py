@@ -8,7 +8,7 @@ from perflab.cluster.api import Api, Document
 from perflab.processes.launch import wait_until
 from perflab.processes.state import Lab
 
-_CRD, _NAMESPACE = "CustomResourceDefinition", "Namespace"
+CRD, _NAMESPACE = "CustomResourceDefinition", "Namespace"
 # the kinds of the lab's own manifests, which need no discovery
 _PATHS = {
     _NAMESPACE: "/api/v1/namespaces",
@@ -20,7 +20,7 @@ _PATHS = {
     "Gateway": "/apis/gateway.networking.k8s.io/v1/namespaces/{namespace}/gateways",
     "GatewayClass": "/apis/gateway.networking.k8s.io/v1/gatewayclasses",
     "LLMInferenceServiceConfig": "/apis/serving.kserve.io/v1alpha2/namespaces/{namespace}/llminferenceserviceconfigs",
-    _CRD: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+    CRD: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
     "MutatingAdmissionPolicy": "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies",
     "MutatingAdmissionPolicyBinding": "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings",
     "MutatingWebhookConfiguration": "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
@@ -37,12 +37,12 @@ _PATHS = {
 
 async def install(api: Api, lab: Lab, documents: list[Document]) -> None:
     """Create the objects; return when every kind that they define is established."""
-    kinds = [document for document in documents if document["kind"] == _CRD]
+    kinds = [document for document in documents if document["kind"] == CRD]
     # one by one: on a busy machine the API server takes longer for two large ones at once than it allows itself
     for kind in kinds:
         await api.create(_path(kind), kind)
     spaces = [document for document in documents if document["kind"] == _NAMESPACE]
-    for part in (spaces, [document for document in documents if document["kind"] not in (_CRD, _NAMESPACE)]):
+    for part in (spaces, [document for document in documents if document["kind"] not in (CRD, _NAMESPACE)]):
         await asyncio.gather(*(api.create(_path(document), document) for document in part))
     if kinds:
         names = ", ".join(document["metadata"]["name"] for document in kinds)

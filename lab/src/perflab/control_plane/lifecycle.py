@@ -14,6 +14,7 @@ from perflab.building.build import Binaries
 from perflab.building.components import sets_for, versions
 from perflab.cluster import nodes
 from perflab.cluster.api import Api, connect
+from perflab.cluster.installing import install
 from perflab.control_plane import products, programs, prometheus, setup
 from perflab.control_plane.certificates import Authority
 from perflab.control_plane.credentials import make_credentials
@@ -154,10 +155,9 @@ async def _start_others(lab: Lab, binaries: Binaries, files: Credentials, starte
     say(f"starting {', '.join(program.name for program in others)}")
     async with connect(lab.folder, lab.server) as api:
         lab = _launched(lab, early)
-        await setup.install_kinds(api, lab, binaries)
+        later = await setup.install_kinds(api, lab, binaries)
         lab = _launched(lab, late)
-        # an API server takes no object of a kind that it has served for less than two seconds
-        await asyncio.gather(setup.install_objects(api, lab, binaries), _fill(api, lab), launch.wait_ready(lab, others))
+        await asyncio.gather(install(api, lab, later), _fill(api, lab), launch.wait_ready(lab, others))
         await setup.install_webhooks(api, lab, binaries)
     say(f"{lab.options.nodes} simulated nodes are Ready")
     return lab

@@ -7,7 +7,7 @@ import shutil
 
 from perflab.building.build import Binaries
 from perflab.cluster.api import Api, Document
-from perflab.cluster.installing import install
+from perflab.cluster.installing import CRD, install
 from perflab.control_plane import products, prometheus
 from perflab.control_plane.certificates import Authority
 from perflab.control_plane.programs import MANIFESTS, metrics_endpoints
@@ -22,10 +22,11 @@ _MANIFESTS = ("pod-groups.yaml", "storage.yaml", "managed-fields.yaml")
 _MARK = "/api/v1/namespaces/kube-system/configmaps"
 
 
-async def install_kinds(api: Api, lab: Lab, binaries: Binaries) -> None:
-    """Create what the cluster serves beyond Kubernetes' own kinds, and wait until it does.
+async def install_kinds(api: Api, lab: Lab, binaries: Binaries) -> list[Document]:
+    """Create what the cluster serves beyond Kubernetes' own kinds, wait until it does, and what programs start with.
 
-    Before the controllers start: the garbage collector looks for new kinds only every half minute.
+    Before the controllers start: the garbage collector looks for new kinds only every half minute. Returns the objects
+    of the new kinds, which are still to be created: an API server takes none for two seconds.
     """
     pytorch = binaries.manifests("training-operator-crds") / _PYTORCH_CRD
     files = [pytorch, *(MANIFESTS / name for name in _MANIFESTS)]
@@ -33,13 +34,13 @@ async def install_kinds(api: Api, lab: Lab, binaries: Binaries) -> None:
         files += [*binaries.definitions(name), *(path for path in (crds(name),) if path.exists())]
     kinds = [document for path in files for document in read_documents(path)]
     ran = products.of(lab).values()
-    await install(api, lab, [*kinds, *(document for each in ran for document in each.definitions(lab, binaries))])
-
-
-async def install_objects(api: Api, lab: Lab, binaries: Binaries) -> None:
-    """Create what the products' clusters have from the start."""
-    for product in products.of(lab).values():
-        await install(api, lab, list(product.objects(lab, binaries)))
+    kinds += [document for each in ran for document in each.definitions(lab, binaries)]
+    await install(api, lab, kinds)
+    groups = {document["spec"]["group"] for document in kinds if document["kind"] == CRD}
+    objects = [document for each in ran for document in each.objects(lab, binaries)]
+    later = [document for document in objects if document["apiVersion"].partition("/")[0] in groups]
+    await install(api, lab, [document for document in objects if document not in later])
+    return later
 
 
 def issue_webhook_certificate(authority: Authority, lab: Lab) -> None:
