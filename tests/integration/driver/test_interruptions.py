@@ -222,6 +222,8 @@ def on_terminal(driver: Driver, *words: str) -> Terminal:
     pid, descriptor = pty.fork()
     if pid == 0:
         os.chdir(driver.project)
+        # nohup, under which these tests may run, has it ignored
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
         variables = {"PERF_RUNS_DIR": str(driver.runs), "TMPDIR": str(driver.folder), "TERM": "xterm-256color"}
         os.environ.update(variables, COLUMNS="120", LINES="40")
         os.execv(PERFDRV, ["perfdrv", *words])
