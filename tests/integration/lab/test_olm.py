@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -58,15 +59,15 @@ def namespace(openshift: Cluster, request: pytest.FixtureRequest) -> Iterator[st
     """One with an OperatorGroup of its own."""
     name = "olm-" + request.node.name.replace("_", "-")[-50:]
     openshift.core.create_namespace({"metadata": {"name": name}})
-    body = {
-        "apiVersion": f"{GROUP}/v1",
-        "kind": "OperatorGroup",
-        "metadata": {"name": "own"},
-        "spec": {"targetNamespaces": [name]},
-    }
-    openshift.custom.create_namespaced_custom_object(GROUP, "v1", name, "operatorgroups", body)
+    openshift.custom.create_namespaced_custom_object(GROUP, "v1", name, "operatorgroups", operator_group(name))
     yield name
     openshift.core.delete_namespace(name)
+
+
+def operator_group(namespace: str) -> dict[str, Any]:
+    """An OperatorGroup for its own namespace."""
+    metadata, spec = {"name": "own"}, {"targetNamespaces": [namespace]}
+    return {"apiVersion": f"{GROUP}/v1", "kind": "OperatorGroup", "metadata": metadata, "spec": spec}
 
 
 def test_an_operator_waits_for_approval_and_leaves_its_kinds(openshift: Cluster, namespace: str) -> None:
@@ -94,8 +95,12 @@ def test_an_operator_waits_for_approval_and_leaves_its_kinds(openshift: Cluster,
 
 
 def test_one_plan_is_for_all_subscriptions_of_a_namespace(openshift: Cluster, namespace: str) -> None:
+    groups = (GROUP, "v1", namespace, "operatorgroups")
+    # without one nothing is resolved: OLM first looks when both are there
+    openshift.custom.delete_namespaced_custom_object(*groups, "own")
     subscribe(openshift, namespace, "nfd", "Manual")
     subscribe(openshift, namespace, "gpu-operator-certified")
+    openshift.custom.create_namespaced_custom_object(*groups, operator_group(namespace))
     both = sorted(["gpu-operator-certified.v25.3.4", NFD])
     [plan] = wait_for("a plan names both", lambda: [
         each for each in listed(openshift, namespace, "installplans")
@@ -174,8 +179,17 @@ def test_the_environment_of_a_subscription_is_that_of_its_operator(openshift: Cl
 
     subscribe(openshift, namespace, "nfd", config={"env": [{"name": "LAB", "value": "1"}, {"name": "EMPTY"}]})
     wait_for("the operator is installed", lambda: phase_of(openshift, namespace, NFD) == "Succeeded")
-    # OLM takes it from a Subscription that it knows to be that of the installed version, which it may note after that
-    wait_for("it has the environment", lambda: settings().items() >= {"LAB": "1", "EMPTY": None}.items())
+
+    def arrives() -> bool:
+        # OLM takes it from a Subscription that it knows to be that of the installed version. It may note that after
+        # the installation, and then looks at the version again only when something of it changes.
+        touched = {"metadata": {"annotations": {"touched": str(time.monotonic())}}}
+        versions = (GROUP, VERSION, namespace, "clusterserviceversions", NFD)
+        openshift.custom.patch_namespaced_custom_object(*versions, touched)
+        time.sleep(1)
+        return settings().items() >= {"LAB": "1", "EMPTY": None}.items()
+
+    wait_for("it has the environment", arrives)
     [deployment] = openshift.apps.list_namespaced_deployment(namespace).items
     # a stopped operator stays so, until its Subscription changes
     openshift.apps.patch_namespaced_deployment(deployment.metadata.name, namespace, {"spec": {"replicas": 0}})
