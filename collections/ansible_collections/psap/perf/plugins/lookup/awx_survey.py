@@ -38,7 +38,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _raw:
-  description: The surveys, as O(awx.awx.job_template#module:survey_spec) takes them.
+  description: The surveys, as C(survey_spec) of C(awx.awx.job_template) takes them.
   type: list
   elements: dict
 """
