@@ -12,10 +12,11 @@ from coverage import Coverage
 
 # package → the least branch coverage by unit tests alone, in per cent
 FLOORS = {
-    "analysis/src/perfanalysis": 90,
-    "driver/src/perfdrv": 85,
-    "lab/src/perflab": 49,
-    "collections/ansible_collections/psap/perf/plugins": 76,
+    "analysis/src/perfanalysis": 96,
+    # what starts Ansible and whole CI jobs is tested as processes, by integration tests
+    "driver/src/perfdrv": 80,
+    "lab/src/perflab": 76,
+    "collections/ansible_collections/psap/perf/plugins": 86,
 }
 
 
