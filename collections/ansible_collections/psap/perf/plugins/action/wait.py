@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_json, write_text
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_text
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, readable
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import query_from
 from ansible_collections.psap.perf.plugins.module_utils.machines.leaving import failed_machine
@@ -17,10 +17,11 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.openshift_states
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
 from ansible_collections.psap.perf.plugins.module_utils.waiting.stuck_pods import stuck_pod
 from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import Predicate
-from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal, NotReachedError, Progress, wait_for
+from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal, NotReachedError, wait_for
 from ansible_collections.psap.perf.plugins.modules.wait import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
 _MANY = 20
 # where else to look for what keeps an object from getting there: at its pods, unless it has others
@@ -42,15 +43,19 @@ class ActionModule(PerfAction):
         """Wait, telling the driver how it goes."""
         goal = _goal(context.args)
         started = time.monotonic()
-        reporter = _Reporter(context.command_directory(), goal)
-        try:
-            progress = wait_for(context.cluster(), goal, context.check_interrupted, reporter)
-        except NotReachedError as error:
-            _keep(context.command_directory(), error.result["objects"])
-            error.result = {"objects": _names(error.result["objects"])}
-            raise
-        finally:
-            reporter.end()
+        directory = context.command_directory()
+        with shown_wait(directory, goal.described, goal.timeout_s) as show:
+            try:
+                progress = wait_for(
+                    context.cluster(),
+                    goal,
+                    context.check_interrupted,
+                    lambda progress: show(f"{progress.reached} of {progress.seen}; {progress.note}"),
+                )
+            except NotReachedError as error:
+                _keep(directory, error.result["objects"])
+                error.result = {"objects": _names(error.result["objects"])}
+                raise
         waited = round(time.monotonic() - started, 3)
         return VerbResult(values={"objects": _brief(progress.objects), "waited_s": waited})
 
@@ -76,30 +81,6 @@ def _goal(args: Any) -> Goal:
 def _states(kind: str, until: list[str], stable_s: float) -> tuple[Predicate, ...]:
     lasting = [unchanged_for(stable_s)] if stable_s else []
     return (*(predicate_for(kind, state) for state in until), *lasting)
-
-
-class _Reporter:
-    """Keeps ``waiting.json`` in *directory*, if there is one, while the wait lasts, for whoever looks on."""
-
-    def __init__(self, directory: Path | None, goal: Goal) -> None:
-        self._path = directory / "waiting.json" if directory else None
-        self._document = {
-            "schema": "psap.perf/waiting/1",
-            "what": goal.described,
-            "since": utc_now(),
-            "timeout_s": goal.timeout_s,
-        }
-        self._last = ""
-
-    def __call__(self, progress: Progress) -> None:
-        note = f"{progress.reached} of {progress.seen}; {progress.note}"
-        if self._path and note != self._last:
-            self._last = note
-            write_json(self._path, {**self._document, "last": note})
-
-    def end(self) -> None:
-        if self._path:
-            self._path.unlink(missing_ok=True)
 
 
 def _keep(directory: Path | None, objects: list[Manifest]) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible.utils.display import Display
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now, utc_text
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads, detect
 from ansible_collections.psap.perf.plugins.module_utils.quads.connection import (
@@ -22,6 +22,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Ass
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import Journal, Record, Records, tag
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import parse_offset
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
+from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
 _DISPLAY = Display()
 
@@ -76,25 +77,16 @@ def booking(context: VerbContext, writes: bool = True) -> Booking:
     return Booking(_connected(context, account, record.authority, writes), Journal(records, record))
 
 
-def teller(context: VerbContext, what: str, timeout_s: float) -> Callable[[str], None]:
+@contextmanager
+def telling(context: VerbContext, what: str, timeout_s: float) -> Iterator[Callable[[str], None]]:
     """Tells people what goes on: in Ansible's output, and in ``waiting.json``, which the driver's live view shows."""
-    directory = context.command_directory()
-    since = utc_now()
+    with shown_wait(context.command_directory(), what, timeout_s) as show:
 
-    def say(text: str) -> None:
-        _DISPLAY.display(f"quads: {text}")
-        if directory:
-            document = {"schema": "psap.perf/waiting/1", "what": what, "since": since, "timeout_s": timeout_s}
-            write_json(directory / "waiting.json", {**document, "last": text})
+        def say(text: str) -> None:
+            _DISPLAY.display(f"quads: {text}")
+            show(text)
 
-    return say
-
-
-def told(context: VerbContext) -> None:
-    """Nothing is waited for any more."""
-    directory = context.command_directory()
-    if directory:
-        (directory / "waiting.json").unlink(missing_ok=True)
+        yield say
 
 
 def described(assignment: Assignment, lease: Lease | None) -> dict[str, Any]:

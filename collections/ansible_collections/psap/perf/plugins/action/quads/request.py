@@ -10,7 +10,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.quads.booking import Booker, Partial, Wanted, refused_text
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Order
 from ansible_collections.psap.perf.plugins.modules.quads.request import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.quads import booking, described, teller, told
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import booking, described, telling
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -57,12 +57,8 @@ class ActionModule(PerfAction):
             timedelta(seconds=seconds(args["lease_at_most"])),
         )
         one = booking(context)
-        try:
-            booked = Booker(one.quads, one.journal, teller(context, f"booking {one.record.mark}", 0)).book(
-                order, wanted
-            )
-        finally:
-            told(context)
+        with telling(context, f"booking {one.record.mark}", 0) as say:
+            booked = Booker(one.quads, one.journal, say).book(order, wanted)
         facts = described(booked.assignment, booked.lease)
         hosts = [row.host.name for row in booked.rows]
         return VerbResult(

@@ -9,7 +9,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import second
 from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import wait
 from ansible_collections.psap.perf.plugins.module_utils.quads.extending import warning
 from ansible_collections.psap.perf.plugins.modules.quads.wait import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.quads import booking, described, teller, told
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import booking, described, telling
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -30,12 +30,9 @@ class ActionModule(PerfAction):
         one = booking(context, writes=False)
         timeout_s = seconds(args["timeout"])
         wanted = args["hosts"] or one.record.hosts
-        say = teller(context, f"the delivery of {one.record.mark}", timeout_s)
-        try:
+        with telling(context, f"the delivery of {one.record.mark}", timeout_s) as say:
             interval = timedelta(seconds=max(0.1, seconds(args["interval"])))
             delivery = wait(one.quads, one.record, wanted, timedelta(seconds=timeout_s), interval, say)
-        finally:
-            told(context)
         warned = warning(delivery.lease, seconds(args["warn_before"]))
         facts = described(delivery.assignment, delivery.lease)
         hosts = [host.name for host in delivery.hosts]
