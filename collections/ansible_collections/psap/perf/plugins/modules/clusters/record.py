@@ -1,0 +1,118 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: record
+short_description: Read or write the record of a cluster that the run creates
+version_added: 0.1.0
+description:
+  - The record is what is known of a cluster, by which alone it can be destroyed. It is written before the first call
+    that creates something, and after each step that finds out more. It never has a secret in it.
+  - With O(phase) it is written, with what else is given; what is left out stays as it was. Without it is only read.
+  - V(creating) where no record is makes one, and the folder of the cluster, for its owner alone. Of a cluster that is
+    V(created) it changes nothing; one that is V(destroyed) is begun anew.
+  - V(destroyed) removes that folder.
+author: The psap.perf developers (@openshift-psap)
+options:
+  record:
+    description: Path of the record; that of O(host) in this run if empty.
+    type: path
+    default: ""
+  host:
+    description: The inventory host whose cluster it is, such as V(sutest) or V(driver).
+    type: str
+    default: sutest
+  phase:
+    description: What is noted; empty reads.
+    type: str
+    choices: ["", creating, created, destroyed]
+    default: ""
+  method:
+    description: How it is created; needed where there is no record yet.
+    type: str
+    choices: [hive, ocp, osd]
+  name:
+    description: Its name; from O(prefix), the host and the run if empty.
+    type: str
+    default: ""
+  prefix:
+    description: The beginning of its name.
+    type: str
+    default: perf
+  owner:
+    description: Who has it; the user who runs Ansible if empty.
+    type: str
+    default: ""
+  time_to_live:
+    description: How long it may live, in seconds or as V(12h).
+    type: str
+    default: 12h
+  tags:
+    description: Tags of it and of what it is made of.
+    type: dict
+    default: {}
+  folder:
+    description:
+      - Folder below which it gets one for its kubeconfig and other files of its own; if empty, E(PERF_CLUSTERS_DIR),
+        else C(psap-perf/clusters) of E(XDG_STATE_HOME).
+    type: path
+    default: ""
+  keep:
+    description: Whether it stays when the run ends.
+    type: bool
+  kubeconfig:
+    description: Path of its kubeconfig, in its folder.
+    type: path
+  api:
+    description: Address of its API.
+    type: str
+  console:
+    description: Address of its console.
+    type: str
+  password_file:
+    description: Path of a file with its administrator's password, in its folder.
+    type: path
+  password_user:
+    description: Name of the administrator.
+    type: str
+  destruction:
+    description: What the method needs to destroy it, put over what was noted of it before.
+    type: dict
+    default: {}
+  secrets:
+    description: References of the secrets that this needs, as V(file:NAME), put over those noted before.
+    type: dict
+    default: {}
+"""
+
+EXAMPLES = r"""
+- name: Note the cluster before it is created
+  psap.perf.clusters.record:
+    host: "{{ cluster_create_ocp_host }}"
+    phase: creating
+    method: ocp
+    time_to_live: "{{ cluster_create_ocp_time_to_live }}"
+    destruction: {region: "{{ cluster_create_ocp_region }}"}
+  register: noted
+
+- name: Note that it is there
+  psap.perf.clusters.record:
+    host: "{{ cluster_create_ocp_host }}"
+    phase: created
+    kubeconfig: "{{ noted.cluster.folder }}/kubeconfig"
+"""
+
+RETURN = r"""
+cluster:
+  description:
+    - The record, with C(name), C(phase), C(folder), C(kubeconfig), C(destruction) and all else; empty where there is
+      none.
+  type: dict
+  returned: success
+record:
+  description: Where it is.
+  type: str
+  returned: success
+"""
