@@ -29,7 +29,7 @@ class RefusingWebhook:
         self.certificate, key = _self_signed()
         self._server = ThreadingHTTPServer((LOOPBACK, 0), self._handler())
         self._server.socket = _serving(self.certificate + key).wrap_socket(self._server.socket, server_side=True)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
     @property
     def url(self) -> str:

@@ -43,7 +43,7 @@ def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     folder = tmp_path / "bucket"
     folder.mkdir()
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield f"http://127.0.0.1:{server.server_address[1]}", folder
     server.shutdown()

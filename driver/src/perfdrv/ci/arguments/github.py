@@ -94,7 +94,14 @@ def connect(access: Access, repository: str) -> Github:
     except ImportError as error:
         raise UsageError("Arguments of pull requests need PyGithub: pip install 'psap-perf[github]'") from error
     retry = GithubRetry(total=access.retries, secondary_rate_wait=30)
-    common: dict[str, Any] = {"base_url": access.url, "timeout": _TIMEOUT_SECONDS, "retry": retry, "per_page": _PAGE}
+    common: dict[str, Any] = {
+        "base_url": access.url,
+        "timeout": _TIMEOUT_SECONDS,
+        "retry": retry,
+        "per_page": _PAGE,
+        # a conversation is a few reads in a row; where GitHub limits them, retry waits
+        "seconds_between_requests": None,
+    }
     if access.app is not None:
         identity, key = access.app
         integration = GithubIntegration(auth=Auth.AppAuth(identity, key), **common)
