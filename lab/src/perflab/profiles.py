@@ -15,6 +15,7 @@ _PACKAGES: Mapping[str, str] = {
     "openshift": "openshift.platform",
     "machines": "openshift.machines",
     "monitoring": "openshift.monitoring",
+    "hive": "openshift.hive",
     "nfd": "operators.nfd",
     "gpu_operator": "operators.gpu_operator",
     "rhoai": "operators.rhoai",
@@ -40,7 +41,7 @@ STANDARD = ("volumes", "trainers")
 # what a lab of each profile has besides
 PROFILES: Mapping[str, tuple[str, ...]] = {
     KUBERNETES: (),
-    OPENSHIFT: ("openshift", "machines", "monitoring", "nfd", "gpu_operator", "rhoai"),
+    OPENSHIFT: ("openshift", "machines", "monitoring", "hive", "nfd", "gpu_operator", "rhoai"),
 }
 
 

@@ -93,6 +93,10 @@ class VerbContext:
             self._cluster = Cluster(Access.from_variables(self.variables), self._outage())
         return self._cluster
 
+    def other_cluster(self, access: Access) -> Cluster:
+        """A cluster that is not the host's; whoever asks for it closes it."""
+        return Cluster(access, self._outage())
+
     def _outage(self) -> Outage:
         """How long to bear with the cluster: not at all before it answered once in this attempt at the run."""
         reached = self.run != self.run_directory.name or (self.run_directory / REACHED_FILE).exists()

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
@@ -14,11 +14,10 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
     DESTROYED,
     ClusterRecord,
     Journal,
-    new_record,
     read_record,
 )
 from ansible_collections.psap.perf.plugins.modules.clusters.record import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.clusters import path_of
+from ansible_collections.psap.perf.plugins.plugin_utils.clusters import begin, path_of, said_of
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -40,7 +39,7 @@ class ActionModule(PerfAction):
         if begun is None or (begun.phase == DESTROYED and phase == CREATING):
             if phase != CREATING:
                 raise UsageError(f"{path} is not there: a cluster is noted before it is created")
-            begun = _begun(context)
+            begun = begin(context, context.args["method"])
         wanted = _with(begun, context.args)
         if context.check_mode:
             return _result(str(path), wanted, changed=wanted != former)
@@ -49,23 +48,6 @@ class ActionModule(PerfAction):
         if phase == DESTROYED:
             journal.forget()
         return _result(str(path), journal.record, changed=changed)
-
-
-def _begun(context: VerbContext) -> ClusterRecord:
-    args = context.args
-    if not args["method"]:
-        raise UsageError("psap.perf.clusters.record needs the method of a cluster of which nothing is noted yet")
-    return new_record(
-        context.run,
-        args["host"],
-        args["method"],
-        name=args["name"],
-        prefix=args["prefix"],
-        owner=args["owner"],
-        time_to_live=args["time_to_live"],
-        tags=args["tags"],
-        folder=args["folder"],
-    )
 
 
 def _with(record: ClusterRecord, args: Mapping[str, Any]) -> ClusterRecord:
@@ -83,4 +65,4 @@ def _with(record: ClusterRecord, args: Mapping[str, Any]) -> ClusterRecord:
 
 
 def _result(path: str, record: ClusterRecord | None, changed: bool) -> VerbResult:
-    return VerbResult(changed=changed, values={"record": path, "cluster": asdict(record) if record else {}})
+    return VerbResult(changed=changed, values={"record": path, "cluster": said_of(record)})

@@ -1,0 +1,44 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.clusters.keeping import kept_by
+from ansible_collections.psap.perf.plugins.module_utils.clusters.record import CREATED, ClusterRecord, read_record
+from ansible_collections.psap.perf.plugins.modules.clusters.kept import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.clusters import path_of, said_of
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+class ActionModule(PerfAction):
+    """Say who keeps it."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Look into the cluster; one that cannot be reached says what its record says."""
+        path = path_of(context)
+        record = read_record(path)
+        values = {"record": str(path), "cluster": said_of(record), "kept_by": ""}
+        if record is not None and record.phase == CREATED:
+            values["kept_by"] = _kept_by(record)
+        return VerbResult(values=values)
+
+
+def _kept_by(record: ClusterRecord) -> str:
+    noted = f"{record.owner}, by its record" if record.keep else ""
+    try:
+        # nobody waits for a cluster that is destroyed next
+        cluster = Cluster(Access(record.kubeconfig))
+    except ClusterError:
+        return noted
+    try:
+        return kept_by(cluster)
+    except ClusterError:
+        return noted
+    finally:
+        cluster.close()

@@ -1,0 +1,57 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.clusters.plan import created, missing, plan
+from ansible_collections.psap.perf.plugins.module_utils.clusters.record import ClusterRecord, read_records
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP, CONCLUDE
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
+from ansible_collections.psap.perf.plugins.modules.clusters.plan import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+_ROLES = Path(__file__).resolve().parents[3] / "roles"
+
+
+class ActionModule(PerfAction):
+    """Say what is to be created, and what is there."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Plan."""
+        records = read_records(RunEnvironment.read().root)
+        creations = plan(context.args["methods"], context.args["differing"], records, _arguments_of)
+        only_cleans = {CLEANUP, CONCLUDE}.issuperset(context.variables["ansible_run_tags"])
+        return VerbResult(
+            values={
+                "creations": [asdict(each) for each in creations],
+                "access": list(_access(records)),
+                "missing": missing(creations),
+                "leaving": only_cleans and any(each.host == context.host and not each.kept for each in creations),
+            }
+        )
+
+
+def _access(records: list[ClusterRecord]) -> Iterator[dict[str, str]]:
+    for host, record in created(records).items():
+        try:
+            yield {"host": host, **Access(record.kubeconfig).variables()}
+        except PerfError:
+            # it may still be destroyed; who uses it is told
+            continue
+
+
+def _arguments_of(method: str) -> frozenset[str]:
+    role = _ROLES / f"cluster_create_{method}"
+    if not role.is_dir():
+        raise UsageError(f"there is no command cluster_create_{method}")
+    return frozenset(each.short_name for each in read_command(role, role).arguments)

@@ -1,0 +1,53 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: plan
+short_description: Say which clusters a run creates, and which it has
+version_added: 0.1.0
+description:
+  - Looks at the settings and at the records that this run has written; no cluster is asked.
+author: The psap.perf developers (@openshift-psap)
+options:
+  methods:
+    description: How each host comes by its cluster, by the host's name; V(existing) is one that is there.
+    type: dict
+    default: {}
+  differing:
+    description: Arguments, by the host's name, of the command that creates its cluster, without the role's name.
+    type: dict
+    default: {}
+"""
+
+EXAMPLES = r"""
+- name: Plan the clusters
+  psap.perf.clusters.plan:
+    methods: {sutest: hive, driver: existing}
+  register: perf_clusters
+"""
+
+RETURN = r"""
+creations:
+  description:
+    - The clusters that the run creates, or has, with C(host), C(method), C(arguments), the C(phase) of the record and
+      whether it is C(kept).
+  type: list
+  elements: dict
+  returned: success
+access:
+  description: The variables C(perf_kubeconfig) and C(perf_kube_context) of each cluster that is there, its C(host).
+  type: list
+  elements: dict
+  returned: success
+missing:
+  description: The hosts whose clusters are not there.
+  type: list
+  elements: str
+  returned: success
+leaving:
+  description: Whether nothing else is done any more with the cluster of the task's host than to destroy it.
+  type: bool
+  returned: success
+"""

@@ -1,0 +1,31 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: release
+short_description: Release a claimed cluster of Hive
+version_added: 0.1.0
+description:
+  - Deletes the ClusterClaim that the record names, with which Hive destroys the cluster, and removes the folder of the
+    record. Where nothing is noted, or all is released, it changes nothing.
+author: The psap.perf developers (@openshift-psap)
+extends_documentation_fragment: [psap.perf.cluster_record]
+"""
+
+EXAMPLES = r"""
+- name: Release the cluster
+  psap.perf.clusters.release:
+"""
+
+RETURN = r"""
+cluster:
+  description: The record as it is then; empty where there is none.
+  type: dict
+  returned: success
+record:
+  description: Where it is.
+  type: str
+  returned: success
+"""

@@ -1,0 +1,1 @@
+"""Hive: pools of clusters, claims and deployments; see `product.yaml`."""

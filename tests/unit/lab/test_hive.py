@@ -1,0 +1,102 @@
+"""Hive's pools, claims and deployments, over an API server in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from perflab.cluster.api import Document
+
+from .memory_api import MemoryApi, settle, with_kind
+
+POOLS = "/apis/hive.openshift.io/v1/namespaces/hub/clusterpools"
+CLAIMS = "/apis/hive.openshift.io/v1/namespaces/hub/clusterclaims"
+DEPLOYMENTS = "/apis/hive.openshift.io/v1/namespaces/{}/clusterdeployments"
+SECRETS = "/api/v1/namespaces/{}/secrets"
+
+
+def hub(**pool: Any) -> MemoryApi:
+    api = MemoryApi()
+    for plural in ("clusterpools", "clusterclaims", "clusterdeployments"):
+        with_kind(api, f"{plural}.hive.openshift.io/v1")
+    spec = {"baseDomain": "example.com", "imageSetRef": {"name": "ocp"}, "platform": {}, "size": 1, **pool}
+    api.put(POOLS, {"metadata": {"name": "small"}, "spec": spec})
+    return api
+
+
+def claim(api: MemoryApi, name: str, **spec: Any) -> None:
+    api.put(CLAIMS, {"metadata": {"name": name}, "spec": {"clusterPoolName": "small", **spec}})
+
+
+def reasons(api: MemoryApi, path: str) -> dict[str, tuple[str, str]]:
+    document = api.find(path)
+    assert document is not None, path
+    return {each["type"]: (each["status"], each["reason"]) for each in document["status"]["conditions"]}
+
+
+def deployments(api: MemoryApi) -> dict[str, Document]:
+    found = {key[3]: document for key, document in api.objects.items() if key[2] == "clusterdeployments"}
+    return dict(sorted(found.items()))
+
+
+def test_a_pool_has_its_clusters_and_a_claim_gets_one_with_its_secrets(tmp_path: Path) -> None:
+    api = hub(maxSize=2)
+    claim(api, "one")
+    asyncio.run(settle(api, "hive", tmp_path))
+    claimed_reasons = {"Pending": ("False", "ClusterClaimed"), "ClusterRunning": ("True", "Running")}
+    assert reasons(api, f"{CLAIMS}/one") == claimed_reasons
+    claimed = api.find(f"{CLAIMS}/one")
+    assert claimed is not None
+    assert claimed["spec"]["namespace"] == "small-0"
+    assert {name: each["status"]["powerState"] for name, each in deployments(api).items()} == {
+        "small-0": "Running",
+        "small-1": "Hibernating",
+    }
+    metadata = deployments(api)["small-0"]["spec"]["clusterMetadata"]
+    for kind, key in (("Kubeconfig", "kubeconfig"), ("Password", "password")):
+        secret = api.find(f"{SECRETS.format('small-0')}/{metadata[f'admin{kind}SecretRef']['name']}")
+        assert secret is not None
+        assert key in secret["data"]
+
+
+def test_claims_are_served_in_their_order_and_those_beyond_the_pool_wait(tmp_path: Path) -> None:
+    api = hub(maxSize=1)
+    claim(api, "a")
+    claim(api, "b")
+    asyncio.run(settle(api, "hive", tmp_path))
+    assert reasons(api, f"{CLAIMS}/a")["Pending"] == ("False", "ClusterClaimed")
+    assert reasons(api, f"{CLAIMS}/b") == {"Pending": ("True", "NoClusters"), "ClusterRunning": ("False", "NoCluster")}
+    assert reasons(api, f"{POOLS}/small")["CapacityAvailable"] == ("False", "MaxCapacity")
+    asyncio.run(api.delete(f"{CLAIMS}/a"))
+    # in memory the next cluster of a name has the uid of the one before, which a store that saw that go takes for gone
+    for _ in range(2):
+        asyncio.run(settle(api, "hive", tmp_path))
+    assert api.find(f"{CLAIMS}/a") is None
+    assert reasons(api, f"{CLAIMS}/b")["ClusterRunning"] == ("True", "Running")
+
+
+def test_a_claim_whose_cluster_is_deleted_says_so(tmp_path: Path) -> None:
+    api = hub(maxSize=1)
+    claim(api, "one")
+    asyncio.run(settle(api, "hive", tmp_path))
+    pool = api.find(f"{POOLS}/small") or {}
+    api.put(POOLS, {**pool, "spec": {**pool["spec"], "size": 0}})
+    asyncio.run(api.delete(f"{DEPLOYMENTS.format('small-0')}/small-0"))
+    asyncio.run(settle(api, "hive", tmp_path))
+    assert reasons(api, f"{CLAIMS}/one")["ClusterRunning"] == ("False", "ClusterDeleted")
+    asyncio.run(api.delete(f"{CLAIMS}/one"))
+    asyncio.run(settle(api, "hive", tmp_path))
+    assert api.find(f"{CLAIMS}/one") is None
+
+
+def test_the_lifetime_is_the_claims_or_the_pools_and_its_end_deletes_the_claim(tmp_path: Path) -> None:
+    api = hub(maxSize=3, size=3, claimLifetime={"default": "30m", "maximum": "1h"})
+    claim(api, "long", lifetime="2h")
+    claim(api, "default")
+    claim(api, "over", lifetime="0s")
+    asyncio.run(settle(api, "hive", tmp_path))
+    lifetimes = {name: (api.find(f"{CLAIMS}/{name}") or {})["status"]["lifetime"] for name in ("long", "default")}
+    assert lifetimes == {"long": "1h", "default": "30m"}
+    assert api.find(f"{CLAIMS}/over") is None
+    assert len(deployments(api)) == 3
