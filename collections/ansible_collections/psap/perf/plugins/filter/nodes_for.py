@@ -1,0 +1,78 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: nodes_for
+short_description: Compute how many machines of a type so many users need
+version_added: 0.1.0
+description:
+  - Of each node 2 CPUs and 4 GiB are left to the system, and it holds 235 pods of the test at most.
+author: The psap.perf developers (@openshift-psap)
+positional: instance_type
+options:
+  _input:
+    description: How many users, or pods, there are.
+    type: int
+    required: true
+  instance_type:
+    description: The type of the machines, as its cloud calls it.
+    type: str
+    required: true
+  cpus:
+    description: CPUs that each requests.
+    type: float
+    default: 0.25
+  memory_gib:
+    description: Memory that each requests, in GiB.
+    type: float
+    default: 2
+  pods:
+    description: Pods of each.
+    type: int
+    default: 1
+  volumes:
+    description: Volumes of each.
+    type: int
+    default: 0
+  machines:
+    description: Types that are not known, each with C(cpus) and C(memory_gib).
+    type: dict
+    default: {}
+"""
+
+EXAMPLES = r"""
+- name: Compute the number of nodes
+  ansible.builtin.set_fact:
+    count: "{{ (300 | psap.perf.nodes_for('m6i.2xlarge')).nodes }}"
+"""
+
+RETURN = r"""
+_value:
+  description:
+    - The number of C(nodes), what it is decided C(by) (V(cpu), V(memory) or V(pods)), and C(warnings), such as of more
+      volumes than AWS attaches to a machine.
+  type: dict
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import machine_of, nodes_for
+from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
+
+
+class FilterModule:
+    """Size a cluster."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The one of this file."""
+        return {"nodes_for": documented(DOCUMENTATION, _compute)}
+
+
+def _compute(args: Mapping[str, Any]) -> dict[str, Any]:
+    machine = machine_of(args["instance_type"], args["machines"])
+    size = nodes_for(machine, args[INPUT], args["cpus"], args["memory_gib"], pods=args["pods"], volumes=args["volumes"])
+    return {**asdict(size), "warnings": list(size.warnings)}
