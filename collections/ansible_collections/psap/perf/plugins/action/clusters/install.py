@@ -1,0 +1,98 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.clusters.install_config import InstallPlan
+from ansible_collections.psap.perf.plugins.module_utils.clusters.ocp import Installation, begun, create, destroy
+from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
+    CREATED,
+    DESTROYED,
+    Journal,
+    read_record,
+)
+from ansible_collections.psap.perf.plugins.modules.clusters.install import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.clusters import begin, path_of, said_of
+from ansible_collections.psap.perf.plugins.plugin_utils.installing import installer_of, plan_of
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
+
+
+class ActionModule(PerfAction):
+    """Create a cluster."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+    RUNS_IN_CHECK_MODE = False
+
+    def describe(self, context: VerbContext) -> str:
+        """Say what would be created, if it can be."""
+        plan = plan_of(context.args, begin(context, "ocp"), "")
+        plan.check()
+        return f"would create {plan.name}.{plan.base_domain} in {plan.region}, a {plan.topology} of OpenShift"
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Note it, have it created, and note where what is of it is."""
+        path, args = path_of(context), context.args
+        former = read_record(path)
+        if former is not None and former.method != "ocp":
+            raise UsageError(f"{path} is the record of a cluster by {former.method}, not of one that is installed")
+        if former is not None and former.phase == CREATED:
+            return VerbResult(values={"record": str(path), "cluster": said_of(former)})
+        record = begin(context, "ocp") if former is None or former.phase == DESTROYED else former
+        timeout_s = seconds(args["timeout"])
+        with shown_wait(context.command_directory(), f"the cluster {record.name}", timeout_s) as show:
+            installer = installer_of(context, record, show)
+            release = installer.version()
+            wanted = args["release"]
+            if wanted and release != wanted and not release.startswith((f"{wanted}.", f"{wanted}-")):
+                raise UsageError(f"{installer.program} is of release {release}, not {wanted}; name another one")
+            plan = plan_of(args, record, release)
+            plan.check()
+            journal = Journal(path, record)
+            journal.note(
+                destruction={**record.destruction, "program": installer.program, "region": plan.region},
+                secrets={"aws": args["credentials"]} if args["credentials"] else {},
+            )
+            if begun(journal.record):
+                destroy(installer, journal.record, timeout_s)
+                left = {name: value for name, value in journal.record.destruction.items() if name != "metadata"}
+                journal.note(destruction={**left, "step": ""})
+            create(installer, journal, _installation(context, plan, timeout_s))
+        return VerbResult(changed=True, values={"record": str(path), "cluster": said_of(journal.record)})
+
+
+def _installation(context: VerbContext, plan: InstallPlan, timeout_s: float) -> Installation:
+    pull_secret = context.secret(context.args["pull_secret"]).strip()
+    try:
+        known = isinstance(json.loads(pull_secret).get("auths"), dict)
+    except (ValueError, AttributeError):
+        known = False
+    if not known:
+        raise UsageError("the pull secret is no JSON with auths, as the console of Red Hat OpenShift offers it")
+    return Installation(
+        plan=plan,
+        pull_secret=pull_secret,
+        ssh_key=_public_key(context.args["ssh_key_file"]),
+        timeout_s=timeout_s,
+        artifacts=context.directory,
+        redact=context.redactor.redact,
+        hide=context.redactor.add,
+    )
+
+
+def _public_key(path: str) -> str:
+    if not path:
+        return ""
+    try:
+        key = Path(path).expanduser().read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the SSH key {path} cannot be read: {error}") from error
+    if "PRIVATE KEY" in key or not key.startswith(("ssh-", "ecdsa-", "sk-")):
+        raise UsageError(f"{path} is no public SSH key, which begins with ssh-ed25519, ssh-rsa or the like")
+    return key
