@@ -100,3 +100,14 @@ def test_the_lifetime_is_the_claims_or_the_pools_and_its_end_deletes_the_claim(t
     assert lifetimes == {"long": "1h", "default": "30m"}
     assert api.find(f"{CLAIMS}/over") is None
     assert len(deployments(api)) == 3
+
+
+def test_a_claimed_cluster_does_not_run_before_its_time(tmp_path: Path) -> None:
+    api = hub(maxSize=1)
+    asyncio.run(settle(api, "hive", tmp_path))
+    data = {"hive.resume": "never"}
+    api.put("/api/v1/namespaces/kube-system/configmaps", {"metadata": {"name": "perflab-steps"}, "data": data})
+    claim(api, "one")
+    asyncio.run(settle(api, "hive", tmp_path))
+    assert reasons(api, f"{CLAIMS}/one")["ClusterRunning"] == ("False", "Resuming")
+    assert deployments(api)["small-0"]["status"]["powerState"] == "WaitingForMachines"

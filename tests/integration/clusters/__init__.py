@@ -1,0 +1,1 @@
+"""Clusters that a run comes by, and gives back."""

@@ -1,0 +1,170 @@
+"""Runs on clusters that are claimed of a pool: the lab plays Hive, and each claimed cluster is the lab itself."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+
+from tests.integration.conftest import PATIENCE_S, Lab, perflab
+from tests.integration.driver.test_random_kills import processes, refuse_damage, wait_until_all_have_ended
+
+HIVE, HUB = "hive.openshift.io/v1", "tests-hive"
+CLUSTERS = ("tests-0", "tests-1")
+KEPT = Query("v1", "ConfigMap", namespace="default", name="keep-cluster")
+SETTINGS = {
+    "clusters_create_method": "hive",
+    "clusters_create_hive_pool": "tests",
+    "clusters_create_hive_namespace": HUB,
+    "clusters_create_hive_timeout": "30s",
+    "report_enabled": "false",
+}
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A pool of two clusters, and the folder of runs on them."""
+
+    lab: Lab
+    cluster: Cluster
+    runs: Path
+    folder: Path
+
+    @property
+    def claims(self) -> list[Manifest]:
+        """The claims that there are."""
+        return self.cluster.list(Query(HIVE, "ClusterClaim", namespace=HUB))[0]
+
+    def words(self, **settings: str) -> list[str]:
+        """A run of the smallest flow on a claimed cluster."""
+        given = {**SETTINGS, "clusters_create_folder": str(self.folder), **settings}
+        pairs = [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
+        return ["run", "skeleton", "-i", "lab", *pairs]
+
+    def record(self, host: str = "sutest") -> dict[str, Any]:
+        """The record of the only run's cluster."""
+        (path,) = self.runs.glob(f"*/clusters/{host}.json")
+        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return document
+
+    def leave_nothing(self) -> None:
+        """Refuse claims, and files of clusters, that are left."""
+        assert self.claims == []
+        assert not list(self.folder.glob("*"))
+
+
+def _delete_all(cluster: Cluster, kind: str, namespace: str) -> None:
+    query, deadline = Query(HIVE, kind, namespace=namespace), time.monotonic() + PATIENCE_S
+    for each in cluster.list(query)[0]:
+        cluster.delete(Query(HIVE, kind, namespace=namespace, name=each["metadata"]["name"]))
+    while cluster.list(query)[0]:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def hub(openshift_lab: Lab) -> Iterator[Cluster]:
+    """Where Hive is played; the namespaces of its clusters go with the last test."""
+    cluster = Cluster(Access(str(openshift_lab.kubeconfig)))
+    cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": HUB}})
+    yield cluster
+    for namespace in (HUB, *CLUSTERS):
+        cluster.delete(Query("v1", "Namespace", name=namespace))
+    cluster.close()
+
+
+@pytest.fixture
+def pool(openshift_lab: Lab, hub: Cluster, tmp_path: Path) -> Iterator[Pool]:
+    """The pool; it is gone afterwards, with all that was claimed."""
+    spec = {"baseDomain": "lab.invalid", "imageSetRef": {"name": "ocp"}, "platform": {}, "size": 1, "maxSize": 2}
+    metadata = {"name": "tests", "namespace": HUB}
+    hub.apply({"apiVersion": HIVE, "kind": "ClusterPool", "metadata": metadata, "spec": spec})
+    yield Pool(openshift_lab, hub, tmp_path / "runs", tmp_path / "clusters")
+    perflab("step", "--name", openshift_lab.name, "hive.resume=")
+    hub.delete(KEPT)
+    hub.delete(Query(HIVE, "ClusterPool", namespace=HUB, name="tests"))
+    _delete_all(hub, "ClusterClaim", HUB)
+    for namespace in CLUSTERS:
+        _delete_all(hub, "ClusterDeployment", namespace)
+
+
+def test_two_clusters_are_claimed_at_once_used_and_released(pool: Pool) -> None:
+    driver = {
+        "clusters_create_driver_method": "hive",
+        "clusters_create_driver_arguments": "{time_to_live: 1h, owner: driver}",
+    }
+    ended = pool.lab.run(pool.runs, "perfdrv", *pool.words(**driver))
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    (run,) = pool.runs.iterdir()
+    records = {host: pool.record(host) for host in ("sutest", "driver")}
+    assert {each["phase"] for each in records.values()} == {"destroyed"}
+    assert records["driver"]["owner"] == "driver"
+    # whatever works in the cluster does so by its own kubeconfig
+    used = [path.read_text(encoding="utf-8") for path in run.glob("*__*/**/command.txt")]
+    on_it = [text for text in used if "cluster_create" not in text and "cluster_destroy" not in text]
+    assert on_it
+    assert all(records["sutest"]["kubeconfig"] in text for text in on_it)
+    texts = (path.read_bytes() for path in run.rglob("*") if path.is_file())
+    assert not any(b"client-key-data" in text for text in texts)
+    pool.leave_nothing()
+
+
+def test_a_run_that_is_killed_while_it_waits_gives_its_cluster_back(pool: Pool) -> None:
+    perflab("step", "--name", pool.lab.name, "hive.resume=never")
+    run = pool.lab.start(pool.runs, "perfdrv", *pool.words())
+    deadline = time.monotonic() + PATIENCE_S
+    while not pool.claims:
+        assert run.poll() is None and time.monotonic() < deadline
+        time.sleep(0.1)
+    for process in processes(pool.runs):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+    run.communicate(timeout=PATIENCE_S)
+    wait_until_all_have_ended(pool.runs)
+    refuse_damage(pool.runs)
+    assert len(pool.claims) == 1
+
+    finalized = pool.lab.run(pool.runs, "perfdrv", "runs", "finalize", "latest")
+
+    assert finalized.returncode == 0, finalized.stdout + finalized.stderr
+    assert pool.record()["phase"] == "destroyed"
+    pool.leave_nothing()
+
+
+def test_a_lease_that_is_over_while_the_cluster_is_awaited_is_told_at_once(pool: Pool) -> None:
+    perflab("step", "--name", pool.lab.name, "hive.resume=never")
+    ended = pool.lab.run(pool.runs, "perfdrv", *pool.words(clusters_create_time_to_live="2s"))
+
+    assert ended.returncode == 3
+    assert "was deleted while its cluster was awaited" in ended.stdout or "its lifetime is over" in ended.stdout
+    pool.leave_nothing()
+
+
+def test_a_kept_cluster_stays_until_somebody_says_so(pool: Pool) -> None:
+    kept = pool.lab.run(pool.runs, "perfdrv", *pool.words(clusters_create_keep="true"))
+    assert kept.returncode == 0, kept.stdout + kept.stderr
+    assert len(pool.claims) == 1
+    (record,) = pool.runs.glob("*/clusters/sutest.json")
+    words = ("toolbox", "cluster", "destroy", "-i", "lab", "--record", str(record))
+
+    refused = pool.lab.run(pool.runs, "perfdrv", *words)
+    assert refused.returncode == 1
+    assert "is kept by" in refused.stdout
+    assert len(pool.claims) == 1
+
+    destroyed = pool.lab.run(pool.runs, "perfdrv", *words, "--kept", "destroy")
+    assert destroyed.returncode == 0, destroyed.stdout + destroyed.stderr
+    pool.leave_nothing()
