@@ -1,5 +1,8 @@
 """A stand-in for the API of OpenShift Cluster Manager: clusters, and one add-on whose installation takes two looks.
 
+Clusters are created, ready at the third look, and gone at the second after they are deleted. One called ``refused``
+comes to an error; of one called ``lost`` the answer to its creation is.
+
 ``python -m tests.ocm_api FILE`` serves it on a free port, which it writes into FILE, until the file is removed; ten
 minutes at most. Of a cluster called ``broken`` the installation fails. It installs nothing: the operator must be there.
 """
@@ -17,6 +20,7 @@ from typing import Any, ClassVar
 from tests.http_servers import Quiet, served
 
 OFFLINE_TOKEN = "an-offline-token"
+PASSWORD = "the-password-of-kubeadmin"
 CSV = "rhods-operator.2.19.1"
 _CLUSTERS = {"molecule": "id-1", "broken": "id-2"}
 _ADDON = "managed-odh"
@@ -27,6 +31,7 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
     """The requests of a test; a subclass has its own state."""
 
     installations: ClassVar[dict[str, dict[str, Any]]]
+    created: ClassVar[dict[str, dict[str, Any]]]
     expired: ClassVar[set[str]]
 
     def do_GET(self) -> None:
@@ -37,7 +42,11 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
             return
         if parts == ["clusters"]:
             wanted = urllib.parse.parse_qs(url.query)["search"][0].removeprefix("name = ").strip("'")
-            self._answer(200, {"items": [{"id": _CLUSTERS[wanted]}] if wanted in _CLUSTERS else []})
+            known = [{"id": _CLUSTERS[wanted]}] if wanted in _CLUSTERS else []
+            self._answer(200, {"items": known or self._seen(wanted)})
+        elif parts[2:] == ["credentials"] and parts[1] in self.created:
+            admin = {"user": "kubeadmin", "password": PASSWORD}
+            self._answer(200, {"kubeconfig": f"{{clusters: [], of: {parts[1]}}}", "admin": admin})
         elif parts == ["addons", _ADDON]:
             self._answer(200, {"id": _ADDON, "target_namespace": "redhat-ods-operator"})
         elif parts[2:] == ["addons", _ADDON] and parts[1] in self.installations:
@@ -53,13 +62,59 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
             known = form["refresh_token"] == [OFFLINE_TOKEN] and form["client_id"] == ["cloud-services"]
             token = f"access-{time.monotonic_ns()}"
             self._answer(200 if known else 400, {"access_token": token} if known else {"error": "invalid_grant"})
-        elif self._let_in():
+        elif not self._let_in():
+            return
+        elif self.path.endswith("/clusters"):
+            self._create(json.loads(body))
+        else:
             cluster, wanted = self.path.split("/")[-2], json.loads(body)
             if wanted["addon"] != {"id": _ADDON} or wanted["parameters"]["items"][0]["id"] != "notification-email":
                 self._answer(400, {"kind": "Error", "reason": f"not understood: {body}"})
                 return
             self.installations[cluster] = {"id": _ADDON, "looks": 0, "parameters": wanted["parameters"]}
             self._answer(201, {"id": _ADDON, "state": "pending"})
+
+    def do_DELETE(self) -> None:
+        """Begin to delete a cluster."""
+        if self._let_in():
+            found = self.created.get(self.path.rpartition("/")[2])
+            if found is None:
+                self._answer(404, {"kind": "Error", "reason": "it is not there"})
+                return
+            found |= {"state": "uninstalling", "looks": 0}
+            self.send_response(204)
+            self.end_headers()
+
+    def _create(self, wanted: dict[str, Any]) -> None:
+        name = wanted["name"]
+        if wanted["product"] != {"id": "osd"} or not wanted["aws"]["secret_access_key"]:
+            self._answer(400, {"kind": "Error", "reason": f"not understood: {sorted(wanted)}"})
+            return
+        del wanted["aws"]["secret_access_key"]
+        identity = f"id-of-{name}"
+        self.created[identity] = {**wanted, "id": identity, "state": "pending", "looks": 0}
+        if name == "lost":
+            self.close_connection = True
+            return
+        self._answer(201, self.created[identity])
+
+    def _seen(self, name: str) -> list[dict[str, Any]]:
+        """A cluster that was created, as it is at this look."""
+        found = self.created.get(f"id-of-{name}")
+        if found is None:
+            return []
+        found["looks"] += 1
+        if found["state"] == "uninstalling" and found["looks"] > 1:
+            del self.created[found["id"]]
+            return []
+        if found["state"] in ("pending", "installing") and name == "refused":
+            found |= {"state": "error", "status": {"provision_error_message": "the account has no quota for addresses"}}
+        elif found["state"] == "pending":
+            found["state"] = "installing"
+        elif found["state"] == "installing" and found["looks"] > 2:
+            urls = {"api": {"url": f"https://api.{name}.invalid:6443"}, "console": {"url": f"https://{name}.invalid"}}
+            found |= {"state": "ready", **urls}
+        return [found]
 
     def _looked_at(self, cluster: str) -> dict[str, Any]:
         found = self.installations[cluster]
@@ -90,7 +145,7 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
 
 def ocm() -> type[Ocm]:
     """A handler with no installations yet."""
-    return type("Fresh", (Ocm,), {"installations": {}, "expired": set()})
+    return type("Fresh", (Ocm,), {"installations": {}, "created": {}, "expired": set()})
 
 
 def main(place: Path) -> None:

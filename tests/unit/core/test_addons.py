@@ -13,7 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
     WaitTimeoutError,
 )
 from ansible_collections.psap.perf.plugins.module_utils.openshift.addons import (
-    ClusterManager,
+    AddonManager,
     Installation,
     Wanted,
     installed,
@@ -35,8 +35,8 @@ def _url() -> Iterator[str]:
         yield url
 
 
-def manager(url: str, token: str = OFFLINE_TOKEN, hidden: list[str] | None = None) -> ClusterManager:
-    return ClusterManager(url, f"{url}/token", token, (hidden if hidden is not None else []).append)
+def manager(url: str, token: str = OFFLINE_TOKEN, hidden: list[str] | None = None) -> AddonManager:
+    return AddonManager(url, f"{url}/token", token, (hidden if hidden is not None else []).append)
 
 
 def wanted(cluster: str, until_ready: bool = True, timeout_s: float = 60.0) -> Wanted:
@@ -90,7 +90,7 @@ def test_what_ocm_refuses_is_told_in_its_words(url: str) -> None:
 
 def test_no_token_goes_through_a_network_in_the_clear() -> None:
     with pytest.raises(UsageError, match="a token would be sent in the clear"):
-        ClusterManager("http://ocm.example", "https://sso.example", "t", lambda _secret: None)
+        AddonManager("http://ocm.example", "https://sso.example", "t", lambda _secret: None)
 
 
 def test_ocm_that_does_not_answer_is_no_traceback() -> None:

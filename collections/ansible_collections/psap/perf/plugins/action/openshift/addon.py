@@ -6,7 +6,7 @@ from __future__ import annotations
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.openshift.addons import (
     READY,
-    ClusterManager,
+    AddonManager,
     Installation,
     Wanted,
     installed,
@@ -25,7 +25,7 @@ class ActionModule(PerfAction):
         """Ask for it, and wait for what becomes of it."""
         args = context.args
         token = context.secret(args["token"])
-        with ClusterManager(args["url"], args["sso_url"], token, context.redactor.add) as manager:
+        with AddonManager(args["url"], args["sso_url"], token, context.redactor.add) as manager:
             wanted = Wanted(
                 manager.cluster_id(args["cluster"]),
                 args["addon"],

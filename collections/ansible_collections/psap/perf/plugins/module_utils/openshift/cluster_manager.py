@@ -1,0 +1,121 @@
+"""A connection to OpenShift Cluster Manager (OCM), which has the managed clusters, by its API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlencode, urlsplit
+
+import urllib3
+import urllib3.exceptions
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
+    ClusterError,
+    PerfError,
+    UsageError,
+    certificate_advice,
+    short,
+)
+
+CLUSTERS = "/api/clusters_mgmt/v1/clusters"
+# that of OCM's own command line, for which users get offline tokens
+_CLIENT = "cloud-services"
+_TIMEOUT = urllib3.Timeout(connect=10, read=60)
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_OK, _MISSING, _UNKNOWN = 200, 404, 401
+_REFUSED = 400
+
+
+class ClusterManager:
+    """A connection to OCM.
+
+    :raises ClusterError: from every call, when it cannot be reached or does not let us in.
+    :raises PerfError: from every call, when it refuses what it is asked.
+    """
+
+    def __init__(self, api: str, sso: str, offline_token: str, hide: Callable[[str], None]) -> None:
+        """:param sso: where tokens are made of the user's offline one.
+
+        :param hide: is told of every token.
+        :raises UsageError: when the tokens would go through a network in the clear.
+        """
+        for url in (api, sso):
+            parts = urlsplit(url)
+            if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOOPBACK):
+                raise UsageError(f"{url} is no https URL: a token would be sent in the clear")
+        self._api, self._sso = api.rstrip("/"), sso
+        self._offline_token, self._hide = offline_token, hide
+        self._token = ""
+        self._pool = urllib3.PoolManager(timeout=_TIMEOUT, retries=urllib3.Retry(total=2, connect=1, read=0))
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(self, *ended: type[BaseException] | BaseException | TracebackType | None) -> None:
+        """Close the connections."""
+        self._pool.clear()
+
+    def cluster_id(self, name: str) -> str:
+        """The id of the cluster that is called *name*."""
+        items = self._called(name)
+        if len(items) != 1:
+            raise ClusterError(
+                f"OCM knows {'no cluster' if not items else 'several clusters'} called {name}, of those that the token "
+                "may see"
+            )
+        return str(items[0]["id"])
+
+    def find(self, name: str) -> dict[str, Any] | None:
+        """The cluster that is called *name*, of those that the token may see; None where there is none."""
+        items = self._called(name)
+        return items[0] if items else None
+
+    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
+        """What OCM answers; None when there is no such thing. A token that has expired is replaced once."""
+        for fresh in (not self._token, True):
+            if fresh:
+                self._token = self._made_token()
+            headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+            status, answer = self._request(method, f"{self._api}{path}", headers, json.dumps(body) if body else None)
+            if status != _UNKNOWN:
+                break
+        if status == _MISSING:
+            return None
+        if status >= _REFUSED:
+            raise PerfError(
+                f"OCM refused {method} {path.partition('?')[0]} with {status}: {answer.get('reason') or answer}"
+            )
+        return answer
+
+    def _called(self, name: str) -> list[dict[str, Any]]:
+        quoted = name.replace("'", "''")
+        asked = urlencode({"search": f"name = '{quoted}'", "size": 2})
+        return list((self.call("GET", f"{CLUSTERS}?{asked}") or {}).get("items") or [])
+
+    def _made_token(self) -> str:
+        form = {"grant_type": "refresh_token", "client_id": _CLIENT, "refresh_token": self._offline_token}
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        status, answer = self._request("POST", self._sso, headers, urlencode(form))
+        if status != _OK or not answer.get("access_token"):
+            said = answer.get("error_description") or answer.get("error") or status
+            raise ClusterError(f"{self._sso} makes no token of the offline token: {said}; get another one from OCM")
+        token = str(answer["access_token"])
+        self._hide(token)
+        return token
+
+    def _request(
+        self, method: str, url: str, headers: Mapping[str, str], body: str | None
+    ) -> tuple[int, dict[str, Any]]:
+        try:
+            answer = self._pool.request(method, url, headers=headers, body=body)
+        except urllib3.exceptions.HTTPError as error:
+            cause = getattr(error, "reason", None) or error
+            said = "; ".join(filter(None, (short(cause), certificate_advice(cause))))
+            raise ClusterError(f"cannot reach OCM at {urlsplit(url).netloc}: {said}") from error
+        try:
+            document = json.loads(answer.data or b"{}")
+        except ValueError:
+            document = {"reason": answer.data[:200].decode("utf-8", "replace")}
+        return answer.status, document if isinstance(document, dict) else {"reason": document}
