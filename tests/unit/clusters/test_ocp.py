@@ -223,13 +223,17 @@ class _Told:
 
 def test_what_a_killed_installer_started_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "60"], env={**os.environ, "PERF_INSTALL_FOLDER": str(tmp_path)}) as left:
+        shown = Path(f"/proc/{left.pid}/environ")
+        # which the kernel shows a moment after the program has begun
+        while b"PERF_INSTALL_FOLDER" not in shown.read_bytes():
+            time.sleep(0.01)
         assert kill_left(tmp_path) == 1
         assert left.wait(5) == -signal.SIGKILL
 
 
 def test_credentials_go_to_a_private_file(bench: Bench) -> None:
-    assert aws_environment(bench.journal.record, "") == {}
-    found = aws_environment(bench.journal.record, "aws_access_key_id = a\naws_secret_access_key = b\n")
+    assert aws_environment(bench.folder, "") == {}
+    found = aws_environment(bench.folder, "aws_access_key_id = a\naws_secret_access_key = b\n")
     path = Path(found["AWS_SHARED_CREDENTIALS_FILE"])
     assert path.read_text(encoding="utf-8").startswith("[default]\n")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.clusters.install_config import (
@@ -27,10 +28,30 @@ def installer_of(context: VerbContext, record: ClusterRecord, show: Callable[[st
     :raises UsageError: when it or the credentials are not there.
     """
     program = context.args["program"] or record.destruction.get("program") or PROGRAM
-    reference = context.args["credentials"] or record.secrets.get("aws", "")
-    environment = aws_environment(record, _credentials(context, reference) if reference else "")
+    credentials = aws_credentials(context, context.args["credentials"] or record.secrets.get("aws", ""))
+    return installer_in(context, Path(record.folder), program, credentials, show)
+
+
+def installer_in(
+    context: VerbContext, folder: Path, program: str, credentials: str, show: Callable[[str], None]
+) -> Installer:
+    """An installer whose credentials of AWS are in a file of *folder*."""
     log = context.directory / "artifacts" / LOG
-    return Installer(program, environment, log, Said(context.check_interrupted, show, context.redactor.redact))
+    said = Said(context.check_interrupted, show, context.redactor.redact)
+    return Installer(program, aws_environment(folder, credentials), log, said)
+
+
+def aws_credentials(context: VerbContext, reference: str) -> str:
+    """What *reference* stands for, of which nothing is seen; empty for an empty one.
+
+    :raises UsageError: when it is no file as the program ``aws`` keeps it.
+    """
+    if not reference:
+        return ""
+    text = context.secret(reference)
+    for value in Keys.parse(text).secrets():
+        context.redactor.add(value)
+    return text
 
 
 def plan_of(args: Mapping[str, Any], record: ClusterRecord, release: str) -> InstallPlan:
@@ -63,10 +84,3 @@ def _machines(given: Mapping[str, Any]) -> Machines:
     known = {name: value for name, value in given.items() if value}
     zones = known.pop("zones", ())
     return Machines(**known, zones=tuple(zones))
-
-
-def _credentials(context: VerbContext, reference: str) -> str:
-    text = context.secret(reference)
-    for value in Keys.parse(text).secrets():
-        context.redactor.add(value)
-    return text

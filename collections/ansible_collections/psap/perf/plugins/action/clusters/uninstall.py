@@ -3,12 +3,33 @@
 
 from __future__ import annotations
 
+import shutil
+
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.clusters.ocp import destroy
-from ansible_collections.psap.perf.plugins.module_utils.clusters.record import DESTROYED, Journal, read_record
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.clusters.aws import check_infra_id, tagged
+from ansible_collections.psap.perf.plugins.module_utils.clusters.ocp import (
+    DESTROY,
+    destroy,
+    destroy_by_metadata,
+    tag_metadata,
+)
+from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
+    DESTROYED,
+    Journal,
+    default_folder,
+    read_record,
+)
+from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
 from ansible_collections.psap.perf.plugins.modules.clusters.uninstall import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.clusters import path_of, said_of
-from ansible_collections.psap.perf.plugins.plugin_utils.installing import installer_of
+from ansible_collections.psap.perf.plugins.plugin_utils.installing import (
+    PROGRAM,
+    aws_credentials,
+    installer_in,
+    installer_of,
+)
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
@@ -20,7 +41,9 @@ class ActionModule(PerfAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Destroy what the record names; in check mode say whether there may be something."""
+        """Destroy what the record names, or what has a tag; in check mode say whether there may be something."""
+        if context.args["tag"]:
+            return _destroy_tagged(context)
         path = path_of(context)
         record = read_record(path)
         if record is None:
@@ -39,3 +62,31 @@ class ActionModule(PerfAction):
                 destroy(installer_of(context, record, show), record, timeout_s)
         journal.forget()
         return VerbResult(changed=True, values={"record": str(path), "cluster": said_of(journal.record)})
+
+
+def _destroy_tagged(context: VerbContext) -> VerbResult:
+    """Destroy what has a tag, if anything has."""
+    args = context.args
+    infra_id, region = check_infra_id(args["tag"]), args["region"]
+    if not region:
+        raise UsageError("a cluster is destroyed by its tag in one region, which must be named")
+    credentials = aws_credentials(context, args["credentials"])
+    keys = Keys.parse(credentials) if credentials else None
+    resources = tagged(infra_id, region, keys, args["endpoint"])
+    listing = context.directory / "artifacts" / "resources.txt"
+    listing.parent.mkdir(exist_ok=True)
+    write_text(listing, "".join(f"{name}\n" for name in resources))
+    values = {"resources": resources, "record": "", "cluster": {}}
+    if context.check_mode or not resources:
+        return VerbResult(changed=bool(resources), values=values)
+    timeout_s = seconds(args["timeout"])
+    # where a repetition finds and removes what a kill leaves of the credentials
+    folder = default_folder() / "by-tag" / infra_id
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        with shown_wait(context.command_directory(), f"the end of {infra_id}", timeout_s) as show:
+            installer = installer_in(context, folder, args["program"] or PROGRAM, credentials, show)
+            destroy_by_metadata(installer, folder / DESTROY, tag_metadata(infra_id, region), timeout_s)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return VerbResult(changed=True, values=values)

@@ -15,6 +15,7 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml, write_text, yaml_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, PerfError, WaitTimeoutError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.kubeconfigs import checked_server
+from ansible_collections.psap.perf.plugins.module_utils.clusters.aws import OWNED
 from ansible_collections.psap.perf.plugins.module_utils.clusters.install_config import (
     InstallPlan,
     changed_manifests,
@@ -63,14 +64,14 @@ class Installation:
     hide: Callable[[str], None]
 
 
-def aws_environment(record: ClusterRecord, credentials: str) -> dict[str, str]:
-    """Where the installer finds the credentials of AWS, which go to a file of the cluster's folder.
+def aws_environment(folder: Path, credentials: str) -> dict[str, str]:
+    """Where the installer finds the credentials of AWS, which go to a file of *folder*, the cluster's own.
 
     :param credentials: as the program ``aws`` keeps them; empty for what the environment has.
     """
     if not credentials:
         return {}
-    path = Path(record.folder) / _CREDENTIALS
+    path = folder / _CREDENTIALS
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_private(path, credentials if credentials.lstrip().startswith("[") else f"[default]\n{credentials}")
     # variables beat files
@@ -147,13 +148,10 @@ def destroy_by_metadata(installer: Installer, folder: Path, metadata: dict[str, 
     installer.run(folder, "destroy cluster", timeout_s)
 
 
-def tag_metadata(name: str, tag: str, value: str, region: str) -> dict[str, Any]:
-    """What a cluster is destroyed by that nothing is noted of: all in a region that has a tag.
-
-    :param tag: the infrastructure ID, with which keys end that begin with ``kubernetes.io/cluster/``.
-    """
-    aws = {"region": region, "identifier": [{f"kubernetes.io/cluster/{tag}": value}]}
-    return {"clusterName": name, "clusterID": "", "infraID": tag, "aws": aws}
+def tag_metadata(infra_id: str, region: str) -> dict[str, Any]:
+    """What a cluster is destroyed by of which nothing is noted: all that is its own in a region."""
+    aws = {"region": region, "identifier": [{f"kubernetes.io/cluster/{infra_id}": OWNED}]}
+    return {"clusterName": infra_id, "clusterID": "", "infraID": infra_id, "aws": aws}
 
 
 def _gather(installer: Installer, folder: Path, installation: Installation) -> None:
