@@ -45,8 +45,7 @@ options:
   control_plane:
     description: Machines of the control plane, with C(type), C(disk_size) in GiB, C(disk_type), C(zones).
     type: dict
-    default: {}
-    options: &machines
+    suboptions: &machines
       type:
         description: Instance type; that of the installer if empty.
         type: str
@@ -67,8 +66,7 @@ options:
   workers:
     description: Workers, likewise.
     type: dict
-    default: {}
-    options: *machines
+    suboptions: *machines
   workers_count:
     description: How many workers.
     type: int
@@ -94,8 +92,7 @@ options:
   networks:
     description: Networks, as C(machines), C(pods), C(services), C(host_prefix), C(type).
     type: dict
-    default: {}
-    options:
+    suboptions:
       machines:
         description: That of machines.
         type: str
