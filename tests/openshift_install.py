@@ -158,7 +158,10 @@ class StandIn:
     def _auth(self, state: dict[str, Any]) -> None:
         api = f"https://api.{state['name']}.{state['config']['baseDomain']}:6443"
         cluster = {"name": state["name"], "cluster": {"server": api}}
-        self._write("auth/kubeconfig", yaml.safe_dump({"clusters": [cluster], "users": [{"name": "admin"}]}))
+        context = {"name": "admin", "context": {"cluster": state["name"], "user": "admin"}}
+        document: dict[str, Any] = {"clusters": [cluster], "users": [{"name": "admin", "user": {"token": "none"}}]}
+        document |= {"apiVersion": "v1", "kind": "Config", "contexts": [context], "current-context": "admin"}
+        self._write("auth/kubeconfig", yaml.safe_dump(document))
         self._write("auth/kubeadmin-password", PASSWORD)
 
     def _write(self, name: str, text: str) -> None:

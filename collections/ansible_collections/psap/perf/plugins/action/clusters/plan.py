@@ -30,12 +30,16 @@ class ActionModule(PerfAction):
         """Plan."""
         records = read_records(RunEnvironment.read().root)
         creations = plan(context.args["methods"], context.args["differing"], records, _arguments_of)
+        access = list(_access(records))
+        # one whose kubeconfig cannot be read must not be taken for the cluster of the site
+        unusable = created(records).keys() - {each["host"] for each in access}
         only_cleans = {CLEANUP, CONCLUDE}.issuperset(context.variables["ansible_run_tags"])
         return VerbResult(
             values={
                 "creations": [asdict(each) for each in creations],
-                "access": list(_access(records)),
+                "access": access,
                 "missing": missing(creations),
+                "unusable": sorted(unusable),
                 "leaving": only_cleans and any(each.host == context.host and not each.kept for each in creations),
             }
         )

@@ -41,6 +41,11 @@ access:
   type: list
   elements: dict
   returned: success
+unusable:
+  description: Hosts whose cluster is there and whose kubeconfig cannot be read.
+  type: list
+  elements: str
+  returned: success
 missing:
   description: The hosts whose clusters are not there.
   type: list
