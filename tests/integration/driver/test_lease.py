@@ -28,7 +28,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import hol
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import release as release_lock
 from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import Kept, LeaseKeeper
 
-from tests.integration.conftest import PATIENCE_S, Lab
+from tests.integration.conftest import PATIENCE_S, Lab, perflab
 
 FLOW = ("run", "scale_test", "-i", "lab", "-s", "scale_test_count=40", "-s", "scale_test_rate=2")
 
@@ -230,4 +230,23 @@ def test_a_wait_for_the_lease_ends_when_the_run_is_asked_to_stop(shared_lab: Lab
             acquire(cluster, other, PATIENCE_S, asked)
     finally:
         release(cluster, one)
+        cluster.close()
+
+
+def test_who_waits_bears_an_api_server_that_restarts(shared_lab: Lab, tmp_path: Path) -> None:
+    one, other = (Holder(name, "test", "nobody", "here", name, str(tmp_path)) for name in ("one", "other"))
+    clusters = [Cluster(Access(kubeconfig=str(shared_lab.kubeconfig))) for _holder in (one, other)]
+    acquire(clusters[0], one, 0, lambda: None)
+    with ThreadPoolExecutor(1) as pool:
+        wait = pool.submit(acquire, clusters[1], other, PATIENCE_S, lambda: None)
+        wait_until(partial(waiting, clusters[0], 1))
+        perflab("restart", "--name", shared_lab.name, "kube-apiserver", "--after", "5")
+        assert not wait.done()
+        release(clusters[0], one)
+        wait.result(timeout=PATIENCE_S)
+    found = read_lease(clusters[0])
+    assert found and found.holder == other
+    assert read_queue(clusters[0]) == []
+    release(clusters[0], other)
+    for cluster in clusters:
         cluster.close()

@@ -6,7 +6,7 @@ import datetime
 from dataclasses import replace
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import Holder, in_order, lease_of
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import Holder, Silence, in_order, lease_of
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import begin_attempt, hold, release
 
 LEASE = {
@@ -62,3 +62,34 @@ def test_a_run_is_gone_when_this_machine_sees_its_lock_free(tmp_path: Path) -> N
     release(tmp_path / "a")
     assert former.is_gone(here)
     assert not replace(former, machine="another").is_gone(here)
+
+
+RENEWED = datetime.datetime(2026, 11, 23, 17, 44, 19, tzinfo=datetime.UTC)
+
+
+def seconds_until_it_ended(hour: int, looks: list[float]) -> float | None:
+    """When, of *looks* at a Lease that nobody renews, its holder is over; the reader's clock is ahead by *hour*."""
+    silence, lease = Silence(), lease_of(LEASE)
+    ahead = datetime.timedelta(hours=hour)
+    for look in looks:
+        if silence.ended(lease, look, RENEWED + ahead + datetime.timedelta(seconds=look)):
+            return look
+    return None
+
+
+def test_a_killed_holder_is_succeeded_after_the_duration_whatever_its_clock_said() -> None:
+    looks = [2.0 * each for each in range(100)]
+    assert seconds_until_it_ended(0, looks) == 62
+    assert seconds_until_it_ended(-1, looks) == 62
+    assert seconds_until_it_ended(1, looks) == 14
+
+
+def test_a_server_that_was_away_between_two_looks_is_no_silence_of_the_holder() -> None:
+    assert seconds_until_it_ended(1, [0.0, 120.0, 122.0, 124.0]) is None
+
+
+def test_a_holder_that_renews_is_not_over_whatever_its_clock_says() -> None:
+    silence, lease = Silence(), lease_of(LEASE)
+    for look in range(0, 300, 2):
+        renewed = replace(lease, resource_version=str(look // 10))
+        assert not silence.ended(renewed, look, RENEWED + datetime.timedelta(hours=1, seconds=look))

@@ -28,6 +28,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, ConflictError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import MANAGED_BY, Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import UnavailableError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import LOCK_FILE, is_held
 
@@ -40,6 +41,7 @@ WAITING = "psap.perf/waiting"
 _QUERY = Query(API_VERSION, KIND, namespace=NAMESPACE, name=NAME)
 _QUEUE = Query(API_VERSION, KIND, namespace=NAMESPACE, label_selector=WAITING)
 _LOOK_EVERY_S = 2.0
+_LONGEST_LOOK_S = 5.0
 _ANNOTATION = "psap.perf/"
 
 
@@ -161,20 +163,27 @@ def acquire(
     :param wait_s: for how long to wait, in the queue, for others.
     :param report: is called with what is waited for, whenever that changes.
     :raises LeaseHeldError: when others have it, or stand before in the queue, all that time.
-    :raises ClusterError: when the cluster refuses, or cannot be reached.
+    :raises ClusterError: when the cluster refuses, cannot be reached, or does not come back within *wait_s*.
     """
     until = time.monotonic() + wait_s
     attempt = _Attempt(cluster, holder)
     told = ""
     try:
-        while not attempt.succeeds():
-            if time.monotonic() >= until and not attempt.may_be_silent():
-                raise LeaseHeldError(
-                    f"{attempt.state()}; wait for it (clusters_lock: wait), see it with "
-                    "perfdrv lock status, or take the cluster from it with perfdrv lock break"
-                )
-            if wait_s:
-                attempt.queue()
+        while True:
+            try:
+                if attempt.succeeds():
+                    return
+                if time.monotonic() >= until and not attempt.may_be_silent():
+                    raise LeaseHeldError(
+                        f"{attempt.state()}; wait for it (clusters_lock: wait), see it with "
+                        "perfdrv lock status, or take the cluster from it with perfdrv lock break"
+                    )
+                if wait_s:
+                    attempt.queue()
+            except UnavailableError:
+                # it answered when the wait began: an API server that restarts comes back
+                if not attempt.looked or time.monotonic() >= until:
+                    raise
             if attempt.state() != told:
                 told = attempt.state()
                 report(told)
@@ -189,15 +198,18 @@ class _Attempt:
 
     def __init__(self, cluster: Cluster, holder: Holder) -> None:
         self._cluster, self._holder = cluster, holder
-        self._quiet: dict[str, _Quiet] = {}
+        self._silences: dict[str, Silence] = {}
         self._held: Lease | None = None
         self._before: Sequence[Lease] = ()
         self._queued_at: float | None = None
+        self.looked = False
+        """Whether the cluster has answered once."""
 
     def succeeds(self) -> bool:
         """Take the lease, if it is free and nobody stands before."""
         while True:
             found = read_lease(self._cluster)
+            self.looked = True
             ours = found is not None and found.holder.run == self._holder.run
             self._held = None if found is None or ours or self._is_over(found) else found
             self._before = () if ours else self._living_before()
@@ -263,22 +275,32 @@ class _Attempt:
         return [*([self._held] if self._held else []), *self._before]
 
     def _is_over(self, lease: Lease) -> bool:
-        quiet = self._quiet.setdefault(lease.name, _Quiet())
-        return not lease.holder.run or lease.holder.is_gone(self._holder) or quiet.seen(lease)
+        silence = self._silences.setdefault(lease.name, Silence())
+        silent = silence.ended(lease, time.monotonic(), _now())
+        return not lease.holder.run or lease.holder.is_gone(self._holder) or silent
 
 
-class _Quiet:
-    """Whether a lease that looks expired is: another machine's clock may be wrong, its silence is not."""
+class Silence:
+    """For how long a Lease was seen not to be renewed: another machine's clock may be wrong, its silence is not."""
 
     def __init__(self) -> None:
-        self._last: tuple[str, float] | None = None
+        self._version, self._looked_at, self._silent_s = "", 0.0, 0.0
 
-    def seen(self, lease: Lease) -> bool:
-        """Whether *lease* has expired by our clock, and nobody has renewed it while we looked."""
-        now = time.monotonic()
-        if self._last is None or self._last[0] != lease.resource_version:
-            self._last = (lease.resource_version, now)
-        return lease.expired(_now()) and now - self._last[1] > RENEWED_EVERY_S + _LOOK_EVERY_S
+    def ended(self, lease: Lease, elapsed_s: float, now: datetime.datetime) -> bool:
+        """Whether the holder is over: it was silent for the duration of *lease*, or for less if that looks expired.
+
+        While the API server does not answer nobody can renew, so the time between two looks counts up to a limit.
+
+        :param elapsed_s: the time of this look, of a clock that nobody sets.
+        :param now: the time by the clock with which the holder's is compared.
+        """
+        if lease.resource_version == self._version:
+            self._silent_s += min(elapsed_s - self._looked_at, _LONGEST_LOOK_S)
+        else:
+            self._version, self._silent_s = lease.resource_version, 0.0
+        self._looked_at = elapsed_s
+        expired_s = RENEWED_EVERY_S + _LOOK_EVERY_S if lease.expired(now) else max(lease.duration_s, DURATION_S)
+        return self._silent_s > expired_s
 
 
 def renew(cluster: Cluster, holder: Holder) -> None:
