@@ -14,6 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.inventory import (
     machines,
     nodes_of,
     plain,
+    unknown,
 )
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment, Host
 
@@ -77,3 +78,13 @@ def test_what_jetlag_could_not_use_is_refused(tmp_path: Path, count: int, networ
     _assignment, hosts = booked(tmp_path, count)
     with pytest.raises(UsageError, match=message):
         jetlag(machines(hosts), network, 3, "quads")
+
+
+def test_hosts_that_the_file_of_the_lab_lacks_are_named(tmp_path: Path) -> None:
+    _assignment, hosts = booked(tmp_path, 2)
+    first, second = machines(hosts)
+    nodes = nodes_of({"nodes": [{"pm_addr": f"mgmt-{first.host.name}"}]})
+    said = unknown([first, second], nodes, "https://lab/ocpinv.json")
+    assert second.host.name in said
+    assert first.host.name not in said
+    assert not unknown([first], nodes, "https://lab/ocpinv.json")

@@ -9,13 +9,13 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import replacing
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import look
-from ansible_collections.psap.perf.plugins.module_utils.quads.connection import Connection
 from ansible_collections.psap.perf.plugins.module_utils.quads.inventory import (
     Network,
     jetlag,
     machines,
     nodes_of,
     plain,
+    unknown,
 )
 from ansible_collections.psap.perf.plugins.modules.quads.inventory import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.quads import booking
@@ -42,8 +42,10 @@ class ActionModule(PerfAction):
         delivery = look(one.quads, one.record, one.record.hosts)
         if not delivery.hosts:
             raise UsageError(f"the booking {one.record.mark} has no hosts")
-        nodes = self._nodes(context, one.quads.connection, delivery.assignment.cloud)
+        address = args["ocpinv"].replace("{cloud}", delivery.assignment.cloud)
+        nodes = nodes_of(one.quads.connection.fetch(address)) if address else []
         found = machines(delivery.hosts, nodes)
+        fallback = unknown(found, nodes, address) if address else ""
         folder = Path(args["folder"]).expanduser() if args["folder"] else context.directory / "artifacts"
         folder.mkdir(parents=True, exist_ok=True)
         files = {}
@@ -57,12 +59,7 @@ class ActionModule(PerfAction):
             with replacing(path) as stream:
                 stream.write(text)
             files[form] = str(path)
-        return VerbResult(values={"files": files})
-
-    @staticmethod
-    def _nodes(context: VerbContext, connection: Connection, cloud: str) -> list[Any]:
-        address = context.args["ocpinv"]
-        return list(nodes_of(connection.fetch(address.replace("{cloud}", cloud)))) if address else []
+        return VerbResult(values={"files": files}, warnings=(fallback,) if fallback else ())
 
 
 def _network(args: Any) -> Network:

@@ -139,6 +139,15 @@ def nodes_of(told: Any) -> list[Mapping[str, Any]]:
     return [{key: each[key] for key in kept if key in each} for each in nodes or () if isinstance(each, Mapping)]
 
 
+def unknown(found: Iterable[Machine], nodes: Iterable[Mapping[str, Any]], address: str) -> str:
+    """Which of the machines the ``ocpinv.json`` at *address* does not name, and what is used instead; or nothing."""
+    known = {_name(each) for each in nodes}
+    lacking = [each.host.name for each in found if each.host.name not in known]
+    if not lacking:
+        return ""
+    return f"{address} does not name {', '.join(lacking)}: the BMC is taken for mgmt-HOST, and MACs are those of QUADS"
+
+
 def _name(node: Mapping[str, Any]) -> str:
     return str(node.get("name") or str(node.get("pm_addr", "")).removeprefix("mgmt-"))
 
