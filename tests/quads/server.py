@@ -16,6 +16,8 @@ from tests.quads.filters import filtered
 from tests.quads.lab import EARLY, OLD, SPARE, SSM, VERSIONS, Json, Lab
 from tests.quads.objects import assignment_object, cloud_object, host_object, row_object
 
+INVENTORY = "_ocpinv.json"
+
 
 class StandIn:
     """Answers requests from the records of a lab."""
@@ -38,7 +40,7 @@ class StandIn:
         path = parts.path.rstrip("/")
         at = path.find("/api/v3")
         if at < 0:
-            return page(404, "Not Found")
+            return self._beside_the_api(path)
         words = tuple(path[at + len("/api/v3") :].strip("/").split("/"))
         query = parse_qsl(parts.query, keep_blank_values=True)
         try:
@@ -47,6 +49,25 @@ class StandIn:
             return refusal.answer
         except (ValueError, TypeError, KeyError, AttributeError):
             return page(500, "Internal Server Error")
+
+    def _beside_the_api(self, path: str) -> Answer:
+        """The file for installers, of the hosts that are in the cloud, with passwords as the real one has them."""
+        head, _slash, name = path.rpartition("/cloud/")
+        if head or not name.endswith(INVENTORY):
+            return page(404, "Not Found")
+        here = [each for each in self.lab.hosts.values() if each["cloud"] == name.removesuffix(INVENTORY)]
+        nodes = [
+            {
+                "name": each["name"],
+                "pm_addr": f"mgmt-{each['name']}",
+                "pm_type": "pxe_ipmitool",
+                "pm_user": "quads",
+                "pm_password": "planted-bmc-w0rd",
+                "mac": [f"52:54:00:{number:02x}:00:01"],
+            }
+            for number, each in enumerate(here)
+        ]
+        return json_answer({"nodes": nodes}) if nodes else page(404, "Not Found")
 
     def _route(
         self,

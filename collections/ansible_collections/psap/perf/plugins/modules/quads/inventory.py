@@ -27,7 +27,7 @@ options:
   ocpinv:
     description:
       - Address of the lab's C(ocpinv.json), in which V({cloud}) is the name of the cloud. It names BMCs and MACs
-        better than the API; what is not there is ignored.
+        better than the API. Hosts that it does not name, or all where there is none, are in a warning.
     type: str
     default: ""
   bmc_user:
