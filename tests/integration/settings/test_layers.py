@@ -48,6 +48,7 @@ PLAYBOOK = """\
       ansible.builtin.include_tasks: shared/lanes.yml
       vars:
         perf_checked: {}
+        perf_clusters: {access: []}
         perf_stage: {stage: prepare, regions: {region: [branch]}}
 - name: Show
   hosts: sutest, lane-a, prepare, localhost
