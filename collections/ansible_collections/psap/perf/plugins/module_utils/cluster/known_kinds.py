@@ -33,10 +33,11 @@ _KINDS = MappingProxyType(
         "scheduling.k8s.io/v1": "PriorityClass",
         "storage.k8s.io/v1": "CSIDriver CSINode StorageClass VolumeAttachment",
         # OpenShift
-        "config.openshift.io/v1": "ClusterOperator ClusterVersion",
+        "config.openshift.io/v1": "ClusterOperator ClusterVersion OAuth",
         "image.openshift.io/v1": "ImageStream",
         "machine.openshift.io/v1beta1": "Machine MachineSet",
         "oauth.openshift.io/v1": "OAuthClient",
+        "operator.openshift.io/v1": "ClusterCSIDriver",
         "project.openshift.io/v1": "Project",
         "route.openshift.io/v1": "Route",
         "security.openshift.io/v1": "SecurityContextConstraints",
