@@ -72,9 +72,16 @@ class Project:
         return path.absolute()
 
     def default_site(self) -> str | None:
-        """The site that ansible.cfg names, used when none is given."""
+        """The site that ansible.cfg names, used when none is given.
+
+        Raises:
+            UsageError: the file cannot be read.
+        """
         config = configparser.ConfigParser(interpolation=None)
-        config.read(self.root / "ansible.cfg", encoding="utf-8")
+        try:
+            config.read(self.root / "ansible.cfg", encoding="utf-8")
+        except (configparser.Error, UnicodeDecodeError, OSError) as error:
+            raise UsageError(f"{shown_path(self.root / 'ansible.cfg')} cannot be read: {error}") from error
         inventory = config.get("defaults", "inventory", fallback="")
         return Path(inventory).name or None
 

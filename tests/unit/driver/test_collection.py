@@ -34,3 +34,10 @@ def test_another_collection_is_refused_once_one_is_active(project: Project, tmp_
 def test_a_folder_without_collection_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"has no psap\.perf collection"):
         activate(tmp_path)
+
+
+def test_a_broken_ansible_cfg_is_named(tmp_path: Path) -> None:
+    config = tmp_path / "ansible.cfg"
+    config.write_text("[defaults]\nforks = 1\nforks = 2\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=rf"{config} cannot be read.*line +3.*'forks'"):
+        Project(tmp_path).default_site()
