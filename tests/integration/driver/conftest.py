@@ -20,6 +20,8 @@ from tests.integration.conftest import PATIENCE_S
 DEMO = Path(__file__).resolve().parents[2] / "data" / "driver_project"
 PERFDRV = Path(sys.executable).parent / "perfdrv"
 DEADLINE_SECONDS = PATIENCE_S
+# one cell after the other, and two at a time, where make test tries that elsewhere
+JOBS = pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.deep)])
 # settings of Ansible and of ours, and what would say that a CI system runs the driver and not its tests
 _NOT_OURS = ("ANSIBLE_", "PERF_", "ARTIFACT_DIR", "SHARED_DIR", "GITHUB_", "JENKINS_", "JOB_")
 

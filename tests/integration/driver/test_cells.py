@@ -7,9 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from .conftest import Driver
+from .conftest import JOBS, Driver
 
 
 def cell(directory: Path) -> dict[str, Any]:
@@ -25,7 +23,7 @@ def moments(run: Path, number: int) -> tuple[datetime, datetime]:
     return datetime.fromisoformat(status["started"]), datetime.fromisoformat(status["ended"])
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@JOBS
 def test_a_failed_cell_hides_no_other_and_is_all_that_resume_repeats(jobs: str, driver: Driver) -> None:
     ended = driver("run", "demo", "-p", "quick", "-s", "demo_fails=[false, true, false]", "--jobs", jobs)
     assert ended.code == 1, ended.out + ended.err
@@ -65,7 +63,7 @@ def test_two_jobs_run_two_cells_at_once(driver: Driver) -> None:
     assert [attempt["status"] for attempt in driver.document()["attempts"]] == ["ok"]
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@JOBS
 def test_a_resumption_that_is_refused_leaves_the_run_what_it_was(jobs: str, driver: Driver) -> None:
     assert driver("run", "demo", "-s", "demo_fails=true").code == 1
     settings = driver.run() / "settings.yml"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Driver
+from .conftest import JOBS, Driver
 
 KIB = 1 << 10
 
@@ -53,7 +53,7 @@ def test_a_disk_that_fills_up_in_mid_run_ends_it_in_order(disk: Path, driver: Dr
     assert json.loads(cleaned.read_text(encoding="utf-8"))["status"] == "ok"
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@JOBS
 def test_finalizers_run_also_when_what_was_kept_in_reserve_is_used_up(jobs: str, disk: Path, driver: Driver) -> None:
     process = driver.start("run", "demo", "-s", "demo_seconds=[4, 5, 6]", "--jobs", jobs)
     driver.wait_for_sleep()

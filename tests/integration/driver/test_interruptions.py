@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import DEADLINE_SECONDS, DEMO, PERFDRV, Driver, Gone
+from .conftest import DEADLINE_SECONDS, DEMO, JOBS, PERFDRV, Driver, Gone
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-JOBS = pytest.mark.parametrize("jobs", ["1", "2"])
 LONG = ("run", "demo", "-s", "demo_seconds=[60, 61]", "--jobs")
 
 
@@ -168,7 +167,9 @@ def with_a_lane_that_sleeps(driver: Driver) -> None:
     (playbooks / "demo" / "prepare_slow.yml").write_text(json.dumps([task]), encoding="utf-8")
 
 
-@pytest.mark.parametrize(("lanes", "jobs"), [(True, "1"), (False, "1"), (False, "2")])
+@pytest.mark.parametrize(
+    ("lanes", "jobs"), [(True, "1"), pytest.param(False, "1", marks=pytest.mark.deep), (False, "2")]
+)
 def test_after_kill_9_of_a_worker_of_ansible_finalizers_run(lanes: bool, jobs: str, driver: Driver, gone: Gone) -> None:
     if lanes:
         with_a_lane_that_sleeps(driver)

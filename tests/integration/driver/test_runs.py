@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from .conftest import DEMO, Driver
+from .conftest import DEMO, JOBS, Driver
 
 
 def settings(run: Path) -> dict[str, object]:
@@ -78,7 +78,7 @@ def test_settings_that_ansible_refuses_are_exit_code_2_and_no_run(
         ("all: {hosts: {other: }}", "has none of the hosts that the playbook is for; a site has the host sutest"),
     ],
 )
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@JOBS
 def test_a_site_without_its_host_is_refused_and_not_ok(
     inventory: str, sentence: str, jobs: str, driver: Driver, tmp_path: Path
 ) -> None:
