@@ -14,10 +14,10 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.en
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import discover
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RetryPolicy
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import FixedConcurrency
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.pacing import reached
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
     SubmissionTools,
     Submitter,
-    reached,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import arrivals_at
 

@@ -100,11 +100,12 @@ class ApiClient:
         params: Mapping[str, str] | None = None,
         policy: RetryPolicy | None = None,
         excuses: Callable[[Answer], bool] | None = None,
+        accept: str | None = None,
     ) -> Answer:
         """Send a request until its answer is worth keeping: anything but 429, a 5xx or a broken connection.
 
         *policy* is this request's own patience, instead of the client's; *excuses* says which other answers are to be
-        asked for again, too.
+        asked for again, too; *accept* is the media type wanted, JSON by default.
 
         :raises UnansweredError: when the last try had no answer; a last 429 or 5xx is returned.
         """
@@ -113,7 +114,7 @@ class ApiClient:
         attempt = 0
         while True:
             attempt += 1
-            cause, answer = await self._try(method, path, body, params, attempt)
+            cause, answer = await self._try(method, path, body, params, attempt, accept)
             if cause is None and answer is not None and excuses is not None and excuses(answer):
                 cause = str(answer.status)
             if cause is None and answer is not None:
@@ -149,11 +150,17 @@ class ApiClient:
                     connection.transport.abort()
 
     async def _try(
-        self, method: str, path: str, body: bytes | None, params: Mapping[str, str] | None, attempt: int
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        params: Mapping[str, str] | None,
+        attempt: int,
+        accept: str | None,
     ) -> tuple[str | None, Answer | None]:
         """One try: the cause to repeat it for (None: keep the answer), and the answer (None: none came)."""
         try:
-            async with self._send(method, path, body, params, self._timeout) as response:
+            async with self._send(method, path, body, params, self._timeout, accept) as response:
                 content = await response.read()
         except TimeoutError:
             return "timeout", None
@@ -175,12 +182,15 @@ class ApiClient:
         body: bytes | None,
         params: Mapping[str, str] | None,
         timeout: aiohttp.ClientTimeout,
+        accept: str | None = None,
     ) -> Any:
         if self._session is None:
             raise RuntimeError("the client is not open: use it as `async with`")
         headers = self._headers()
         if body is not None:
             headers = {**headers, "Content-Type": "application/json"}
+        if accept is not None:
+            headers = {**headers, "Accept": accept}
         return self._session.request(
             method,
             self._url(path),

@@ -13,23 +13,25 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ap
 
 @dataclass(frozen=True, slots=True)
 class ResourceKind:
-    """A namespaced kind and the plural that its paths use."""
+    """A kind and the plural that its paths use."""
 
     api_version: str
     kind: str
     plural: str
 
-    def collection(self, namespace: str) -> str:
-        """The path of this kind's objects in *namespace*."""
-        return f"{group_path(self.api_version)}/namespaces/{namespace}/{self.plural}"
+    def collection(self, namespace: str | None) -> str:
+        """The path of this kind's objects in *namespace*; None: in all of them, or of a kind that has no namespace."""
+        within = f"/namespaces/{namespace}" if namespace else ""
+        return f"{group_path(self.api_version)}{within}/{self.plural}"
 
-    def object(self, namespace: str, name: str) -> str:
+    def object(self, namespace: str | None, name: str) -> str:
         """The path of one object."""
         return f"{self.collection(namespace)}/{name}"
 
 
 PODS = ResourceKind("v1", "Pod", "pods")
 EVENTS = ResourceKind("v1", "Event", "events")
+NAMESPACES = ResourceKind("v1", "Namespace", "namespaces")
 NODES_PATH = "/api/v1/nodes"
 
 

@@ -16,11 +16,11 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RequestCounts
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import concurrency_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.deletions import Deleter
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.pacing import reached
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
     SubmissionTools,
     Submitted,
     Submitter,
-    reached,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import (
     OwnSubmission,

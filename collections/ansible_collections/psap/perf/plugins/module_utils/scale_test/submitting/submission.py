@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +21,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ki
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.unsettled import UnsettledRights
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.ledger import Ledger
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import Concurrency
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.pacing import Pace
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import Arrivals
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import Workloads
 
@@ -30,9 +31,6 @@ REFUSED = "failed"
 
 _NOT_FOUND = 404
 _CONFLICT = 409
-# how long requests on their way may still be answered when the run is stopped
-_LAST_ANSWERS_S = 10.0
-
 
 _NO_POD_GROUP = "not made: its pod group was never answered for"
 
@@ -163,25 +161,8 @@ class Submitter:
 
         Returns when all are answered or refused, or soon after :meth:`stop`.
         """
-        queue = iter(indices)
-        started = self._clock.now() if began_s is None else began_s
-        slots = _Slots(concurrency)
-        tasks = [
-            asyncio.create_task(self._connection(queue, arrivals, started, slots))
-            for _number in range(concurrency.most)
-        ]
-        stopping = asyncio.create_task(self._stopping.wait())
-        try:
-            await _until_done_or(tasks, stopping)
-            if self._stopping.is_set():
-                await asyncio.wait(tasks, timeout=_LAST_ANSWERS_S)
-        finally:
-            for task in (*tasks, stopping):
-                task.cancel()
-            results = await asyncio.gather(*tasks, stopping, return_exceptions=True)
-        for result in results:
-            if isinstance(result, Exception):
-                raise result
+        pace = Pace(self._clock, concurrency, arrivals, self._stopping)
+        await pace.send(indices, self._in_turn, began_s)
 
     def stop(self) -> None:
         """Send no more; requests on their way may still be answered."""
@@ -214,21 +195,12 @@ class Submitter:
             )
         )
 
-    async def _connection(self, queue: Iterator[int], arrivals: Arrivals, started: float, slots: _Slots) -> None:
-        while True:
-            async with slots:
-                index = next(queue, None)
-                if index is None:
-                    return
-                due = started + arrivals.due_s(index)
-                late = self._clock.now() > due
-                if not await reached(self._clock, due, self._stopping):
-                    return
-                if self._turn is not None:
-                    await self._turn.make_room(index)
-                    if self._stopping.is_set():
-                        return
-                slots.heard(await self._one(index), late=late)
+    async def _in_turn(self, index: int) -> Submitted | None:
+        if self._turn is not None:
+            await self._turn.make_room(index)
+            if self._stopping.is_set():
+                return None
+        return await self._one(index)
 
     async def _one(self, index: int) -> Submitted:
         workloads = self._workloads.at(index)
@@ -327,29 +299,6 @@ class Submitter:
         )
 
 
-class _Slots:
-    """Lets in as many at once as the concurrency says at each moment, in the order in which they come."""
-
-    def __init__(self, concurrency: Concurrency) -> None:
-        self._concurrency = concurrency
-        self._slots = concurrency.limit
-        self._free = asyncio.Semaphore(self._slots)
-
-    async def __aenter__(self) -> None:
-        await self._free.acquire()
-
-    async def __aexit__(self, *_error: object) -> None:
-        # its slot is given back as often as there may be slots: none when there are too many, several when too few
-        self._slots -= 1
-        while self._slots < self._concurrency.limit:
-            self._slots += 1
-            self._free.release()
-
-    def heard(self, submitted: Submitted, *, late: bool) -> None:
-        """Let the concurrency follow from what became of one."""
-        self._concurrency.heard(submitted.sent_s, submitted.answered_s, tries=submitted.attempts, late=late)
-
-
 def _uid(answer: Answer) -> str | None:
     """The uid, read without parsing the whole object: thousands come back a second."""
     rest = answer.body.partition(b'"uid":"')[2]
@@ -361,21 +310,3 @@ def _uid_if_ours(found: Answer, workloads: Workloads, index: int) -> str | None:
     metadata = found.document().get("metadata") or {}
     ours = found.succeeded and workloads.submission.owns(metadata, index)
     return str(metadata["uid"]) if ours else None
-
-
-async def reached(clock: RunClock, moment: float, stopping: asyncio.Event) -> bool:
-    """Wait for a moment; False when *stopping* is set before it, or was when the moment had passed."""
-    wait = moment - clock.now()
-    if wait > 0:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(stopping.wait(), wait)
-    return not stopping.is_set()
-
-
-async def _until_done_or(tasks: list[asyncio.Task[None]], stopping: asyncio.Task[Any]) -> None:
-    pending: set[asyncio.Task[Any]] = set(tasks)
-    while pending and not stopping.done():
-        done, pending = await asyncio.wait({*pending, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        pending.discard(stopping)
-        if any(task.exception() for task in done if not task.cancelled()):
-            return

@@ -1,0 +1,37 @@
+"""Lists of any length, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+
+METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+_GONE = 410
+_PAGE = "500"
+
+
+async def pages(
+    client: ApiClient, path: str, selector: str | None = None, accept: str | None = None
+) -> AsyncIterator[list[dict[str, Any]]]:
+    """The objects of the collection at *path* that the label *selector* matches.
+
+    What changes meanwhile may be in it or not: a continuation that grew too old goes on from the same name in what there
+    is by then, by the token that the server's refusal holds.
+
+    :raises ClusterError: when the server does not list them.
+    """
+    parameters = {"limit": _PAGE, **({"labelSelector": selector} if selector else {})}
+    while True:
+        answer = await client.request("GET", path, params=parameters, accept=accept)
+        page = answer.document()
+        token = (page.get("metadata") or {}).get("continue")
+        if answer.succeeded:
+            yield page.get("items") or []
+        elif answer.status != _GONE or not token:
+            raise ClusterError(f"cannot list {path}: {answer.message()}")
+        if not token:
+            return
+        parameters["continue"] = token
