@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from ansible.template import trust_as_template
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, plain, write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
@@ -25,13 +23,11 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import
     file_name,
     hidden,
     labelled,
-    parse_manifests,
     with_secrets,
 )
 from ansible_collections.psap.perf.plugins.module_utils.cluster.patching import patched
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
-from ansible_collections.psap.perf.plugins.module_utils.openshift.projects import assigned
 from ansible_collections.psap.perf.plugins.modules.apply import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.templates import cluster_facts, rendered_manifests
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -67,24 +63,7 @@ class ActionModule(PerfAction):
             raise UsageError("apply takes either template or definition")
         if definition is not None:
             return checked(plain(definition), "definition")
-        path = Path(self._find_needle("templates", template))
-        # of the task's role, then of the roles that include it
-        others = [f"{place}/templates" for place in context.variables.get("ansible_search_path") or ()]
-        surroundings = {**self._templar.available_variables, **_facts(context.cluster(), context.args["namespace"])}
-        searched = [str(path.parent), *others]
-        templar = self._templar.copy_with_new_env(searchpath=searched, available_variables=surroundings)
-        rendered = templar.template(trust_as_template(path.read_text(encoding="utf-8")))
-        # a template that renders to nothing is None
-        return parse_manifests(str(rendered or ""), path.name)
-
-
-def _facts(cluster: Cluster, namespace: str | None) -> dict[str, bool]:
-    """What templates see of the cluster."""
-    openshift = cluster.is_openshift()
-    if not openshift or namespace is None:
-        return {"openshift": openshift, "assigns_user_ids": openshift}
-    present = cluster.get(Query("v1", "Namespace", name=namespace))
-    return {"openshift": True, "assigns_user_ids": assigned(namespace, present)}
+        return rendered_manifests(self, context, template, cluster_facts(context.cluster(), context.args["namespace"]))
 
 
 def _patched(manifests: list[Manifest], patches: Mapping[str, Any]) -> list[Manifest]:

@@ -18,8 +18,8 @@ async def pages(
 ) -> AsyncIterator[list[dict[str, Any]]]:
     """The objects of the collection at *path* that the label *selector* matches.
 
-    What changes meanwhile may be in it or not: a continuation that grew too old goes on from the same name in what there
-    is by then, by the token that the server's refusal holds.
+    What changes meanwhile may be in it or not: a continuation that grew too old goes on from the same name in what
+    there is by then, by the token that the server's refusal holds.
 
     :raises ClusterError: when the server does not list them.
     """

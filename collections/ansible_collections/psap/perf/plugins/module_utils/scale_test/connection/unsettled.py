@@ -18,10 +18,10 @@ _PASSES_WITHIN_S = 30.0
 class UnsettledRights:
     """Tells refusals to repeat from those that are meant: we had the right before, and lack it not for long."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        """*now* is a clock, in seconds."""
+    def __init__(self, now: Callable[[], float] = time.monotonic, *, granted: bool = False) -> None:
+        """*now* is a clock, in seconds; *granted* is whether we had the right before, as far as anybody knows."""
         self._now = now
-        self._granted = False
+        self._granted = granted
         self._refused_since: float | None = None
 
     def excuses(self, answer: Answer) -> bool:
