@@ -1,4 +1,4 @@
-"""The API server or etcd is killed outright under a submission, or under its recording, and comes back."""
+"""The API server or etcd is killed outright under a submission, its recording or a filling, and comes back."""
 
 from __future__ import annotations
 
@@ -10,14 +10,22 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint, load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.filling.copies import NUMBER_MARK
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.filling.counting import count
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.filling.filling import FillRequest, plan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import concurrency_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import arrivals_at
 
-from .conftest import PROGRAMS, Lab, Submission, running_lab
+from tests.integration.conftest import PATIENCE_S
+
+from .conftest import PROGRAMS, Lab, Submission, eventually, running_lab
 
 pytestmark = pytest.mark.lab
 
@@ -147,3 +155,59 @@ def test_etcd_is_killed_in_mid_submission(submission: Submission) -> None:
 def test_etcd_is_killed_while_all_is_watched(submission: Submission) -> None:
     submission.count, submission.duration_s = 20, 4.0
     check(submission, asyncio.run(with_revived(submission, "etcd", "kwok")))
+
+
+SELECTOR = "psap.perf/test=busy"
+LABELS = {"psap.perf/test": "busy"}
+CONFIGMAPS = {"busy_cluster_create_configmaps_namespace_selector": SELECTOR}
+
+
+def to_fill(kind: str, number: int, rate: float = 0.0) -> FillRequest:
+    manifest = {"apiVersion": "v1", "kind": kind, "metadata": {"name": f"busy-{NUMBER_MARK}"}}
+    return FillRequest([manifest], number, LABELS, SELECTOR, concurrency_of(0), arrivals_at(rate))
+
+
+async def filled(lab: Lab, folder: Path, asked: FillRequest) -> dict[str, Any]:
+    async with lab.client() as client:
+        filling = await plan(client, asked)
+        await filling.run(folder, lambda: False)
+    filling.account.judge()
+    document: dict[str, Any] = json.loads((folder / "creation.json").read_text())
+    return document
+
+
+async def existing(client: ApiClient) -> int:
+    counts = await count(client, ["ConfigMap"], SELECTOR)
+    return counts.total["ConfigMap"]["exist"] if counts.total else 0
+
+
+def test_a_killed_api_server_and_a_killed_command_leave_what_is_completed(durable: Lab, tmp_path: Path) -> None:
+    async def through_a_kill() -> dict[str, Any]:
+        await filled(durable, tmp_path, to_fill("Namespace", 4))
+        filling = asyncio.create_task(filled(durable, tmp_path, to_fill("ConfigMap", 300, rate=300.0)))
+        async with durable.client() as client:
+            while await existing(client) < 100:
+                await asyncio.sleep(0.05)
+        await revive(durable, "kube-apiserver")
+        return await filling
+
+    document = asyncio.run(through_a_kill())
+    assert document["kinds"]["ConfigMap"] == {"wanted": 1200, "existed": 0, "created": 1200}
+    assert document["requests"]["retries"]
+
+    arguments = {**CONFIGMAPS, "busy_cluster_create_configmaps_count": 1000}
+    process = durable.playbook(
+        tmp_path / "runs", "busy_cluster_create_configmaps", **arguments, busy_cluster_create_configmaps_rate=100.0
+    )
+    progress = "*/001__*/artifacts/progress.json"
+    eventually(lambda: any(json.loads(path.read_text())["done"] > 1300 for path in (tmp_path / "runs").glob(progress)))
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    process = durable.playbook(tmp_path / "runs", "busy_cluster_create_configmaps", **arguments)
+    output, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, output
+    creations = [json.loads(path.read_text()) for path in (tmp_path / "runs").glob("*/001__*/artifacts/creation.json")]
+    assert len(creations) == 1
+    numbers = creations[0]["kinds"]["ConfigMap"]
+    assert (numbers["wanted"], numbers["existed"] + numbers["created"]) == (4000, 4000)
+    assert min(numbers["existed"] - 1300, numbers["created"]) > 0
