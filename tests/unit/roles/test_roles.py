@@ -24,7 +24,8 @@ MODULES = COLLECTION / "plugins/modules"
 VERBS = {".".join(("psap.perf", *path.relative_to(MODULES).with_suffix("").parts)) for path in MODULES.rglob("*.py")}
 LOOKING = "capture look note preflight wait"
 OF_PROMETHEUS = (f"prometheus.{verb}" for verb in ("dump", "find", "query", "scrape", "wait"))
-READING = {f"psap.perf.{verb}" for verb in (*LOOKING.split(), *OF_PROMETHEUS, "scale_test.judge", "scale_test.watch")}
+OF_SCALE_TEST = ("scale_test.count", "scale_test.judge", "scale_test.watch")
+READING = {f"psap.perf.{verb}" for verb in (*LOOKING.split(), *OF_PROMETHEUS, *OF_SCALE_TEST)}
 # hosts are booked, and clusters created, before there is a cluster whose Lease could be taken
 READING |= {verb for verb in VERBS if verb.startswith(("psap.perf.quads.", "psap.perf.clusters."))}
 BUILTIN = {
