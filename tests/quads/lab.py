@@ -26,7 +26,7 @@ class Settings:
     tickets: bool = False
     host_limit: int = 10
     cloud_limit: int = 3
-    lifetime_days: int = 5
+    lifetime_days: float = 5
     deadline: tuple[int, int] = (6, 21)
     zone_hours: float = -5.0
     token_s: float = 15600.0

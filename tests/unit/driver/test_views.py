@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from perfdrv.runs.bookings import Booking
 from perfdrv.runs.durations import duration_text, parse, seconds_between, step_seconds, when_text
 from perfdrv.runs.tree import Step, Waiting
 from perfdrv.views.live import LiveView, steps_table
@@ -73,6 +74,21 @@ def test_a_cell_in_a_process_of_its_own_is_named(scene: Scene) -> None:
     scene.activities = {"002__cell__1": Activity("Test")}
     PlainView(stream).refresh(scene)
     assert lines(stream) == ["play        Test (002__cell__1)"]
+
+
+def test_hosts_are_told_when_they_are_booked_and_when_their_lease_changes(scene: Scene) -> None:
+    stream = io.StringIO()
+    view = PlainView(stream)
+    booking = Booking("cloud02", 5, "2099-01-01T15:00:00.000Z", exact=True)
+    for found in ((booking,), (booking,), (replace(booking, end="2099-01-03T15:00:00.000Z"),), ()):
+        scene.bookings = found
+        view.refresh(scene)
+    first, second = lines(stream)
+    assert first.startswith("booked      cloud02: 5 hosts until 2099-01-01T15:00Z, ") and first.endswith(" left")
+    assert "2099-01-03" in second
+    late = datetime.datetime(2099, 1, 1, 14, 30, tzinfo=datetime.UTC)
+    assert booking.text(late).endswith("15:00Z, 30m00s left")
+    assert replace(booking, exact=False).text(late + datetime.timedelta(hours=1)).endswith("UTC, which is over")
 
 
 def test_what_is_awaited_and_for_how_long() -> None:

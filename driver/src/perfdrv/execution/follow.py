@@ -14,6 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import STO
 from perfdrv.ansible.request import RunRequest
 from perfdrv.ansible.worker import AnsibleEvent
 from perfdrv.execution.interrupts import Interrupts
+from perfdrv.runs.bookings import bookings
 from perfdrv.runs.durations import utc_now
 from perfdrv.runs.tree import RunTree, Step
 from perfdrv.views.scene import Activity, Scene, View
@@ -82,6 +83,7 @@ class Follower:
         """Draw the run as its directory shows it now."""
         self._drawn = time.monotonic()
         self.scene.steps = self._steps()
+        self.scene.bookings = bookings(self.scene.directory)
         self._view.refresh(self.scene)
 
     def close(self) -> None:

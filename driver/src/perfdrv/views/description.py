@@ -11,6 +11,7 @@ from perfanalysis.files.discovery import lab_of
 from rich.console import Console
 
 from perfdrv.project import shown_path
+from perfdrv.runs.bookings import bookings
 from perfdrv.runs.durations import duration_text, seconds_between, step_seconds, utc_now, when_text
 from perfdrv.runs.outcome import read_outcome
 from perfdrv.runs.store import RunEntry
@@ -94,6 +95,7 @@ def _facts(entry: RunEntry) -> list[tuple[str, str]]:
         ("presets", ", ".join(document.get("presets") or [])),
         ("cluster", _cluster_text(document.get("cluster"))),
         ("lab", lab_of(document).line),
+        ("booked", "; ".join(each.text(utc_now()) for each in bookings(entry.directory))),
         ("attempts", _attempts_text(document.get("attempts") or [])),
         ("problem", entry.problem),
         ("folder", shown_path(entry.directory)),

@@ -63,6 +63,7 @@ class LiveView:
         lines: list[RenderableType] = [heading]
         if scene.stopping:
             lines.append(Text("  stopping: finalizers run; Ctrl-C again to stop at once", "yellow"))
+        lines += [Text(f"  {each.text(now)}", "dim", no_wrap=True, overflow="ellipsis") for each in scene.bookings]
         for name, activity in scene.activities.items():
             prefix = "" if name == scene.directory.name else f"{name}: "
             lines.append(Text(f"  {prefix}{activity}", "dim", no_wrap=True, overflow="ellipsis"))

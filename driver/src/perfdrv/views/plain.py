@@ -6,6 +6,7 @@ import datetime
 from pathlib import Path
 from typing import TextIO
 
+from perfdrv.runs.bookings import Booking
 from perfdrv.runs.durations import duration_text, seconds_between, utc_now
 from perfdrv.runs.tree import Step
 from perfdrv.views.remarks import awaited_text, remark_text
@@ -22,6 +23,7 @@ class PlainView:
         self._shown: dict[Path, str] = {}
         self._reminded: dict[Path, datetime.datetime] = {}
         self._plays: dict[str, str] = {}
+        self._booked: frozenset[Booking] = frozenset()
 
     def refresh(self, scene: Scene) -> None:
         """Write a line for each change."""
@@ -31,6 +33,10 @@ class PlainView:
                 cell = "" if name == scene.directory.name else f" ({name})"
                 self.say(f"{'play':<11} {activity.play}{cell}")
         now = utc_now()
+        for booking in scene.bookings:
+            if booking not in self._booked:
+                self.say(f"{'booked':<11} {booking.text(now)}")
+        self._booked = frozenset(scene.bookings)
         for step in scene.steps:
             self._show_all(scene, step, now)
 

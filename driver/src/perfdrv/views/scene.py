@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from perfdrv.runs.bookings import Booking
 from perfdrv.runs.durations import utc_now
 from perfdrv.runs.tree import Step
 
@@ -31,6 +32,7 @@ class Scene:
 
     Attributes:
         activities: name of the run or of a cell → what its Ansible does.
+        bookings: hosts of QUADS that the run has.
     """
 
     flow: str
@@ -39,6 +41,7 @@ class Scene:
     started: datetime.datetime = field(default_factory=utc_now)
     activities: dict[str, Activity] = field(default_factory=dict)
     steps: Sequence[Step] = ()
+    bookings: Sequence[Booking] = ()
     stopping: bool = False
 
 

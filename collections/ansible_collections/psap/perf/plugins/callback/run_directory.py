@@ -13,6 +13,7 @@ description:
   - Writes C(run.json), C(ansible.log), C(timeline.csv), C(failures.jsonl), and of every command C(status.json) and
     C(FAILURE).
   - Keeps the Lease of a cluster that a verb took, and gives it back at the end of the run.
+  - Watches the leases of hosts that the run has booked, and asks it to stop before they end.
   - Without it no verb of the collection works.
 author: The psap.perf developers (@openshift-psap)
 requirements:
@@ -36,12 +37,13 @@ from ansible_collections.psap.perf.plugins.module_utils.base.provenance import c
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import new_run_directory, runs_root
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure
-from ansible_collections.psap.perf.plugins.module_utils.run.phases import CONCLUDE, TOOLBOX_FLOW
+from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP, CONCLUDE, TOOLBOX_FLOW
 from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import (
     RunLogFile,
     log_to,
     notice_dead_workers,
 )
+from ansible_collections.psap.perf.plugins.plugin_utils.booking_watching import BookingWatch
 from ansible_collections.psap.perf.plugins.plugin_utils.command_tracker import OpenCommand, TaskEnd
 from ansible_collections.psap.perf.plugins.plugin_utils.leases import KeptLeases
 from ansible_collections.psap.perf.plugins.plugin_utils.run_log import RunLog
@@ -66,6 +68,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         self._flow = ""
         self._failed_items: dict[tuple[str, str], Any] = {}
         self._leases = KeptLeases()
+        self._bookings: BookingWatch | None = None
         self._last_of_run = True
 
     @property
@@ -93,6 +96,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
             ansible_context.CLIARGS.get("skip_tags") or ()
         )
         self._log = RunLog.begin(environment, _facts(flow, environment))
+        only_cleans = {CLEANUP, CONCLUDE}.issuperset(ansible_context.CLIARGS.get("tags") or ("all",))
+        if flow != TOOLBOX_FLOW and not only_cleans:
+            self._bookings = BookingWatch(environment)
         self._log_file = log_to(environment.directory / "ansible.log")
         atexit.register(self._ended_early)
         notice_dead_workers(self._worker_died)
@@ -100,6 +106,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
     def v2_playbook_on_play_start(self, play: Any) -> None:
         """A play begins, so all commands of the play before are over."""
         self.log.play_started(play.get_name().strip())
+        if CLEANUP in play.tags and self._bookings is not None:
+            self._bookings.end()
 
     def v2_runner_on_ok(self, result: Any) -> None:
         """A task went well; it may have opened a command."""
@@ -110,6 +118,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         facts = result.result.get("run_facts")
         if facts:
             self.log.add_facts(facts)
+        self._watch_bookings()
         self._leases.check()
         lease = result.result.get("run_lease")
         if lease:
@@ -170,6 +179,10 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
             self._tell_where(self._log)
             # a driver goes on with the finalizers
             self._leases.end(give_back=self._last_of_run and not self._log.part_of_attempt)
+
+    def _watch_bookings(self) -> None:
+        for warning in self._bookings.check() if self._bookings is not None else ():
+            self._display.warning(warning)
 
     def _tell_where(self, log: RunLog) -> None:
         """Where the run is and how to make its report, which a driver says and does itself."""

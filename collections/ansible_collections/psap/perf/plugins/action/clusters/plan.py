@@ -33,14 +33,16 @@ class ActionModule(PerfAction):
         access = list(_access(records))
         # one whose kubeconfig cannot be read must not be taken for the cluster of the site
         unusable = created(records).keys() - {each["host"] for each in access}
+        installs = context.args["installs"]
         only_cleans = {CLEANUP, CONCLUDE}.issuperset(context.variables["ansible_run_tags"])
+        destroyed = installs or any(each.host == context.host and not each.kept for each in creations)
         return VerbResult(
             values={
                 "creations": [asdict(each) for each in creations],
                 "access": access,
-                "missing": missing(creations),
+                "missing": [*missing(creations), *([context.host] if installs and context.check_mode else [])],
                 "unusable": sorted(unusable),
-                "leaving": only_cleans and any(each.host == context.host and not each.kept for each in creations),
+                "leaving": only_cleans and destroyed,
             }
         )
 

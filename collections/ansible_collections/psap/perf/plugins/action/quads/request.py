@@ -57,6 +57,8 @@ class ActionModule(PerfAction):
             timedelta(seconds=seconds(args["lease_at_most"])),
         )
         one = booking(context)
+        limits = {name: seconds(args[name]) for name in ("warn_before", "stop_before")}
+        one.journal.note(**{f"{name}_s": value for name, value in limits.items()})
         with telling(context, f"booking {one.record.mark}", 0) as say:
             booked = Booker(one.quads, one.journal, say).book(order, wanted)
         facts = described(booked.assignment, booked.lease)

@@ -74,6 +74,10 @@ class RefusedError(QuadsError):
         super().__init__(f"QUADS refused to {what}: {said or 'no reason given'} ({status}); {self.refusal.value}")
 
 
+class LeaseEndsError(QuadsError):
+    """The hosts are taken away soon, or were."""
+
+
 class LostAnswerError(ClusterError):
     """No answer came, or none that says whether the server acted (a timeout, a 5xx)."""
 

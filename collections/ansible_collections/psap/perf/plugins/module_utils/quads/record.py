@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -25,6 +27,7 @@ class Record:
 
     :param phase: ``requesting`` from before the first call to after the last, then ``booked``, then ``released``.
     :param offset_s: the server's wall clock less UTC; None where it is not known.
+    :param warn_before_s: how long before the end there is a warning; so long as *stop_before_s* before, the run stops.
     :param secrets: references, not values: what finalizing needs.
     """
 
@@ -39,6 +42,8 @@ class Record:
     offset_s: float | None = None
     authority: str = ""
     admin: bool = False
+    warn_before_s: float = 0.0
+    stop_before_s: float = 0.0
     secrets: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -79,8 +84,26 @@ class Records:
 
     def write(self, record: Record) -> None:
         """Note it."""
-        self._folder.mkdir(exist_ok=True)
+        with self._alone():
+            self._write(record)
+
+    def note_end(self, mark: str, end: str) -> None:
+        """Note another end of a booking's lease, whatever else is noted of it meanwhile."""
+        with self._alone():
+            record = self.read(mark)
+            if record is not None and record.phase == BOOKED and record.end != end:
+                self._write(replace(record, end=end))
+
+    def _write(self, record: Record) -> None:
         write_json(self.path(record.mark), {"schema": SCHEMA, **asdict(record)})
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """A run's processes take turns."""
+        self._folder.mkdir(exist_ok=True)
+        with (self._folder / ".lock").open("w", encoding="utf-8") as stream:
+            fcntl.lockf(stream, fcntl.LOCK_EX)
+            yield
 
     def all(self) -> Iterator[Record]:
         """All that are noted."""

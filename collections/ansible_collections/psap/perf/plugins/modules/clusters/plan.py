@@ -19,6 +19,11 @@ options:
     description: Arguments, by the host's name, of the command that creates its cluster, without the role's name.
     type: dict
     default: {}
+  installs:
+    description:
+      - Whether the cluster of the task's host is installed on hosts that the run books, and goes with them.
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""

@@ -79,6 +79,15 @@ options:
     description: The lease that is asked for where one can ask, which is on servers without self-scheduling.
     type: str
     default: 48h
+  warn_before:
+    description: How long before the end of the lease a run warns of it.
+    type: str
+    default: 6h
+  stop_before:
+    description:
+      - How long before the end of the lease a run stops, so that its finalizers have this time; V(0) for not at all.
+    type: str
+    default: 1h
 """
 
 EXAMPLES = r"""

@@ -1,4 +1,4 @@
-"""The flow bare_metal against a stand-in of QUADS, which is none: booked, delivered, released, after a kill too."""
+"""Runs on hosts of a stand-in of QUADS, which is none: booked, delivered, released, after a kill too."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,13 @@ class BareMetal:
     driver: Driver
     server: StandIn
     words: tuple[str, ...]
+
+    def wait_for(self, pattern: str, run: subprocess.Popen[str]) -> None:
+        """Wait until there is a file of the run that matches a pattern."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not list(self.driver.folder.glob(pattern)):
+            assert run.poll() is None and time.monotonic() < deadline
+            time.sleep(0.1)
 
     @property
     def active(self) -> list[Json]:
@@ -58,7 +66,7 @@ def bare_metal(tmp_path: Path) -> Iterator[BareMetal]:
     with over_http(server) as address:
         given = {"url": address, "user": "jane@example.com", "password": "file:quads", "ticket": "PERF-1"}
         given |= {"interval": "500ms", "count": "2", "labels": "[disk_nvme]"}
-        pairs = [word for name, value in given.items() for word in ("-s", f"bare_metal_{name}={value}")]
+        pairs = [word for name, value in given.items() for word in ("-s", f"quads_{name}={value}")]
         yield BareMetal(driver, server, ("run", "bare_metal", *pairs))
 
 
@@ -88,11 +96,50 @@ def test_a_killed_run_gives_its_hosts_back(bare_metal: BareMetal, moment: str) -
         bare_metal.server.lab.settings.stuck = set(bare_metal.server.lab.hosts)
     run = bare_metal.driver.start(*bare_metal.words)
     if moment not in paths:
-        deadline = time.monotonic() + PATIENCE_S
-        while not list(bare_metal.driver.runs.glob("*/*/*quads__wait*/waiting.json")):
-            assert run.poll() is None and time.monotonic() < deadline
-            time.sleep(0.1)
+        bare_metal.wait_for("runs/*/*/*quads__wait*/waiting.json", run)
         bare_metal.kill()
+    refuse_left_hosts(bare_metal, run)
+
+
+def test_a_run_that_is_killed_while_its_cluster_is_installed_gives_the_hosts_back(
+    bare_metal: BareMetal, tmp_path: Path
+) -> None:
+    tasks = tmp_path / "install.yml"
+    tasks.write_text(
+        f"- {{name: Begin, ansible.builtin.file: {{path: {tmp_path}/begun, state: touch}}}}\n"
+        f"- {{name: Install, ansible.builtin.wait_for: {{timeout: {PATIENCE_S}}}}}\n",
+        encoding="utf-8",
+    )
+    words = ("-s", "quads_book=true", "-s", f"quads_install_tasks={tasks}", "-e", f"perf_kubeconfig={tmp_path}/none")
+    run = bare_metal.driver.start("run", "skeleton", *bare_metal.words[2:], *words)
+    bare_metal.wait_for("begun", run)
+    bare_metal.kill()
+    # there is no cluster that could be cleaned
+    refuse_left_hosts(bare_metal, run)
+
+
+def test_a_run_is_stopped_and_its_hosts_are_released_before_the_lease_ends(
+    bare_metal: BareMetal, tmp_path: Path
+) -> None:
+    # the first 20 s are the run's, the others its finalizers'
+    lease_s, stop_s = 900, 880
+    bare_metal.server.lab.settings.lifetime_days = lease_s / 86400
+    tasks = tmp_path / "use.yml"
+    tasks.write_text(f"- {{name: Use, psap.perf.quads.wait: {{hosts: [none], timeout: {PATIENCE_S}}}}}\n")
+
+    limits = ("-s", "quads_lease_at_least=1s", "-s", f"quads_stop_before={stop_s}")
+    ended = bare_metal.driver(*bare_metal.words, "-s", f"bare_metal_tasks={tasks}", *limits)
+
+    assert ended.code == 1, ended.out + ended.err
+    assert "the run stops 15 min before its end" in ended.out
+    assert bare_metal.driver.document()["reason"]["kind"] == "LeaseEndsError"
+    assert not bare_metal.active
+    # it was released, and did not end by itself
+    assert all(row["end"] - row["start"] < timedelta(seconds=lease_s) for row in bare_metal.server.lab.rows)
+
+
+def refuse_left_hosts(bare_metal: BareMetal, run: subprocess.Popen[str]) -> None:
+    """Finalize a killed run, which has an assignment until then and none afterwards."""
     run.communicate(timeout=PATIENCE_S)
     wait_until_all_have_ended(bare_metal.driver.runs)
     refuse_damage(bare_metal.driver.runs)

@@ -1,0 +1,130 @@
+"""The process that watches the leases of booked hosts, and asks the run to stop before they end.
+
+One of its own, as that which keeps the lease of a cluster: Ansible's main process has no time of its own.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from multiprocessing.connection import Connection as Pipe
+from pathlib import Path
+from time import monotonic
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent
+from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads, Server
+from ansible_collections.psap.perf.plugins.module_utils.quads.connection import Account, Connection, HttpTransport
+from ansible_collections.psap.perf.plugins.module_utils.quads.errors import LeaseEndsError
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import BOOKED, Record, Records
+from ansible_collections.psap.perf.plugins.module_utils.quads.watching import watch
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, append_failure
+
+_FORK = multiprocessing.get_context("fork")
+_PATIENCE_S = 10.0
+
+
+class BookingWatch:
+    """The process, as Ansible's main process sees it."""
+
+    def __init__(self, environment: RunEnvironment) -> None:
+        """Use :meth:`check`."""
+        self._environment = environment
+        self._process: multiprocessing.process.BaseProcess | None = None
+        self._ended = False
+        self._orders: Pipe | None = None
+
+    def check(self) -> list[str]:
+        """Start it once there is something to watch; warnings that it has."""
+        if self._process is None and not self._ended and _booked(self._environment.root):
+            self._orders, orders = _FORK.Pipe()
+            self._process = _FORK.Process(target=_watch, args=(self._environment, orders, self._orders), daemon=True)
+            self._process.start()
+            orders.close()
+        told = []
+        with suppress(EOFError, OSError):
+            while self._orders is not None and self._orders.poll():
+                told.append(str(self._orders.recv()))
+        return told
+
+    def end(self) -> None:
+        """End it, for good: what comes now gives the hosts back."""
+        self._ended = True
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+            self._process = None
+
+
+def _booked(root: Path) -> bool:
+    return any(each.phase == BOOKED for each in Records(root).all())
+
+
+@dataclass(frozen=True, slots=True)
+class _Timing:
+    """The machine's own time; a pause ends with the process that looks on."""
+
+    orders: Pipe
+
+    def now(self) -> datetime:
+        """The moment, aware."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Seconds."""
+        return monotonic()
+
+    def pause(self, seconds: float) -> None:
+        """Let time pass."""
+        if self.orders.poll(seconds):
+            raise SystemExit
+
+
+def _watch(environment: RunEnvironment, orders: Pipe, their_end: Pipe) -> None:
+    """Be the process."""
+    # a terminal's Ctrl-C reaches every process of its group
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    die_with_parent()
+    their_end.close()
+    # who reads what Ansible writes waits for the last of its processes
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (1, 2):
+        os.dup2(nothing, stream)
+    timing = _Timing(orders)
+
+    def server_of(record: Record) -> Quads:
+        account = Account(record.url, record.user, admin=record.admin)
+        connection = Connection(account, HttpTransport(record.authority), timing, _PATIENCE_S)
+        # what it is matters to none of the routes that are read
+        return Quads(connection, Server("", self_service=True, early=False))
+
+    why = watch(Records(environment.root), server_of, timing, orders.send)
+    if why:
+        _stop(environment, why)
+
+
+def _stop(environment: RunEnvironment, why: str) -> None:
+    """End the run as if its user had asked for it: finalizers follow, and the run has failed."""
+    error = LeaseEndsError(why)
+    failure = Failure(
+        at=utc_now(),
+        attempt=environment.attempt,
+        host="",
+        role=None,
+        what="the lease of the hosts ends",
+        where=environment.run,
+        why=why,
+        exit_code=error.exit_code,
+        kind=type(error).__name__,
+        directory=None,
+    )
+    append_failure(environment.directory, failure)
+    write_text(environment.directory / STOP_FILE, "")

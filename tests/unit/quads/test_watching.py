@@ -1,0 +1,105 @@
+"""The end of a lease: a warning, then a stop, unless the lab extends it; and what else takes hosts away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads, Server
+from ansible_collections.psap.perf.plugins.module_utils.quads.connection import Connection
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import Records
+from ansible_collections.psap.perf.plugins.module_utils.quads.watching import watch
+
+from tests.quads.faults import ManualTime
+from tests.unit.quads.sessions import Session
+
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
+
+
+class Eventful(ManualTime):
+    """Time in which something happens at a moment."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.events: list[tuple[datetime, Callable[[], None]]] = []
+
+    def pause(self, seconds: float) -> None:
+        """Let time pass."""
+        super().pause(seconds)
+        for event in list(self.events):
+            if event[0] <= self.now():
+                self.events.remove(event)
+                event[1]()
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    """Two hosts for two hours, of which the last ten minutes are for the finalizers."""
+    session = Session(tmp_path, time=Eventful())
+    session.book(2)
+    for row in session.lab.rows:
+        row["end"] = row["start"] + 2 * HOUR
+    session.journal().note(end="2026-11-23T17:00:00.000Z", warn_before_s=1800.0, stop_before_s=600.0)
+    return session
+
+
+def client(session: Session) -> Quads:
+    return Quads(Connection(session.account, session.wire, session.time, 10.0), Server("", True, False))
+
+
+def watched(session: Session) -> tuple[str, list[str], timedelta]:
+    """Why the run was stopped, the warnings, and how long it lasted."""
+    begun, warnings = session.time.now(), []
+    why = watch(Records(session.runs), lambda _record: client(session), session.time, warnings.append)
+    return why, warnings, session.time.now() - begun
+
+
+def extend(session: Session) -> None:
+    """The lab gives an hour more."""
+    for row in session.lab.rows:
+        row["end"] += HOUR
+
+
+def at(session: Session, moment: timedelta, event: Callable[[], None]) -> None:
+    assert isinstance(session.time, Eventful)
+    session.time.events.append((session.time.now() + moment, event))
+
+
+def test_a_run_is_warned_once_and_stopped_in_time(session: Session) -> None:
+    why, warnings, lasted = watched(session)
+    assert "the lease of cloud02 lasts until 2026-11-23T17:00Z, in 10 min: the run stops 10 min before its end" in why
+    (warning,) = warnings
+    assert warning.startswith("cloud02: the lease ends in ")
+    assert 109 * MINUTE < lasted < 111 * MINUTE
+
+
+def test_an_extended_lease_is_seen_and_noted(session: Session) -> None:
+    at(session, 100 * MINUTE, lambda: extend(session))
+    why, warnings, lasted = watched(session)
+    assert "until 2026-11-23T18:00Z" in why
+    assert len(warnings) == 2
+    assert lasted > 169 * MINUTE
+    assert session.journal().record.end.startswith("2026-11-23T18:00")
+
+
+def test_a_server_that_is_away_is_no_end_of_the_lease_and_does_not_hide_it(session: Session) -> None:
+    session.wire.faults = {len(session.wire.calls) + number: "timeout before" for number in range(2000)}
+    why, warnings, lasted = watched(session)
+    assert "the run stops" in why and len(warnings) == 1
+    assert 109 * MINUTE < lasted < 115 * MINUTE
+
+
+def test_hosts_that_are_taken_away_stop_the_run_at_once(session: Session) -> None:
+    at(session, HOUR, lambda: session.lab.rows[0].update(end=session.lab.local()))
+    why, _warnings, lasted = watched(session)
+    assert "f00-h01-r640.lab.example.com of cloud02 cannot be used any more" in why
+    assert lasted < HOUR + 3 * MINUTE
+
+
+def test_an_assignment_that_somebody_ended_stops_the_run_and_a_released_one_ends_the_watch(session: Session) -> None:
+    at(session, HOUR, session.release)
+    assert watched(session)[0] == ""
+    session.journal().note(phase="booked")
+    assert "is not the run's any more" in watched(session)[0]
