@@ -10,8 +10,15 @@ from pathlib import Path
 from ansible_collections.psap.perf.plugins.module_utils.quads.booking import Booked, Booker, Partial, Wanted
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Order, Quads, detect
 from ansible_collections.psap.perf.plugins.module_utils.quads.connection import Account, Connection
-from ansible_collections.psap.perf.plugins.module_utils.quads.record import RELEASED, Journal, Record, Records
-from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import release
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import (
+    RELEASED,
+    Journal,
+    Record,
+    Records,
+    part_mark,
+)
+from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import parts, release
+from ansible_collections.psap.perf.plugins.module_utils.quads.splitting import split
 
 from tests.quads.faults import Direct, ManualTime
 from tests.quads.lab import OLD, Lab, Settings, example
@@ -55,12 +62,13 @@ class Session:
         connection = Connection(self.account, self.wire, self.time)
         return Quads(connection, detect(connection))
 
-    def journal(self) -> Journal:
+    def journal(self, mark: str = "") -> Journal:
         """What it finds noted."""
+        mark = mark or self.mark
         records = Records(self.runs)
         offset_s = self.settings.zone_hours * 3600 if self.admin else None
-        new = Record(self.mark, self.account.url, self.account.user, offset_s=offset_s, admin=self.admin)
-        return Journal(records, records.read(self.mark) or new)
+        new = Record(mark, self.account.url, self.account.user, offset_s=offset_s, admin=self.admin)
+        return Journal(records, records.read(mark) or new)
 
     def book(self, count: int = 3, partial: Partial = Partial.SUBSTITUTE, **options: object) -> Booked:
         """Book hosts in a new process."""
@@ -69,11 +77,24 @@ class Session:
         booker = Booker(self.client(), self.journal(), self.said.append)
         return booker.book(Order("a test", ticket="PERF-1"), wanted)
 
+    def book_split(self, count: int, clouds: int, at_least: int = 1) -> list[Booked]:
+        """Book over several clouds in a new process."""
+        hosts = tuple(name for name, host in sorted(self.lab.hosts.items()) if host["open"])
+        wanted = Wanted(hosts, count, at_least=at_least, shortest=timedelta(hours=20))
+        quads, order = self.client(), Order("a test", ticket="PERF-1")
+
+        def book(number: int, share: Wanted) -> Booked:
+            return Booker(quads, self.journal(part_mark(self.mark, number)), self.said.append).book(order, share)
+
+        return split(wanted, clouds, book, self.release)
+
     def release(self) -> None:
         """Release in a new process."""
-        journal = self.journal()
-        release(self.client(), journal.record)
-        journal.note(phase=RELEASED)
+        quads = self.client()
+        for mark in {self.mark, *parts(quads, self.mark)}:
+            journal = self.journal(mark)
+            release(quads, journal.record)
+            journal.note(phase=RELEASED)
 
     @property
     def own(self) -> list[Mapping[str, object]]:

@@ -188,7 +188,7 @@ def test_a_wait_ends_by_its_own_deadline_and_names_who_lags(tmp_path: Path) -> N
     with pytest.raises(
         WaitTimeoutError, match=r"cloud02 within 2 h 30 min: 0 of 2 hosts there; .*IPMI timeout"
     ) as raised:
-        wait(session.client(), session.journal().record, (), timedelta(minutes=150), MINUTE, said.append)
+        wait(session.client(), [(session.journal().record, ())], timedelta(minutes=150), MINUTE, said.append)
     assert session.settings.stuck < set(raised.value.result["laggards"])
     assert len(said) == 2, "what does not change is said once"
 
@@ -201,7 +201,7 @@ def test_a_failed_validation_is_a_hint_that_may_pass(tmp_path: Path) -> None:
     quads, record = session.client(), session.journal().record
     assert "which may have been mended" in str(look(quads, record, ()))
     session.settings.invalid.clear()
-    assert wait(quads, record, (), timedelta(hours=1), MINUTE).ready
+    assert wait(quads, [(record, ())], timedelta(hours=1), MINUTE)[0].ready
     assert session.own[0]["notification"] == {"fail": True, "success": True}
 
 
@@ -212,11 +212,11 @@ def test_a_wait_stands_a_server_that_is_away_and_an_assignment_that_ends(tmp_pat
     begin = len(session.wire.calls)
     session.wire.faults = {begin + number: "error before" for number in range(40)}
     said: list[str] = []
-    assert wait(quads, record, (), timedelta(hours=4), MINUTE, said.append).ready
+    assert wait(quads, [(record, ())], timedelta(hours=4), MINUTE, said.append)[0].ready
     assert "tried again" in said[0]
     session.release()
     with pytest.raises(QuadsError, match="ended before it was delivered"):
-        wait(quads, record, (), timedelta(hours=1), MINUTE)
+        wait(quads, [(record, ())], timedelta(hours=1), MINUTE)
 
 
 # leases

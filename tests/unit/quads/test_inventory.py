@@ -10,6 +10,7 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.quads.inventory import (
     Network,
+    Part,
     jetlag,
     machines,
     nodes_of,
@@ -36,7 +37,7 @@ def sections(text: str) -> configparser.ConfigParser:
 
 def test_the_plain_inventory_has_what_quads_knows(tmp_path: Path) -> None:
     assignment, hosts = booked(tmp_path, 2)
-    group = yaml.safe_load(plain(machines(hosts), assignment, None, "quads"))["all"]["children"]["quads"]
+    group = yaml.safe_load(plain([Part(machines(hosts), assignment, None)], "quads"))["all"]["children"]["quads"]
     first = group["hosts"]["f00-h01-r640.lab.example.com"]
     assert first["bmc_address"] == "mgmt-f00-h01-r640.lab.example.com"
     assert first["mac_addresses"] == ["00:00:5e:00:53:00", "00:00:5e:00:54:00"]
@@ -48,7 +49,7 @@ def test_the_labs_own_file_names_bmcs_and_macs_and_its_passwords_go_nowhere(tmp_
     assignment, hosts = booked(tmp_path, 1)
     node = {"pm_addr": "mgmt-f00-h01-r640.lab.example.com", "mac": ["aa:bb", "cc:dd"], "pm_password": SECRET}
     nodes = nodes_of({"nodes": [node, "nonsense"]})
-    text = plain(machines(hosts, nodes), assignment, None, "quads")
+    text = plain([Part(machines(hosts, nodes), assignment, None)], "quads")
     assert "aa:bb" in text and SECRET not in text and SECRET not in str(nodes)
     assert nodes_of(["no", "document"]) == [] == nodes_of({})
 

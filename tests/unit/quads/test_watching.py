@@ -51,7 +51,8 @@ def client(session: Session) -> Quads:
 
 def watched(session: Session) -> tuple[str, list[str], timedelta]:
     """Why the run was stopped, the warnings, and how long it lasted."""
-    begun, warnings = session.time.now(), []
+    begun = session.time.now()
+    warnings: list[str] = []
     why = watch(Records(session.runs), lambda _record: client(session), session.time, warnings.append)
     return why, warnings, session.time.now() - begun
 

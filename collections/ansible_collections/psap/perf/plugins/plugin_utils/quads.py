@@ -20,6 +20,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.connection import 
 from ansible_collections.psap.perf.plugins.module_utils.quads.lease import Lease
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import Journal, Record, Records, tag
+from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import parts
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import parse_offset
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
@@ -47,17 +48,25 @@ def server(context: VerbContext) -> Quads:
 
 def noted(context: VerbContext) -> Record | None:
     """What this run has noted of the booking that the arguments are about."""
-    return Records(context.run_directory).read(_mark(context))
+    return Records(context.run_directory).read(whole(context))
 
 
-def booking(context: VerbContext, writes: bool = True) -> Booking:
+def whole(context: VerbContext) -> str:
+    """The mark that the arguments are about, with the run's ID."""
+    given = str(context.args["mark"])
+    return given if "/" in given else f"{context.run}/{given}"
+
+
+def booking(context: VerbContext, writes: bool = True, mark: str = "") -> Booking:
     """The booking of the fragment ``quads_booking``; what an argument leaves empty is as this run has noted it.
 
+    :param mark: that of a part, in place of the argument's.
     :raises UsageError: when it is not known which server or account is meant.
     """
     args, records = context.args, Records(context.run_directory)
-    former = records.read(_mark(context))
-    known = former or Record(_mark(context), "", "")
+    mark = mark or whole(context)
+    former = records.read(mark)
+    known = former or Record(mark, "", "")
     tag(known.mark)
     named = {kind: args[kind] or known.secrets.get(kind, "") for kind in ("password", "token")}
     offset = parse_offset(args["utc_offset"]).offset
@@ -75,6 +84,13 @@ def booking(context: VerbContext, writes: bool = True) -> Booking:
     values = {kind: context.secret(reference) for kind, reference in record.secrets.items() if writes}
     account = Account(record.url, record.user, values.get("password"), values.get("token"), record.admin)
     return Booking(_connected(context, account, record.authority, writes), Journal(records, record))
+
+
+def bookings(context: VerbContext, writes: bool = True) -> list[Booking]:
+    """The booking, and its other parts if it was split over clouds."""
+    first, mark = booking(context, writes), whole(context)
+    found = [each.mark for each in Records(context.run_directory).parts(mark)] or parts(first.quads, mark)
+    return [first, *(booking(context, writes, each) for each in found if each != mark)]
 
 
 @contextmanager
@@ -104,11 +120,6 @@ def described(assignment: Assignment, lease: Lease | None) -> dict[str, Any]:
         "lease_left_s": round(lease.left.total_seconds()) if lease else None,
         "lease_exact": lease.exact if lease else None,
     }
-
-
-def _mark(context: VerbContext) -> str:
-    given = str(context.args["mark"])
-    return given if "/" in given else f"{context.run}/{given}"
 
 
 def _connected(context: VerbContext, account: Account, authority: str, writes: bool) -> Quads:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_text
 from ansible_collections.psap.perf.plugins.module_utils.quads.extending import extend
 from ansible_collections.psap.perf.plugins.modules.quads.extend import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.quads import booking
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import bookings
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -25,9 +25,11 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Set the ends that are earlier."""
-        one = booking(context)
         until = datetime.now(UTC) + timedelta(seconds=seconds(context.args["lasting"]))
-        lease, rows = extend(one.quads, one.record, until)
-        one.journal.note(end=utc_text(lease.end))
-        values = {"lease_end": utc_text(lease.end), "hosts": [row.host.name for row in rows]}
-        return VerbResult(changed=bool(rows), values=values)
+        ends, hosts = [], []
+        for one in bookings(context):
+            lease, rows = extend(one.quads, one.record, until)
+            one.journal.note(end=utc_text(lease.end))
+            ends.append(lease.end)
+            hosts += [row.host.name for row in rows]
+        return VerbResult(changed=bool(hosts), values={"lease_end": utc_text(min(ends)), "hosts": hosts})

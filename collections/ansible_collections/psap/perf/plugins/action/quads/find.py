@@ -11,11 +11,11 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import second
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Host
-from ansible_collections.psap.perf.plugins.module_utils.quads.record import BOOKED
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import BOOKED, Records
 from ansible_collections.psap.perf.plugins.module_utils.quads.selection import select, wish_of
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import ServerClock
 from ansible_collections.psap.perf.plugins.modules.quads.find import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.quads import noted, server
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import server, whole
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -30,9 +30,10 @@ class ActionModule(PerfAction):
         args = context.args
         wish = wish_of(args, args["labels"], args["more_labels"])
         quads = server(context)
-        own = noted(context)
-        if own is not None and own.phase == BOOKED:
-            return VerbResult(values=_chosen(quads, own.hosts, (), {}, booked=True))
+        own = Records(context.run_directory).parts(whole(context))
+        hosts = [name for each in own for name in each.hosts]
+        if own and all(each.phase == BOOKED for each in own) and len(hosts) >= args["at_least"]:
+            return VerbResult(values=_chosen(quads, hosts, (), {}, booked=True))
         start, end = _window(args["start"], seconds(args["free_for"]))
         free = set(quads.available(start, end))
         known = {host.name: host for host in quads.hosts()}

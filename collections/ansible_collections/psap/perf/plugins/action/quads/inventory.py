@@ -11,6 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import look
 from ansible_collections.psap.perf.plugins.module_utils.quads.inventory import (
     Network,
+    Part,
     jetlag,
     machines,
     nodes_of,
@@ -18,7 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.inventory import (
     unknown,
 )
 from ansible_collections.psap.perf.plugins.modules.quads.inventory import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.quads import booking
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import bookings
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -38,28 +39,34 @@ class ActionModule(PerfAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Write them, by the rows of the assignment: a cloud may hold hosts of whoever had it before."""
         args = context.args
-        one = booking(context, writes=False)
-        delivery = look(one.quads, one.record, one.record.hosts)
-        if not delivery.hosts:
-            raise UsageError(f"the booking {one.record.mark} has no hosts")
-        address = args["ocpinv"].replace("{cloud}", delivery.assignment.cloud)
-        nodes = nodes_of(one.quads.connection.fetch(address)) if address else []
-        found = machines(delivery.hosts, nodes)
-        fallback = unknown(found, nodes, address) if address else ""
+        parts, unknowns = [], []
+        for one in bookings(context, writes=False):
+            delivery = look(one.quads, one.record, one.record.hosts)
+            if not delivery.hosts:
+                raise UsageError(f"the booking {one.record.mark} has no hosts")
+            address = args["ocpinv"].replace("{cloud}", delivery.assignment.cloud)
+            nodes = nodes_of(one.quads.connection.fetch(address)) if address else []
+            parts.append(Part(machines(delivery.hosts, nodes), delivery.assignment, delivery.lease))
+            unknowns.append(unknown(parts[-1].found, nodes, address) if address else "")
+        if len(parts) > 1 and "jetlag" in args["formats"]:
+            raise UsageError(
+                f"the hosts are in {len(parts)} clouds, each a network of its own, and jetlag installs in one: "
+                "leave jetlag out of the formats"
+            )
         folder = Path(args["folder"]).expanduser() if args["folder"] else context.directory / "artifacts"
         folder.mkdir(parents=True, exist_ok=True)
         files = {}
         for form in args["formats"]:
             text = (
-                plain(found, delivery.assignment, delivery.lease, args["bmc_user"])
+                plain(parts, args["bmc_user"])
                 if form == "hosts"
-                else jetlag(found, _network(args), args["controlplanes"], args["bmc_user"])
+                else jetlag(parts[0].found, _network(args), args["controlplanes"], args["bmc_user"])
             )
             path = folder / FILES[form]
             with replacing(path) as stream:
                 stream.write(text)
             files[form] = str(path)
-        return VerbResult(values={"files": files}, warnings=(fallback,) if fallback else ())
+        return VerbResult(values={"files": files}, warnings=tuple(filter(None, unknowns)))
 
 
 def _network(args: Any) -> Network:

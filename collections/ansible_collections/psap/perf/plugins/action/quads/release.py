@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.quads.record import RELEASED, REQUESTING, Records
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import (
+    RELEASED,
+    REQUESTING,
+    Records,
+    whole_mark,
+)
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import own, release
 from ansible_collections.psap.perf.plugins.modules.quads.release import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.quads import booking, described, noted
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import bookings, described, noted
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -23,7 +27,7 @@ class ActionModule(PerfAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """End it; in check mode it is looked for."""
         if context.args["unfinished"]:
-            found = [each for mark in _unfinished(context) for each in _released(_about(context, mark))]
+            found = [each for mark in sorted(_unfinished(context)) for each in _released(_about(context, mark))]
         elif "/" not in context.args["mark"] and noted(context) is None:
             # a booking is noted before the first call
             return VerbResult(values={"released": []}, skipped="this run has booked nothing")
@@ -32,8 +36,9 @@ class ActionModule(PerfAction):
         return VerbResult(changed=bool(found), values={"released": found})
 
 
-def _unfinished(context: VerbContext) -> Iterator[str]:
-    return (each.mark for each in Records(context.run_directory).all() if each.phase == REQUESTING)
+def _unfinished(context: VerbContext) -> set[str]:
+    """Wishes of which a part was not booked yet."""
+    return {whole_mark(each.mark) for each in Records(context.run_directory).all() if each.phase == REQUESTING}
 
 
 def _about(context: VerbContext, mark: str) -> VerbContext:
@@ -41,10 +46,12 @@ def _about(context: VerbContext, mark: str) -> VerbContext:
 
 
 def _released(context: VerbContext) -> list[dict[str, Any]]:
-    one = booking(context)
-    if context.check_mode:
-        return [described(each, None) for each in own(one.quads, one.record)]
-    ended = release(one.quads, one.record)
-    if noted(context) is not None:
-        one.journal.note(phase=RELEASED)
-    return [described(each, None) for each in ended]
+    found = []
+    for one in bookings(context):
+        if context.check_mode:
+            found += own(one.quads, one.record)
+            continue
+        found += release(one.quads, one.record)
+        if Records(context.run_directory).read(one.record.mark) is not None:
+            one.journal.note(phase=RELEASED)
+    return [described(each, None) for each in found]

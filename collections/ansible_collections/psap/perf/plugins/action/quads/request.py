@@ -7,10 +7,19 @@ from datetime import timedelta
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.quads.booking import Booker, Partial, Wanted, refused_text
+from ansible_collections.psap.perf.plugins.module_utils.quads.booking import (
+    Booked,
+    Booker,
+    Partial,
+    Wanted,
+    refused_text,
+)
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Order
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import RELEASED, part_mark
+from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import release
+from ansible_collections.psap.perf.plugins.module_utils.quads.splitting import split
 from ansible_collections.psap.perf.plugins.modules.quads.request import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.quads import booking, described, telling
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import booking, described, telling, whole
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -56,21 +65,44 @@ class ActionModule(PerfAction):
             timedelta(seconds=seconds(args["lease_at_least"])),
             timedelta(seconds=seconds(args["lease_at_most"])),
         )
-        one = booking(context)
-        limits = {name: seconds(args[name]) for name in ("warn_before", "stop_before")}
-        one.journal.note(**{f"{name}_s": value for name, value in limits.items()})
-        with telling(context, f"booking {one.record.mark}", 0) as say:
-            booked = Booker(one.quads, one.journal, say).book(order, wanted)
-        facts = described(booked.assignment, booked.lease)
-        hosts = [row.host.name for row in booked.rows]
-        return VerbResult(
-            changed=booked.changed,
-            values={
-                **facts,
-                "mark": one.record.mark,
-                "hosts": hosts,
-                "refused": dict(booked.refused),
-                "run_facts": {"quads": {"url": one.record.url, "mark": one.record.mark, **facts, "hosts": hosts}},
-            },
-            warnings=tuple(refused_text(booked.refused)),
-        )
+        clouds = min(args["clouds"], count)
+        if clouds < 1 or (clouds > 1 and args["cloud"]):
+            raise UsageError("clouds is 1 or more, and with more than one no cloud can be named")
+        mark = whole(context)
+        parts = {number: booking(context, mark=part_mark(mark, number)) for number in range(1, clouds + 1)}
+        limits = {f"{name}_s": seconds(args[name]) for name in ("warn_before", "stop_before")}
+        for part in parts.values():
+            # all are noted before the first call, so that none is forgotten after a kill between two
+            part.journal.note(**limits)
+
+        def release_all() -> None:
+            for part in parts.values():
+                release(part.quads, part.record)
+                part.journal.note(phase=RELEASED)
+
+        with telling(context, f"booking {mark}", 0) as say:
+
+            def book(number: int, share: Wanted) -> Booked:
+                return Booker(parts[number].quads, parts[number].journal, say).book(order, share)
+
+            booked = split(wanted, clouds, book, release_all)
+        for number in range(len(booked) + 1, clouds + 1):
+            parts[number].journal.note(phase=RELEASED)
+        return _told(mark, parts[1].record.url, booked)
+
+
+def _told(mark: str, url: str, booked: list[Booked]) -> VerbResult:
+    clouds = [
+        {**described(each.assignment, each.lease), "hosts": [row.host.name for row in each.rows]} for each in booked
+    ]
+    # of several clouds the lease is the shortest
+    shortest = min(zip(booked, clouds, strict=True), key=lambda pair: pair[0].lease.end)[1]
+    facts = {**clouds[0], **{name: value for name, value in shortest.items() if name.startswith("lease_")}}
+    facts["hosts"] = [name for each in clouds for name in each["hosts"]]
+    refused = {name: said for each in booked for name, said in each.refused.items() if name not in facts["hosts"]}
+    told = {"url": url, "mark": mark, **facts, **({"clouds": clouds} if len(clouds) > 1 else {})}
+    return VerbResult(
+        changed=any(each.changed for each in booked),
+        values={**facts, "mark": mark, "clouds": clouds, "refused": refused, "run_facts": {"quads": told}},
+        warnings=tuple(refused_text(refused)),
+    )

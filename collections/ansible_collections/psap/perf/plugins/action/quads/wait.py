@@ -9,7 +9,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import second
 from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import wait
 from ansible_collections.psap.perf.plugins.module_utils.quads.extending import warning
 from ansible_collections.psap.perf.plugins.modules.quads.wait import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.quads import booking, described, telling
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import bookings, described, telling
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -27,13 +27,16 @@ class ActionModule(PerfAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Look until they are there."""
         args = context.args
-        one = booking(context, writes=False)
+        first, *others = bookings(context, writes=False)
         timeout_s = seconds(args["timeout"])
-        wanted = args["hosts"] or one.record.hosts
-        with telling(context, f"the delivery of {one.record.mark}", timeout_s) as say:
+        elsewhere = {name for each in others for name in each.record.hosts}
+        wanted = [name for name in args["hosts"] if name not in elsewhere] or first.record.hosts
+        parts = [(first.record, wanted), *((each.record, each.record.hosts) for each in others)]
+        with telling(context, f"the delivery of {first.record.mark}", timeout_s) as say:
             interval = timedelta(seconds=max(0.1, seconds(args["interval"])))
-            delivery = wait(one.quads, one.record, wanted, timedelta(seconds=timeout_s), interval, say)
-        warned = warning(delivery.lease, seconds(args["warn_before"]))
-        facts = described(delivery.assignment, delivery.lease)
-        hosts = [host.name for host in delivery.hosts]
-        return VerbResult(values={**facts, "hosts": hosts}, warnings=(warned,) if warned else ())
+            deliveries = wait(first.quads, parts, timedelta(seconds=timeout_s), interval, say)
+        warn_s = seconds(args["warn_before"])
+        warned = tuple(filter(None, (warning(each.lease, warn_s) for each in deliveries)))
+        facts = described(deliveries[0].assignment, deliveries[0].lease)
+        hosts = [host.name for each in deliveries for host in each.hosts]
+        return VerbResult(values={**facts, "hosts": hosts}, warnings=warned)

@@ -33,45 +33,52 @@ def look(quads: Quads, record: Record, wanted: Sequence[str]) -> Delivery:
 
 def wait(
     quads: Quads,
-    record: Record,
-    wanted: Sequence[str],
+    parts: Sequence[tuple[Record, Sequence[str]]],
     timeout: timedelta,
     interval: timedelta,
     say: Callable[[str], None] = lambda _text: None,
-) -> Delivery:
-    """Look every *interval* until it is ready; what changes is said.
+) -> list[Delivery]:
+    """Look every *interval* until all *parts* are ready; what changes is said.
 
+    :param parts: each with the hosts that it must have.
     :raises WaitTimeoutError: when it is not within *timeout*, naming who lags.
     :raises QuadsError: when it can become ready no more.
     """
     timing = quads.connection.timing
     end = timing.monotonic() + timeout.total_seconds()
-    said, last, lost = "", None, None
+    said, last, lost = "", [], None
     while True:
         try:
-            last, lost = look(quads, record, wanted), None
+            last, lost = [look(quads, record, wanted) for record, wanted in parts], None
         except LostAnswerError as error:
             lost = error
-        told = f"{lost}; tried again" if lost else str(last)
+        told = f"{lost}; tried again" if lost else _told(last)
         if told != said:
             say(told)
             said = told
-        if last is not None and not lost:
-            if last.ready:
+        if not lost:
+            if all(each.ready for each in last):
                 return last
-            if last.ended or last.lease is None:
-                raise QuadsError(f"assignment {last.assignment.id} ended before it was delivered: {last}")
+            for each in last:
+                if each.ended or each.lease is None:
+                    raise QuadsError(f"assignment {each.assignment.id} ended before it was delivered: {each}")
         if timing.monotonic() >= end:
-            if last is None and lost:
+            if not last and lost:
                 raise lost
-            what = last.assignment.cloud if last else "the hosts"
+            lags = [each for each in last if not each.ready]
             late = WaitTimeoutError(
-                f"QUADS did not deliver {what} within {span(timeout)}: {last}; "
-                "wait longer, or ask the lab about the hosts that lag"
+                f"QUADS did not deliver {' and '.join(each.assignment.cloud for each in lags)} within {span(timeout)}: "
+                f"{_told(lags)}; wait longer, or ask the lab about the hosts that lag"
             )
-            late.result = {"laggards": dict(last.laggards) if last else {}}
+            late.result = {"laggards": {name: lack for each in lags for name, lack in each.laggards.items()}}
             raise late
         timing.pause(min(interval.total_seconds(), max(0.0, end - timing.monotonic())))
+
+
+def _told(deliveries: Sequence[Delivery]) -> str:
+    if len(deliveries) == 1:
+        return str(deliveries[0])
+    return "; ".join(f"{each.assignment.cloud}: {each}" for each in deliveries)
 
 
 def _number(quads: Quads, record: Record) -> int:

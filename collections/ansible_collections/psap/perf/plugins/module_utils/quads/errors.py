@@ -25,7 +25,7 @@ class Refusal(Enum):
     NOT_FOUND = "there is no such thing on the server"
     CLOUD_BUSY = "the cloud has an assignment, or is the spare pool; choose another one, or none"
     NO_CLOUD = "all clouds of the lab are in use; try again later"
-    HOST_LIMIT = "the cloud has as many hosts as the lab allows"
+    HOST_LIMIT = "the cloud has as many hosts as the lab allows; split them over clouds (clouds)"
     HOST_CLOSED = "the host is not open to self-scheduling"
     HOST_UNAVAILABLE = "the host is booked, broken or retired"
     NOTHING_RUNS = "nothing of the assignment is running any more"

@@ -72,8 +72,28 @@ def machines(hosts: Iterable[Host], nodes: Iterable[Mapping[str, Any]] = ()) -> 
     return found
 
 
-def plain(found: Sequence[Machine], assignment: Assignment, lease: Lease | None, user: str) -> str:
-    """``hosts.yml``: the group ``quads``, each host with what QUADS knows of it."""
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Machines of one cloud."""
+
+    found: Sequence[Machine]
+    assignment: Assignment
+    lease: Lease | None
+
+
+def plain(parts: Sequence[Part], user: str) -> str:
+    """``hosts.yml``: the group ``quads``, each host with what QUADS knows of it; several clouds have a group each."""
+    shared = {"ansible_user": "root", "bmc_user": user, "bmc_password": _PASSWORD}
+    if len(parts) == 1:
+        group = _of_cloud(parts[0])
+        group["vars"] = {**shared, **group["vars"]}
+    else:
+        group = {"children": {each.assignment.cloud: _of_cloud(each) for each in parts}, "vars": shared}
+    return yaml_text({"all": {"children": {"quads": group}}})
+
+
+def _of_cloud(part: Part) -> dict[str, Any]:
+    assignment, lease = part.assignment, part.lease
     hosts = {
         each.host.name: {
             "quads_model": each.host.model,
@@ -86,19 +106,16 @@ def plain(found: Sequence[Machine], assignment: Assignment, lease: Lease | None,
             ],
             "disks": [{"type": disk.type, "size_gb": disk.size_gb, "count": disk.count} for disk in each.host.disks],
         }
-        for each in found
+        for each in part.found
     }
-    shared = {
-        "ansible_user": "root",
-        "bmc_user": user,
-        "bmc_password": _PASSWORD,
+    own = {
         "quads_cloud": assignment.cloud,
         "quads_assignment": assignment.id,
         "quads_vlan": assignment.vlan,
         "quads_qinq": assignment.qinq,
         "quads_lease_end": f"{lease.end:%Y-%m-%dT%H:%M:%SZ}" if lease and lease.exact else None,
     }
-    return yaml_text({"all": {"children": {"quads": {"hosts": hosts, "vars": shared}}}})
+    return {"hosts": hosts, "vars": own}
 
 
 def jetlag(found: Sequence[Machine], network: Network, controlplanes: int, user: str) -> str:

@@ -18,7 +18,8 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.times import Serve
 FOLDER = "quads"
 SCHEMA = "psap.perf/quads-booking/1"
 REQUESTING, BOOKED, RELEASED = "requesting", "booked", "released"
-_MARK = re.compile(r"[\w.:/-]{1,160}")
+# a part of a wish that is split over clouds has the number of the cloud, from 2
+_MARK = re.compile(r"([\w.:/-]{1,160})(\+\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,23 @@ def tag(mark: str) -> str:
     return f"(psap.perf {mark})"
 
 
+def part_mark(mark: str, number: int) -> str:
+    """The mark of the part of a number, from 1, of the wish with *mark*."""
+    return mark if number == 1 else f"{mark}+{number}"
+
+
+def whole_mark(mark: str) -> str:
+    """The mark of the wish that the booking with *mark* is a part of, or is."""
+    found = _MARK.fullmatch(mark)
+    return found[1] if found else mark
+
+
+def mark_of(description: str) -> str:
+    """The mark that the description of an assignment ends with; empty for one that is none of ours."""
+    found = re.search(rf"\(psap\.perf ({_MARK.pattern})\)$", description)
+    return found[1] if found else ""
+
+
 class Records:
     """The bookings of a run, a file each."""
 
@@ -75,7 +93,7 @@ class Records:
 
     def path(self, mark: str) -> Path:
         """Where a booking is noted."""
-        return self._folder / f"{re.sub(r'[^A-Za-z0-9._-]', '_', mark)}.json"
+        return self._folder / f"{re.sub(r'[^A-Za-z0-9._+-]', '_', mark)}.json"
 
     def read(self, mark: str) -> Record | None:
         """What is noted of a booking."""
@@ -109,6 +127,10 @@ class Records:
         """All that are noted."""
         for path in sorted(self._folder.glob("*.json")):
             yield _record(read_json(path))
+
+    def parts(self, mark: str) -> list[Record]:
+        """What is noted of the wish with *mark*, but for what was released."""
+        return [each for each in self.all() if mark in (each.mark, whole_mark(each.mark)) and each.phase != RELEASED]
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.errors import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.quads.lease import running
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment
-from ansible_collections.psap.perf.plugins.module_utils.quads.record import Record
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import Record, mark_of, whole_mark
 
 _ATTEMPTS = 5
 _LOOKS = 2
@@ -25,6 +25,13 @@ def own(quads: Quads, record: Record) -> list[Assignment]:
     """The active assignments with the mark and the owner of *record*."""
     owner = quads.account.owner
     return [each for each in quads.assignments(owner) if each.carries(record.tag, owner)]
+
+
+def parts(quads: Quads, mark: str) -> list[str]:
+    """The marks of the active assignments of the wish with *mark*, which may have been split over clouds."""
+    owner = quads.account.owner
+    found = {mark_of(each.description) for each in quads.assignments(owner) if each.owner == owner}
+    return sorted(each for each in found if mark in (each, whole_mark(each)))
 
 
 def release(quads: Quads, record: Record, only: int | None = None) -> list[Assignment]:

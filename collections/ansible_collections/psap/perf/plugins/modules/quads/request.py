@@ -27,6 +27,11 @@ options:
     description: How many at least; fewer are released again.
     type: int
     default: 1
+  clouds:
+    description:
+      - Over how many clouds the hosts are split evenly, for more than one may have; each is a network of its own.
+    type: int
+    default: 1
   partial:
     description:
       - What becomes of it when hosts are refused. V(substitute) asks for the next ones; V(accept) stays with what
@@ -113,6 +118,11 @@ assignment:
 cloud:
   description: Name of the cloud.
   type: str
+  returned: success
+clouds:
+  description: Each cloud with its assignment, hosts and lease.
+  type: list
+  elements: dict
   returned: success
 hosts:
   description: Names of the hosts that were booked.
