@@ -79,7 +79,7 @@ def _exported(store: Store, run: Path, path: str) -> bytes:
     return content
 
 
-@pytest.mark.parametrize("start", [_natively, _driven], ids=["native", "driven"])
+@pytest.mark.parametrize("start", [pytest.param(_natively, marks=pytest.mark.deep), _driven], ids=["native", "driven"])
 def test_a_flow_exports_its_run_which_comes_back_as_it_was(
     start: object, driver: Driver, store: Store, server: S3Server
 ) -> None:
@@ -114,7 +114,7 @@ def test_a_flow_exports_its_run_which_comes_back_as_it_was(
     assert SECRET not in ended.out + ended.err + plots.out + plots.err
 
 
-@pytest.mark.parametrize("start", [_natively, _driven], ids=["native", "driven"])
+@pytest.mark.parametrize("start", [pytest.param(_natively, marks=pytest.mark.deep), _driven], ids=["native", "driven"])
 def test_a_lost_export_is_told_and_hides_no_result(start: object, driver: Driver, store: Store) -> None:
     assert callable(start)
     ended = start(driver, "-e", _settings(NOWHERE))

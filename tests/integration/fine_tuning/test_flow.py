@@ -47,6 +47,7 @@ def test_each_combination_of_lists_is_a_cell_and_each_experiment_a_matrix(flow: 
     assert "presets/lora.yml:5" in recorded["all"]["fine_tuning_hyper_parameters"]["origin"]
 
 
+@pytest.mark.deep
 def test_the_driver_trains_cells_side_by_side(flow: Flow) -> None:
     patch = json.dumps(annotated(LONG))
     played = flow.drive(
@@ -131,9 +132,13 @@ def wait_for_cell(runs: Path, index: int) -> dict[str, Any]:
     ("settings", "why"),
     [
         ({"fine_tuning_model_name": "org/model@nowhere"}, "there is no registry nowhere; fine_tuning_sources has hf"),
-        ({"fine_tuning_dataset_name": "nothing.json"}, "fine_tuning_dataset_name: there is no data set nothing.json"),
-        ({"fine_tuning_pod_count": [1, 2]}, "the workload fms trains in one pod"),
-        ({"fine_tuning_workload": "both"}, "must be one of fms, ilab, ray, but is"),
+        pytest.param(
+            {"fine_tuning_dataset_name": "nothing.json"},
+            "fine_tuning_dataset_name: there is no data set nothing.json",
+            marks=pytest.mark.deep,
+        ),
+        pytest.param({"fine_tuning_pod_count": [1, 2]}, "the workload fms trains in one pod", marks=pytest.mark.deep),
+        pytest.param({"fine_tuning_workload": "both"}, "must be one of fms, ilab, ray, but is", marks=pytest.mark.deep),
         ({"fine_tuning_sources.hf.secret": "env:NOWHERE"}, "the secret env:NOWHERE is missing"),
         ({"fine_tuning_mode": "multi_model", "fine_tuning_multi_model": [{"name": "a@hf", "replicas": 99}]}, "99 jobs"),
     ],

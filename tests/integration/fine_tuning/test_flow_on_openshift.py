@@ -93,6 +93,7 @@ def test_check_mode_on_an_empty_lab_succeeds_and_changes_nothing(flow: Flow, fou
     assert left_over(found, flow.lab) == {}
 
 
+@pytest.mark.deep
 def test_gpus_are_prepared_when_only_an_experiment_trains_on_some(flow: Flow) -> None:
     played = flow.play(
         "--check", "--tags", "prepare", presets=("light", "lab"), rhoai_prepare=False,

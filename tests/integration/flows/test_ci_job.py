@@ -78,6 +78,7 @@ def test_a_pull_request_starts_a_job_that_exports_tells_and_is_plotted_elsewhere
     assert (plots / run.name / "index.html").is_file()
 
 
+@pytest.mark.deep
 def test_the_same_in_steps_that_have_folders_of_their_own(job: Job) -> None:
     codes = {name: job("step", name, artifacts=job.folder / name) for name in NAMES}
     assert set(codes.values()) == {0}, job.said

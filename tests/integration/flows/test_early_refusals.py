@@ -59,7 +59,9 @@ NATIVE = ["ansible-playbook", "playbooks/scale_test.yml", "-i", "inventories/lab
 DRIVER = ["perfdrv", "run", "scale_test", "--site", "lab"]
 
 
-@pytest.mark.parametrize("command", [NATIVE, [*NATIVE, "--check"]], ids=["native", "check"])
+@pytest.mark.parametrize(
+    "command", [NATIVE, pytest.param([*NATIVE, "--check"], marks=pytest.mark.deep)], ids=["native", "check"]
+)
 def test_everything_wrong_is_told_at_once(tmp_path: Path, command: list[str]) -> None:
     lines = refusal(tmp_path, command, WRONG | BATCHES)
     assert {line.partition(":")[0] for line in lines} == set(WRONG)
@@ -96,9 +98,9 @@ def test_arrivals_are_checked_in_every_cell(tmp_path: Path, settings: dict[str, 
     ("argument", "value", "why"),
     [
         ("template", "/no/such.yml", "template: there is no file /no/such.yml"),
-        ("trace", "/nonexistent.csv", "trace: there is no file /nonexistent.csv"),
-        ("timeout", "0s", "timeout: '0s' must be above 0"),
-        ("namespace", "Bad_NS", "namespace: 'Bad_NS' is no name of a namespace"),
+        pytest.param("trace", "/nonexistent.csv", "trace: there is no file /nonexistent.csv", marks=pytest.mark.deep),
+        pytest.param("timeout", "0s", "timeout: '0s' must be above 0", marks=pytest.mark.deep),
+        pytest.param("namespace", "Bad_NS", "namespace: 'Bad_NS' is no name of a namespace", marks=pytest.mark.deep),
         ("pvc_size", "12x", "pvc_size: '12x' is no quantity"),
     ],
 )

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
+import pytest
 import yaml
 from kubernetes import client, config
 
@@ -150,6 +151,7 @@ def test_none_of_the_server_stands_in_what_a_failed_job_leaves(job: Job) -> None
     assert all("has a user name or a password in it" in text for text in job.told())
 
 
+@pytest.mark.deep
 def test_none_of_a_refused_pull_request_stands_in_what_the_job_leaves(job: Job) -> None:
     _write_pull_request(job)
     author, association, body = job.github.comments[-1]

@@ -65,6 +65,7 @@ def test_check_mode_on_an_empty_lab_succeeds_and_changes_nothing(shared_lab: Lab
     assert _document(_run(tmp_path) / "run.json")["check"] is True
 
 
+@pytest.mark.deep
 def test_a_matrix_of_kinds_and_numbers_has_a_cell_each(shared_lab: Lab, tmp_path: Path) -> None:
     matrix = {"scale_test_workload_kind": ["Job", "PyTorchJob"], "scale_test_count": [2, 3]}
     played = _play(shared_lab, tmp_path, "-e", "@presets/smoke.yml", "-e", json.dumps(matrix))

@@ -56,6 +56,7 @@ def test_status_kubeconfig_and_logs(labs: Labs, lab: Lab) -> None:
     assert "Serving securely" in labs.run("logs", "--name", "shared", "kube-apiserver", "--lines", "9999").stdout
 
 
+@pytest.mark.deep
 def test_two_labs_live_side_by_side(labs: Labs, lab: Lab, cluster: Cluster) -> None:
     other = labs.up("other", *FEW, "--gpus", "2")
     assert not set(other.ports.values()) & set(lab.ports.values())
@@ -81,7 +82,7 @@ def test_a_crashed_lab_is_seen_and_started_anew(labs: Labs) -> None:
     assert labs.run("down", "--name", "crashed").returncode == 0
 
 
-@pytest.mark.parametrize("then", ["up", "down"])
+@pytest.mark.parametrize("then", ["up", pytest.param("down", marks=pytest.mark.deep)])
 def test_a_lab_killed_while_starting_is_cleaned(labs: Labs, then: str) -> None:
     name = f"killed-{then}"
     starting = labs.start("up", "--name", name, *FEW)
@@ -113,7 +114,9 @@ def test_two_ups_at_once_make_one_lab(labs: Labs) -> None:
     assert labs.run("down", "--name", "twice").returncode == 0
 
 
-@pytest.mark.parametrize("component", ["kube-apiserver", "kwok", "kubelet"])
+@pytest.mark.parametrize(
+    "component", ["kube-apiserver", *(pytest.param(name, marks=pytest.mark.deep) for name in ("kwok", "kubelet"))]
+)
 def test_a_taken_port_is_replaced(
     labs: Labs, binaries: Binaries, component: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,7 +32,14 @@ def job_done(cluster: Cluster, name: str) -> bool:
     return bool(cluster.batch.read_namespaced_job(name, "default").status.succeeded)
 
 
-@pytest.mark.parametrize("component", ["kube-apiserver", "etcd", "kube-scheduler", "kwok", "training-operator"])
+@pytest.mark.parametrize(
+    "component",
+    [
+        "kube-apiserver",
+        "etcd",
+        *(pytest.param(name, marks=pytest.mark.deep) for name in ("kube-scheduler", "kwok", "training-operator")),
+    ],
+)
 def test_a_program_is_killed_and_brought_back(labs: Labs, mended: Lab, component: str) -> None:
     cluster = Cluster.of(mended)
     before = labs.get("mended")

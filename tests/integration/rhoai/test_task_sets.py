@@ -6,6 +6,7 @@ import base64
 import json
 from typing import Any
 
+import pytest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 from tests.integration.task_sets import TaskSets
@@ -66,6 +67,7 @@ def test_a_cluster_without_olm_stays_as_it_is(on_kubernetes: TaskSets) -> None:
     assert "the cluster has no OLM" in done.output
 
 
+@pytest.mark.deep
 def test_in_check_mode_nothing_is_touched(on_openshift: TaskSets) -> None:
     before = names(on_openshift, "v1", "Namespace"), kinds(on_openshift)
     done = on_openshift.play("prepare_rhoai", "--check", rhoai_service_mesh=True, rhoai_stop_operator=True)

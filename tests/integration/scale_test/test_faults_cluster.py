@@ -194,7 +194,7 @@ def document(artifacts: Path, name: str) -> dict[str, Any]:
     return loaded
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGTERM, marks=pytest.mark.deep), signal.SIGKILL])
 def test_a_client_that_is_ended_goes_on_with_resume(lab: Lab, tmp_path: Path, how: signal.Signals) -> None:
     driven = Driven(lab, tmp_path)
     process = driven.submitting()

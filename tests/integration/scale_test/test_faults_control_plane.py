@@ -123,6 +123,7 @@ def test_the_api_server_is_killed_in_mid_submission(submission: Submission) -> N
     assert recording["disturbances"]["connection lost"] >= len(recording["resources"])
 
 
+@pytest.mark.deep
 def test_the_api_server_is_killed_while_all_is_watched(submission: Submission) -> None:
     # the kill comes before their end, on a busy machine too
     submission.count, submission.duration_s = 20, 8.0
@@ -132,6 +133,7 @@ def test_the_api_server_is_killed_while_all_is_watched(submission: Submission) -
     assert recording["disturbances"]["connection lost"] >= len(recording["resources"])
 
 
+@pytest.mark.deep
 def test_etcd_is_killed_in_mid_submission(submission: Submission) -> None:
     submission.count, submission.rate = 80, 20.0
 

@@ -32,7 +32,7 @@ def most_at_once(submission: Submission, namespace: str) -> int:
     return most
 
 
-@pytest.mark.parametrize("kind", ["job", "pytorchjob"])
+@pytest.mark.parametrize("kind", ["job", pytest.param("pytorchjob", marks=pytest.mark.deep)])
 def test_tenants_have_their_shares_and_no_more_than_their_quotas(submission: Submission, kind: str) -> None:
     first, second = submission.namespace, f"{submission.namespace}-b"
     submission.kind, submission.count = kind, 18

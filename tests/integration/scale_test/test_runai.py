@@ -59,6 +59,7 @@ def test_an_interactive_workload_is_complete_when_it_runs(project: Submission) -
     assert "succeeded" not in pods
 
 
+@pytest.mark.deep
 def test_priorities_reach_the_pods(project: Submission) -> None:
     project.crowd()
     project.kind = "trainingworkload"

@@ -66,7 +66,7 @@ def moments(submission: Submission, word: str) -> dict[str, list[float]]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["job", "pytorchjob"])
+@pytest.mark.parametrize("kind", ["job", pytest.param("pytorchjob", marks=pytest.mark.deep)])
 def test_a_gang_starts_whole_or_not_at_all(submission: Submission, kind: str) -> None:
     # each takes 12 of the lab's 20 nodes: without a gang the second would start with 8
     submission.kind, submission.gang = kind, True

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.lab
 ARTIFACTS = "*/001__*/artifacts"
 
 
-@pytest.mark.parametrize("submitters", [2, 4])
+@pytest.mark.parametrize("submitters", [2, pytest.param(4, marks=pytest.mark.deep)])
 def test_submitters_share_one_submission(submission: Submission, submitters: int) -> None:
     submission.count, submission.submitters = 80, submitters
     end = submission.submit()
