@@ -28,7 +28,13 @@ _LONGEST_S = 600
 
 
 class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
-    """The requests of a test; a subclass has its own state."""
+    """The requests of a test; a subclass has its own state.
+
+    *kubeconfig* is what created clusters have, if not one of nothing; they are not ready as long as *installing*.
+    """
+
+    kubeconfig: ClassVar[str] = ""
+    installing: ClassVar[bool] = False
 
     installations: ClassVar[dict[str, dict[str, Any]]]
     created: ClassVar[dict[str, dict[str, Any]]]
@@ -46,7 +52,8 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
             self._answer(200, {"items": known or self._seen(wanted)})
         elif parts[2:] == ["credentials"] and parts[1] in self.created:
             admin = {"user": "kubeadmin", "password": PASSWORD}
-            self._answer(200, {"kubeconfig": f"{{clusters: [], of: {parts[1]}}}", "admin": admin})
+            kubeconfig = self.kubeconfig or f"{{clusters: [], of: {parts[1]}}}"
+            self._answer(200, {"kubeconfig": kubeconfig, "admin": admin})
         elif parts == ["addons", _ADDON]:
             self._answer(200, {"id": _ADDON, "target_namespace": "redhat-ods-operator"})
         elif parts[2:] == ["addons", _ADDON] and parts[1] in self.installations:
@@ -111,7 +118,7 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
             found |= {"state": "error", "status": {"provision_error_message": "the account has no quota for addresses"}}
         elif found["state"] == "pending":
             found["state"] = "installing"
-        elif found["state"] == "installing" and found["looks"] > 2:
+        elif found["state"] == "installing" and found["looks"] > 2 and not self.installing:
             urls = {"api": {"url": f"https://api.{name}.invalid:6443"}, "console": {"url": f"https://{name}.invalid"}}
             found |= {"state": "ready", **urls}
         return [found]

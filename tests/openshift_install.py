@@ -4,7 +4,8 @@ It follows what the program documents: the steps, the files that each reads, tak
 log on standard error, and its exit codes. Its cloud is a folder, with a file for each thing that a cluster is made of.
 
 ``STAND_IN_CLOUD`` names that folder. ``STAND_IN_FAILS`` is ``STEP=CODE``, a step that fails with that exit code;
-``STAND_IN_STOPS`` is a step that never comes to its end. Of a cluster both come half way.
+``STAND_IN_STOPS`` is a step that never comes to its end. Of a cluster both come half way. ``STAND_IN_KUBECONFIG`` is
+the kubeconfig of a cluster that is there, which a created one has then.
 """
 
 from __future__ import annotations
@@ -161,7 +162,8 @@ class StandIn:
         context = {"name": "admin", "context": {"cluster": state["name"], "user": "admin"}}
         document: dict[str, Any] = {"clusters": [cluster], "users": [{"name": "admin", "user": {"token": "none"}}]}
         document |= {"apiVersion": "v1", "kind": "Config", "contexts": [context], "current-context": "admin"}
-        self._write("auth/kubeconfig", yaml.safe_dump(document))
+        given = os.environ.get("STAND_IN_KUBECONFIG")
+        self._write("auth/kubeconfig", Path(given).read_text(encoding="utf-8") if given else yaml.safe_dump(document))
         self._write("auth/kubeadmin-password", PASSWORD)
 
     def _write(self, name: str, text: str) -> None:

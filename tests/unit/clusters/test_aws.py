@@ -5,29 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import boto3
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.clusters.aws import check_infra_id, tagged
-from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
-from moto.server import ThreadedMotoServer
 
-KEYS = Keys("an-id", "a-secret-key")
-REGION = "us-east-2"
+from tests.moto_server import KEYS, REGION, client, moto_server
 
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
-
-
-def client(endpoint: str, service: str, region: str = REGION) -> Any:
-    session = boto3.session.Session(aws_access_key_id=KEYS.identity, aws_secret_access_key=KEYS.secret)
-    return session.client(service, region_name=region, endpoint_url=endpoint)
+    with moto_server() as address:
+        yield address
 
 
 def cluster(endpoint: str, infra_id: str, value: str = "owned", region: str = REGION) -> None:

@@ -204,3 +204,20 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
     with pytest.raises(UsageError) as told:
         plan(model_name=["a", "b@nowhere"], dataset_name="alpaca_data.json", name="B_d")
     assert len(str(told.value).splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "pods"),
+    [
+        ({"pod_count": 2, "gpu": 4}, [(2, 4)]),
+        ({"pod_count": [1, 3], "gpu": 1}, [(1, 1), (3, 1)]),
+        ({"mode": "many_model", "many_model_count": 12, "gpu": 1}, [(12, 1)]),
+        ({"mode": "multi_model", "multi_model": [{"name": "", "replicas": 3}, {"name": ""}], "gpu": 2}, [(4, 2)]),
+    ],
+)
+def test_machines_are_counted_for_the_pods_that_train_at_once(
+    changes: dict[str, Any], pods: list[tuple[int, int]]
+) -> None:
+    planned = plan(dataset_name="", model_name="", **changes)
+
+    assert [(each.count, each.gpus) for each in planned.pods] == pods

@@ -1,4 +1,4 @@
-"""How many machines so many users need."""
+"""How many machines so many pods need."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import (
     RESERVED_CPUS,
     RESERVED_GIB,
     Machine,
+    Requests,
     machine_of,
     nodes_for,
 )
@@ -17,42 +18,51 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 TYPES = st.sampled_from(sorted(MACHINES)).map(machine_of)
-USERS, CPUS, MEMORY = st.integers(0, 5000), st.floats(0, 4), st.floats(0, 64)
+PODS = st.integers(0, 5000)
+# in steps that floats have exactly
+REQUESTS = st.builds(
+    Requests, st.integers(0, 8).map(lambda n: n / 4), st.integers(0, 24).map(lambda n: n / 2), st.just(0)
+)
 
 
 @pytest.mark.parametrize(
-    ("count", "cpus", "memory", "nodes", "by"),
-    [(300, 0.25, 2, 22, "memory"), (24, 0.25, 0.1, 1, "cpu"), (25, 0.25, 0.1, 2, "cpu"), (236, 0, 0, 2, "pods")],
+    ("instance_type", "pods", "requests", "nodes", "by"),
+    [
+        ("m6i.2xlarge", 300, Requests(0.25, 2), 22, "memory"),
+        ("m6i.2xlarge", 24, Requests(0.25, 0.1), 1, "cpu"),
+        ("m6i.2xlarge", 25, Requests(0.25, 0.1), 2, "cpu"),
+        ("m6i.2xlarge", 236, Requests(0, 0), 2, "pods"),
+        # two do not share a machine, however much of both is left
+        ("m6i.2xlarge", 3, Requests(4, 1), 3, "cpu"),
+        ("g6e.12xlarge", 3, Requests(1, 10, 3), 3, "gpus"),
+        ("p5.48xlarge", 17, Requests(1, 10, 1), 3, "gpus"),
+    ],
 )
-def test_what_is_scarcest_decides(count: int, cpus: float, memory: float, nodes: int, by: str) -> None:
-    size = nodes_for(machine_of("m6i.2xlarge"), count, cpus, memory)
-    assert (size.nodes, size.by, size.warnings) == (nodes, by, ())
+def test_what_is_scarcest_decides(instance_type: str, pods: int, requests: Requests, nodes: int, by: str) -> None:
+    size = nodes_for(machine_of(instance_type), pods, requests)
+    assert (size.nodes, size.by, size.warnings) == (nodes, by, [])
 
 
-@given(TYPES, USERS, CPUS, MEMORY)
-def test_all_fit_and_one_node_less_would_not_do(machine: Machine, count: int, cpus: float, memory: float) -> None:
-    nodes = nodes_for(machine, count, cpus, memory).nodes
-    free = (machine.cpus - RESERVED_CPUS, machine.memory_gib - RESERVED_GIB, PODS_PER_NODE)
-    wanted = (count * cpus, count * memory, count)
+@given(TYPES, PODS, REQUESTS)
+def test_all_fit_and_one_node_less_would_not_do(machine: Machine, pods: int, requests: Requests) -> None:
+    nodes = nodes_for(machine, pods, requests).nodes
 
     def holds(number: int) -> bool:
-        return all(need <= number * have * (1 + 1e-6) + 1e-6 for need, have in zip(wanted, free, strict=True))
+        """By putting one pod after the other on a node until the next does not fit."""
+        placed = 0
+        for _pod in range(PODS_PER_NODE):
+            cpus, memory = (placed + 1) * requests.cpus, (placed + 1) * requests.memory_gib
+            if cpus > machine.cpus - RESERVED_CPUS or memory > machine.memory_gib - RESERVED_GIB:
+                break
+            placed += 1
+        return number * placed >= pods
 
     assert holds(nodes)
-    assert (
-        nodes == 0
-        or not holds(nodes - 1)
-        or any(abs(need - (nodes - 1) * have) < 1e-3 for need, have in zip(wanted, free, strict=True))
-    )
-
-
-@given(TYPES, USERS, CPUS, MEMORY)
-def test_more_users_never_need_fewer_nodes(machine: Machine, count: int, cpus: float, memory: float) -> None:
-    assert nodes_for(machine, count, cpus, memory).nodes <= nodes_for(machine, count + 1, cpus, memory).nodes
+    assert nodes == 0 or not holds(nodes - 1)
 
 
 def test_more_volumes_than_a_machine_takes_are_told() -> None:
-    (warning,) = nodes_for(machine_of("m6i.2xlarge"), 24, 0.25, 0.1, volumes=2).warnings
+    (warning,) = nodes_for(machine_of("m6i.2xlarge"), 24, Requests(0.25, 0.1), volumes=2).warnings
     assert warning.startswith("48 volumes on a node")
 
 
@@ -60,9 +70,19 @@ def test_a_type_is_known_or_given() -> None:
     assert machine_of("own", {"own": {"cpus": 8, "memory_gib": 32}}) == machine_of("m6i.2xlarge")
     with pytest.raises(UsageError, match="the size of 'own' is not known"):
         machine_of("own")
+    with pytest.raises(UsageError, match="needs whole numbers of cpus and memory_gib"):
+        machine_of("own", {"own": {"cpus": 8}})
 
 
-@pytest.mark.parametrize(("machine", "count"), [(Machine(2, 32), 1), (Machine(8, 4), 1), (Machine(8, 32), -1)])
-def test_what_cannot_be_is_refused(machine: Machine, count: int) -> None:
-    with pytest.raises(UsageError):
-        nodes_for(machine, count, 1, 1)
+@pytest.mark.parametrize(
+    ("machine", "pods", "requests", "why"),
+    [
+        (Machine(2, 32), 1, Requests(1, 1), "too little cpu"),
+        (Machine(8, 4), 1, Requests(1, 1), "too little memory"),
+        (Machine(8, 32, 1), 1, Requests(1, 1, 2), "too little gpus"),
+        (Machine(8, 32), -1, Requests(), "cannot be negative"),
+    ],
+)
+def test_what_cannot_be_is_refused(machine: Machine, pods: int, requests: Requests, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        nodes_for(machine, pods, requests)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load_check import check_load
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load_check import check_load, pods_of
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 
 PROJECT = Project(Path(__file__).resolve().parents[3])
@@ -33,6 +33,17 @@ def refused(**given: Any) -> str:
 
 def test_the_defaults_make_a_load() -> None:
     check_load(SETTINGS, CELLS, find)
+
+
+def test_the_pods_of_each_cell_are_what_machines_are_counted_for() -> None:
+    settings = {**SETTINGS, "scale_test_pods": 2, "scale_test_cpu": "1", "scale_test_gpus": 1}
+
+    found = pods_of(settings, [{"scale_test_count": 10}, {"scale_test_count": 40, "scale_test_gpus": 4}])
+
+    assert found == [
+        {"count": 20, "cpu": "1", "memory": SETTINGS["scale_test_memory"], "gpus": 1},
+        {"count": 80, "cpu": "1", "memory": SETTINGS["scale_test_memory"], "gpus": 4},
+    ]
 
 
 @pytest.mark.parametrize(

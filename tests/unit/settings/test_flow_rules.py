@@ -54,6 +54,15 @@ def refusals(settings: dict[str, Any]) -> list[str]:
         ({"gpu_operator_version": "25.3.4"}, "gpu_operator_version needs gpu_operator_channel"),
         ({"gpu_operator_time_sharing_replicas": -3}, "gpu_operator_time_sharing_replicas cannot be negative"),
         ({"clusters_sutest_compute_machineset_count": 2}, "clusters_sutest_compute_machineset_count needs"),
+        ({"clusters_sutest_compute_machineset_fit": True}, "clusters_sutest_compute_machineset_fit needs"),
+        (
+            {
+                **CLOUD,
+                "clusters_sutest_compute_machineset_fit": True,
+                "clusters_sutest_compute_machineset_count": 1,
+            },
+            "clusters_sutest_compute_machineset_fit computes",
+        ),
         (
             {"fine_tuning_node_count_equal_pod_count": True},
             "fine_tuning_node_count_equal_pod_count needs clusters_sutest_compute_machineset_type",

@@ -9,6 +9,7 @@ import click
 
 from perfdrv.ansible.request import RunRequest, json_vars
 from perfdrv.command_line.completion import complete_flows, complete_runs
+from perfdrv.command_line.profile import with_profile
 from perfdrv.command_line.run_options import (
     Given,
     OrderedCommand,
@@ -90,6 +91,8 @@ def _request(project: Project, given: Given, params: dict[str, Any]) -> RunReque
     flow = params["flow"] or (str(earlier.document.get("flow", "")) if earlier else "")
     if not flow:
         raise UsageError("Name a flow, or a run with --resume or --replay. The flows: perfdrv flows")
+    if earlier is None:
+        given = with_profile(given, project, flow)
     extra_vars = extra_vars_of(given, project)
     if earlier is not None:
         extra_vars = (json_vars({"perf_replay": str(earlier.directory)}), *extra_vars)

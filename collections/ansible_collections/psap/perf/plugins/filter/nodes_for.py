@@ -5,39 +5,39 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: nodes_for
-short_description: Compute how many machines of a type so many users need
+short_description: Compute how many machines of a type so many pods need
 version_added: 0.1.0
 description:
-  - Of each node 2 CPUs and 4 GiB are left to the system, and it holds 235 pods of the test at most.
+  - Of each node 2 CPUs and 4 GiB are left to the system, and it holds 235 pods of the test at most. No pod is split.
 author: The psap.perf developers (@openshift-psap)
 positional: instance_type
 options:
   _input:
-    description: How many users, or pods, there are.
+    description: How many pods there are.
     type: int
     required: true
   instance_type:
     description: The type of the machines, as its cloud calls it.
     type: str
     required: true
-  cpus:
-    description: CPUs that each requests.
-    type: float
-    default: 0.25
-  memory_gib:
-    description: Memory that each requests, in GiB.
-    type: float
-    default: 2
-  pods:
-    description: Pods of each.
+  cpu:
+    description: CPU that each pod requests, as a Kubernetes quantity.
+    type: str
+    default: 250m
+  memory:
+    description: Memory that each pod requests, as a Kubernetes quantity.
+    type: str
+    default: 2Gi
+  gpus:
+    description: GPUs that each pod requests.
     type: int
-    default: 1
+    default: 0
   volumes:
-    description: Volumes of each.
+    description: Volumes of each pod.
     type: int
     default: 0
   machines:
-    description: Types that are not known, each with C(cpus) and C(memory_gib).
+    description: Types that are not known, each with C(cpus), C(memory_gib), and C(gpus) if it has any.
     type: dict
     default: {}
 """
@@ -51,8 +51,8 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description:
-    - The number of C(nodes), what it is decided C(by) (V(cpu), V(memory) or V(pods)), and C(warnings), such as of more
-      volumes than AWS attaches to a machine.
+    - The number of C(nodes), what it is decided C(by) (V(cpu), V(memory), V(gpus) or V(pods)), and C(warnings), such as
+      of more volumes than AWS attaches to a machine.
   type: dict
 """
 
@@ -60,8 +60,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import machine_of, nodes_for
+from ansible_collections.psap.perf.plugins.module_utils.base.quantities import parse_quantity
+from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Requests, machine_of, nodes_for
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
+
+_GIBI = 1024**3
 
 
 class FilterModule:
@@ -74,5 +77,6 @@ class FilterModule:
 
 def _compute(args: Mapping[str, Any]) -> dict[str, Any]:
     machine = machine_of(args["instance_type"], args["machines"])
-    size = nodes_for(machine, args[INPUT], args["cpus"], args["memory_gib"], pods=args["pods"], volumes=args["volumes"])
-    return {**asdict(size), "warnings": list(size.warnings)}
+    memory_gib = float(parse_quantity(args["memory"]) / _GIBI)
+    requests = Requests(float(parse_quantity(args["cpu"])), memory_gib, args["gpus"])
+    return asdict(nodes_for(machine, args[INPUT], requests, volumes=args["volumes"]))

@@ -9,13 +9,19 @@ from pathlib import Path
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
-from ansible_collections.psap.perf.plugins.module_utils.clusters.keeping import destroy_command, keep, login_command
+from ansible_collections.psap.perf.plugins.module_utils.clusters.keeping import (
+    Commands,
+    destroy_command,
+    keep,
+    login_command,
+)
 from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
     CREATED,
     ClusterRecord,
     Journal,
     read_record,
 )
+from ansible_collections.psap.perf.plugins.module_utils.openshift.htpasswd import add_admin, check_user
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.modules.clusters.keep import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.clusters import path_of, said_of
@@ -35,13 +41,27 @@ class ActionModule(PerfAction):
         record = read_record(path)
         if record is None or record.phase != CREATED:
             raise UsageError(f"{path} is not the record of a cluster that is there, so there is nothing to keep")
-        destroy = destroy_command(path, _site())
+        args = context.args
+        password = context.secret(args["password"]) if _has_admin(args["admin"], args["password"]) else ""
+        commands = Commands(login_command(record, args["admin"], args["password"]), destroy_command(path, _site()))
         with closing(context.other_cluster(Access(record.kubeconfig))) as cluster:
-            changed = keep(cluster, record, context.args["owner"], destroy)
+            added = bool(args["admin"]) and add_admin(cluster, args["admin"], password)
+            changed = keep(cluster, record, args["owner"], commands) or added
         journal = Journal(path, record)
         noted = journal.note(keep=True)
-        _write(context.directory / "artifacts", journal.record, destroy)
-        return VerbResult(changed=changed or noted, values={"cluster": said_of(journal.record), "destroy": destroy})
+        _write(context.directory / "artifacts", journal.record, commands)
+        values = {"cluster": said_of(journal.record), "login": commands.login, "destroy": commands.destroy}
+        return VerbResult(changed=changed or noted, values=values)
+
+
+def _has_admin(user: str, reference: str) -> bool:
+    """Whether there is to be an administrator, with name and password.
+
+    :raises UsageError: when one of both is missing.
+    """
+    if bool(user) != bool(reference):
+        raise UsageError("admin and its password, a reference to a secret, belong together: give both, or none")
+    return bool(user) and bool(check_user(user))
 
 
 def _site() -> str:
@@ -50,10 +70,9 @@ def _site() -> str:
     return Path(sources[0]).name if len(sources) == 1 else ""
 
 
-def _write(folder: Path, record: ClusterRecord, destroy: str) -> None:
-    login = login_command(record)
-    write_text(folder / f"{record.host}_destroy_cluster.cmd", f"{destroy}\n")
+def _write(folder: Path, record: ClusterRecord, commands: Commands) -> None:
+    write_text(folder / f"{record.host}_destroy_cluster.cmd", f"{commands.destroy}\n")
     if record.console:
         write_text(folder / f"{record.host}_console.link", f"{record.console}\n")
-    if login:
-        write_text(folder / f"{record.host}_oc-login.cmd", f"{login}\n")
+    if commands.login:
+        write_text(folder / f"{record.host}_oc-login.cmd", f"{commands.login}\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load_check import check_load
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load_check import check_load, pods_of
 from ansible_collections.psap.perf.plugins.modules.scale_test.check_load import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.scale_test import found_file
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
@@ -23,7 +23,7 @@ class ActionModule(PerfAction):
         """Check the settings in every cell."""
         cells = [cell["values"] for cell in context.args["cells"]]
         check_load(context.args["settings"], cells, lambda folder, named: found_file(self._found, folder, named))
-        return VerbResult()
+        return VerbResult(values={"pods": pods_of(context.args["settings"], cells)})
 
     def _found(self, folder: str, named: str) -> str:
         """Where the command will find it: there the search begins in its role."""

@@ -1,8 +1,12 @@
-"""What of a cluster is in AWS, by the tag that all of it has; nothing is changed here."""
+"""A session with AWS, and what of a cluster is there, by the tag that all of it has; nothing is changed here."""
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
@@ -14,6 +18,56 @@ _PREFIX = "kubernetes.io/cluster/"
 _INFRA_ID = re.compile(r"[a-z0-9]([a-z0-9-]{0,25}[a-z0-9])?-[a-z0-9]{5}")
 # where AWS has what is in no region: zones of Route 53, users and roles
 _GLOBAL = "us-east-1"
+
+
+@dataclass(frozen=True, slots=True)
+class Amazon:
+    """A region of AWS, and who asks.
+
+    :param keys: None for what boto3 finds by itself.
+    :param endpoint: of another API than that of AWS.
+    """
+
+    region: str
+    keys: Keys | None = None
+    endpoint: str = ""
+
+    def client(self, service: str) -> Any:
+        """The client of a service, such as ``ec2``.
+
+        :raises UsageError: when boto3 is not there.
+        """
+        try:
+            import boto3
+        except ImportError as error:
+            raise UsageError("boto3 is needed: pip install 'psap-perf[s3]', or pip install boto3") from error
+        session = boto3.session.Session(
+            aws_access_key_id=self.keys.identity if self.keys else None,
+            aws_secret_access_key=self.keys.secret if self.keys else None,
+            aws_session_token=self.keys.token if self.keys else None,
+        )
+        return session.client(service, region_name=self.region, endpoint_url=self.endpoint or None)
+
+
+@contextlib.contextmanager
+def reported(doing: str) -> Iterator[None]:
+    """Turn what boto3 raises into one sentence.
+
+    :raises ClusterError: when AWS cannot be reached or refuses.
+    """
+    try:
+        from botocore.exceptions import BotoCoreError, ClientError
+    except ImportError as error:
+        raise UsageError("boto3 is needed: pip install 'psap-perf[s3]', or pip install boto3") from error
+    try:
+        yield
+    except (BotoCoreError, ClientError) as error:
+        raise ClusterError(f"cannot {doing}: {hide(str(error))}") from error
+
+
+def tag_of(infra_id: str) -> str:
+    """The key of the tag that all of a cluster has."""
+    return f"{_PREFIX}{infra_id}"
 
 
 def check_infra_id(text: str) -> str:
@@ -39,22 +93,10 @@ def tagged(infra_id: str, region: str, keys: Keys | None = None, endpoint: str =
     :raises ClusterError: when AWS cannot be reached or refuses.
     """
     check_infra_id(infra_id)
-    try:
-        import boto3
-        from botocore.exceptions import BotoCoreError, ClientError
-    except ImportError as error:
-        raise UsageError("boto3 is needed: pip install 'psap-perf[s3]', or pip install boto3") from error
-    session = boto3.session.Session(
-        aws_access_key_id=keys.identity if keys else None,
-        aws_secret_access_key=keys.secret if keys else None,
-        aws_session_token=keys.token if keys else None,
-    )
-    wanted, found = [{"Key": f"{_PREFIX}{infra_id}", "Values": [OWNED]}], set()
-    try:
+    wanted, found = [{"Key": tag_of(infra_id), "Values": [OWNED]}], set()
+    with reported(f"list what AWS has of {infra_id} in {region}"):
         for each in dict.fromkeys((region, _GLOBAL)):
-            client = session.client("resourcegroupstaggingapi", region_name=each, endpoint_url=endpoint or None)
+            client = Amazon(each, keys, endpoint).client("resourcegroupstaggingapi")
             for page in client.get_paginator("get_resources").paginate(TagFilters=wanted):
                 found |= {str(entry["ResourceARN"]) for entry in page["ResourceTagMappingList"]}
-    except (BotoCoreError, ClientError) as error:
-        raise ClusterError(f"cannot list what AWS has of {infra_id} in {region}: {hide(str(error))}") from error
     return sorted(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
@@ -10,8 +11,17 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cl
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import MANAGED_BY, Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.clusters.record import ClusterRecord
+from ansible_collections.psap.perf.plugins.module_utils.secrets.references import DIRECTORY, parse_reference
 
 _QUERY = Query("v1", "ConfigMap", namespace="default", name="keep-cluster")
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """Shell lines about a cluster, without what is secret; *login* is empty where nobody knows a password."""
+
+    login: str
+    destroy: str
 
 
 def kept_by(cluster: Cluster) -> str:
@@ -24,22 +34,23 @@ def kept_by(cluster: Cluster) -> str:
     return f"{data.get('owner') or 'somebody'}, since {since}"
 
 
-def keep_manifest(record: ClusterRecord, owner: str, destroy: str) -> Manifest:
+def keep_manifest(record: ClusterRecord, owner: str, commands: Commands) -> Manifest:
     """The ConfigMap; whoever deletes it lets the cluster be destroyed."""
     data = {"owner": owner or record.owner, "since": utc_now(), "until": record.expires, "run": record.run}
+    use = {"console": record.console, "login": commands.login, "destroy": commands.destroy}
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": _QUERY.name, "namespace": _QUERY.namespace, "labels": dict(MANAGED_BY)},
-        "data": {**data, "destroy": destroy},
+        "data": {**data, **{name: value for name, value in use.items() if value}},
     }
 
 
-def keep(cluster: Cluster, record: ClusterRecord, owner: str, destroy: str) -> bool:
+def keep(cluster: Cluster, record: ClusterRecord, owner: str, commands: Commands) -> bool:
     """Put the ConfigMap there; whether it was not. One that is there stays, with whom it names."""
     if cluster.get(_QUERY) is not None:
         return False
-    cluster.apply(keep_manifest(record, owner, destroy))
+    cluster.apply(keep_manifest(record, owner, commands))
     return True
 
 
@@ -49,15 +60,31 @@ def destroy_command(path: Path, site: str) -> str:
     return shlex.join(["perfdrv", "toolbox", "cluster", "destroy", *named, "--record", str(path), "--kept", "destroy"])
 
 
-def login_command(record: ClusterRecord) -> str:
-    """A shell line that logs in as the administrator; it reads the password where that stands. Empty without one."""
+def login_command(record: ClusterRecord, admin: str = "", reference: str = "") -> str:
+    """A shell line that logs in as an administrator; it reads the password where that stands. Empty without one.
+
+    :param admin: the user, else that of the installer.
+    :param reference: to the password of *admin*, which ``oc`` asks for where only Ansible can read it.
+    """
+    login = f"oc login {shlex.quote(record.api)} --username {shlex.quote(admin or record.password.user)}"
+    read = _read_reference(reference) if admin else _read_password(record)
+    if admin and not read:
+        return login
+    return f'{login} --password "{read}"' if read else ""
+
+
+def _read_password(record: ClusterRecord) -> str:
     password, hub = record.password, (record.destruction.get("hub") or {}).get("perf_kubeconfig")
     if password.file:
-        read = f"cat {shlex.quote(password.file)}"
-    elif password.secret:
+        return f"$(cat {shlex.quote(password.file)})"
+    if password.secret:
         namespace, _slash, name = password.secret.partition("/")
         words = ["oc", *(["--kubeconfig", str(hub)] if hub else []), "-n", namespace, "get", "secret", name]
-        read = f"{shlex.join(words)} -o jsonpath={{.data.{password.key}}} | base64 -d"
-    else:
-        return ""
-    return f'oc login {shlex.quote(record.api)} --username {shlex.quote(password.user)} --password "$({read})"'
+        return f"$({shlex.join(words)} -o jsonpath={{.data.{password.key}}} | base64 -d)"
+    return ""
+
+
+def _read_reference(text: str) -> str:
+    reference = parse_reference(text)
+    reading = {"file": f'$(cat "${DIRECTORY}"/{shlex.quote(reference.name)})', "env": f"${reference.name}"}
+    return reading.get(reference.kind, "")

@@ -6,18 +6,13 @@ It has the name of the record and a property that says whose it is, so that it i
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
-    ClusterError,
-    UsageError,
-    WaitTimeoutError,
-)
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.clusters.install_config import check_tags, user_tags
 from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
     CREATED,
@@ -29,11 +24,11 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
 from ansible_collections.psap.perf.plugins.module_utils.openshift.cluster_manager import CLUSTERS, ClusterManager
+from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 
 _PASSWORD = "kubeadmin-password"  # noqa: S105 - the name of a file
 _OWNER = "psap_perf_cluster"
 _READY, _ERROR, _LEAVING = "ready", "error", "uninstalling"
-_PAUSE_S, _LONGEST_PAUSE_S, _POLL_S = 1.0, 30.0, 0.25
 _ACCOUNT = re.compile(r"\d{12}")
 _FEWEST = 2
 
@@ -148,7 +143,7 @@ def await_ready(
         ready = state == _READY and bool((found.get("api") or {}).get("url"))
         return ready, f"{state} {said}".strip()
 
-    _until(look, f"the cluster {record.name} was not ready", timeout_s, check, show)
+    poll_until(look, f"the cluster {record.name} was not ready", timeout_s, check, show)
     found = manager.find(record.name) or {}
     credentials = manager.call("GET", f"{CLUSTERS}/{quote(str(found['id']))}/credentials") or {}
     if not credentials.get(KUBECONFIG):
@@ -193,31 +188,8 @@ def delete(
         gone = left is None or not _is_of(left, record)
         return gone, "" if left is None else f"{left.get('state')} {_said(left)}".strip()
 
-    _until(look, f"the cluster {record.name} was not deleted", timeout_s, check, show)
+    poll_until(look, f"the cluster {record.name} was not deleted", timeout_s, check, show)
     return True
-
-
-def _until(
-    look: Callable[[], tuple[bool, str]],
-    otherwise: str,
-    timeout_s: float,
-    check: Callable[[], None],
-    show: Callable[[str], None],
-) -> None:
-    deadline, pause_s = time.monotonic() + timeout_s, _PAUSE_S
-    while True:
-        done, said = look()
-        if done:
-            return
-        show(said)
-        now = time.monotonic()
-        if now >= deadline:
-            raise WaitTimeoutError(f"{otherwise} within {timeout_s:.0f} s: it is {said}")
-        until = min(now + pause_s, deadline)
-        while time.monotonic() < until:
-            check()
-            time.sleep(_POLL_S)
-        pause_s = min(1.5 * pause_s, _LONGEST_PAUSE_S)
 
 
 def _said(found: dict[str, Any]) -> str:

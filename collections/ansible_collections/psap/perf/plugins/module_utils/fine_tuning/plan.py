@@ -67,12 +67,26 @@ class CellPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Pods:
+    """Pods that train at once, and what each requests; CPU and memory are Kubernetes quantities."""
+
+    count: int
+    cpu: str
+    memory: str
+    gpus: int
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """All of it; each download once. *gpus* is the most that a pod of any job has, 0 when none trains on GPUs."""
+    """All of it; each download once. *gpus* is the most that a pod of any job has, 0 when none trains on GPUs.
+
+    *pods* are those of each cell.
+    """
 
     downloads: tuple[Download, ...]
     cells: tuple[CellPlan, ...]
     gpus: int
+    pods: tuple[Pods, ...]
 
 
 def make_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Plan:
@@ -93,7 +107,17 @@ def make_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -
     if planning.found:
         raise UsageError("\n".join(planning.found))
     gpus = max((training.gpu for cell in planned for training in cell.trainings), default=0)
-    return Plan(tuple(planning.downloads), tuple(planned), gpus)
+    pods = tuple(_pods(settings, cell) for cell in planned)
+    return Plan(tuple(planning.downloads), tuple(planned), gpus, pods)
+
+
+def _pods(settings: Mapping[str, Any], cell: CellPlan) -> Pods:
+    """The pods of a cell that are there at once."""
+    values = {name.removeprefix(_PREFIX): value for name, value in {**settings, **cell.values}.items()}
+    at_once = sum(training.phase == CONCURRENT for training in cell.trainings) or 1
+    jobs = values["many_model_count"] if values["mode"] == "many_model" else at_once
+    gpus = max((training.gpu for training in cell.trainings), default=0)
+    return Pods(jobs * values["pod_count"], str(values["cpu"]), f"{values['memory']}Gi", gpus)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
-"""How many machines of a type hold so many users or pods: a pure function over a table of machines."""
+"""How many machines of a type hold so many pods: a pure function over a table of machines."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 
@@ -20,6 +20,7 @@ class Machine:
 
     cpus: int
     memory_gib: int
+    gpus: int = 0
 
 
 # instance types as their clouds describe them; more come by an argument
@@ -33,59 +34,71 @@ MACHINES: Mapping[str, Machine] = {
     "m6a.2xlarge": Machine(8, 32),
     "c5.2xlarge": Machine(8, 16),
     "r5.2xlarge": Machine(8, 64),
-    "g4dn.xlarge": Machine(4, 16),
-    "g4dn.2xlarge": Machine(8, 32),
-    "g5.2xlarge": Machine(8, 32),
-    "g6.2xlarge": Machine(8, 32),
-    "g6e.12xlarge": Machine(48, 384),
-    "p4d.24xlarge": Machine(96, 1152),
-    "p5.48xlarge": Machine(192, 2048),
+    "g4dn.xlarge": Machine(4, 16, 1),
+    "g4dn.2xlarge": Machine(8, 32, 1),
+    "g5.2xlarge": Machine(8, 32, 1),
+    "g6.2xlarge": Machine(8, 32, 1),
+    "g6e.12xlarge": Machine(48, 384, 4),
+    "p4d.24xlarge": Machine(96, 1152, 8),
+    "p5.48xlarge": Machine(192, 2048, 8),
 }
 
 
 @dataclass(frozen=True, slots=True)
+class Requests:
+    """What each pod requests."""
+
+    cpus: float = 0.25
+    memory_gib: float = 2
+    gpus: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Size:
-    """How many nodes, and by what that is decided: ``cpu``, ``memory`` or ``pods``."""
+    """How many nodes, and by what that is decided: ``cpu``, ``memory``, ``gpus`` or ``pods``."""
 
     nodes: int
     by: str
-    warnings: tuple[str, ...] = ()
+    warnings: list[str] = field(default_factory=list)
 
 
-def nodes_for(machine: Machine, count: int, cpus: float, memory_gib: float, *, pods: int = 1, volumes: int = 0) -> Size:
-    """The nodes that *count* users need, each with so many CPUs, so much memory, and so many pods and volumes.
+def nodes_for(machine: Machine, pods: int, requests: Requests, *, volumes: int = 0) -> Size:
+    """The nodes that *pods* need, none of which is split over two.
 
-    :raises UsageError: for a wish that is negative, and a machine that has nothing left for it.
+    :param volumes: of each pod.
+    :raises UsageError: for a wish that is negative, and a pod that no such machine holds beside the system.
     """
-    if min(count, cpus, memory_gib, pods, volumes) < 0:
-        raise UsageError("users, CPUs, memory, pods and volumes cannot be negative")
-    free_cpus, free_gib = machine.cpus - RESERVED_CPUS, machine.memory_gib - RESERVED_GIB
-    if free_cpus <= 0 or free_gib <= 0:
+    if min(pods, requests.cpus, requests.memory_gib, requests.gpus, volumes) < 0:
+        raise UsageError("pods, CPUs, memory, GPUs and volumes cannot be negative")
+    free = {"cpu": machine.cpus - RESERVED_CPUS, "memory": machine.memory_gib - RESERVED_GIB, "gpus": machine.gpus}
+    wanted = {"cpu": requests.cpus, "memory": requests.memory_gib, "gpus": requests.gpus}
+    # a quotient of decimals is a little less than it should be
+    held = {name: math.floor(round(max(free[name], 0) / each, 9)) for name, each in wanted.items() if each}
+    held["pods"] = PODS_PER_NODE
+    by = min(held, key=lambda name: held[name])
+    if not held[by]:
         raise UsageError(
-            f"a machine of {machine.cpus} CPUs and {machine.memory_gib} GiB has nothing left beside the system"
+            f"no such machine holds a pod of {requests.cpus:g} CPUs, {requests.memory_gib:g} GiB and {requests.gpus} "
+            f"GPUs: beside the system it has {free['cpu']:g}, {free['memory']:g} and {free['gpus']}, too little {by}"
         )
-    needed = {
-        "cpu": count * cpus / free_cpus,
-        "memory": count * memory_gib / free_gib,
-        "pods": count * pods / PODS_PER_NODE,
-    }
-    by = max(needed, key=lambda name: needed[name])
-    # a sum of decimals is a little more than it should be
-    nodes = math.ceil(round(needed[by], 9))
-    attached = math.ceil(count * volumes / nodes) if nodes else 0
-    crowded = (f"{attached} volumes on a node, of which AWS attaches {VOLUMES_PER_NODE}: some pods will not start",)
-    return Size(nodes, by, crowded if attached > VOLUMES_PER_NODE else ())
+    nodes = math.ceil(pods / held[by])
+    attached = min(pods, held[by]) * volumes
+    crowded = f"{attached} volumes on a node, of which AWS attaches {VOLUMES_PER_NODE}: some pods will not start"
+    return Size(nodes, by, [crowded] if attached > VOLUMES_PER_NODE else [])
 
 
 def machine_of(instance_type: str, more: Mapping[str, Mapping[str, int]] | None = None) -> Machine:
     """The machine of a type.
 
-    :param more: types that the table lacks, or has otherwise, each with ``cpus`` and ``memory_gib``.
+    :param more: types that the table lacks, or has otherwise, each with ``cpus``, ``memory_gib``, and ``gpus`` if any.
     :raises UsageError: for a type that neither knows.
     """
     given = (more or {}).get(instance_type)
     if given is not None:
-        return Machine(int(given["cpus"]), int(given["memory_gib"]))
+        try:
+            return Machine(int(given["cpus"]), int(given["memory_gib"]), int(given.get("gpus", 0)))
+        except (KeyError, ValueError) as error:
+            raise UsageError(f"the size of {instance_type!r} needs whole numbers of cpus and memory_gib") from error
     if instance_type not in MACHINES:
         raise UsageError(f"the size of {instance_type!r} is not known; there are {', '.join(sorted(MACHINES))}")
     return MACHINES[instance_type]

@@ -18,6 +18,16 @@ options:
     description: Who keeps it; the owner of the cluster if empty.
     type: str
     default: ""
+  admin:
+    description:
+      - Name of an administrator who is added, as by M(psap.perf.openshift.admin_user), and whom the login
+        command names; none if empty, and the login is that of the installer's.
+    type: str
+    default: ""
+  password:
+    description: A reference to the password of this administrator.
+    type: str
+    default: ""
 """
 
 EXAMPLES = r"""
@@ -30,6 +40,10 @@ RETURN = r"""
 cluster:
   description: The record as it is then.
   type: dict
+  returned: success
+login:
+  description: The shell line that logs in; empty where nobody knows a password.
+  type: str
   returned: success
 destroy:
   description: The shell line that destroys the cluster.

@@ -31,4 +31,10 @@ EXAMPLES = r"""
     cells: "{{ __scale_test_cells.cells }}"
 """
 
-RETURN = r"""#"""
+RETURN = r"""
+pods:
+  description: Of each cell the C(count) of pods, and the C(cpu), C(memory) and C(gpus) that each requests.
+  type: list
+  elements: dict
+  returned: success
+"""

@@ -46,6 +46,20 @@ def check_load(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], 
         raise UsageError("\n".join(check.found))
 
 
+def pods_of(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """How many pods each cell has at most, and what each requests, as the setting names and the filter nodes_for do."""
+    each = ({**settings, **values} for values in cells)
+    return [
+        {
+            "count": one["scale_test_count"] * one["scale_test_pods"],
+            "cpu": one["scale_test_cpu"],
+            "memory": one["scale_test_memory"],
+            "gpus": one["scale_test_gpus"],
+        }
+        for one in each
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class _Check:
     """What was found so far, each thing once and in order."""

@@ -1,0 +1,242 @@
+"""Users of an OpenShift that log in by a password: lines of a Secret, and the identity provider that reads it.
+
+Lines, providers and users of others stay as they are.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, ConflictError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import MANAGED_BY, Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+
+NAMESPACE, PROVIDER, SECRET, KEY = "openshift-config", "htpasswd", "htpasswd-secret", "htpasswd"
+# on the Secret: the users that we added, so that no other's is changed or removed
+USERS = "psap.perf/users"
+OAUTH = Query("config.openshift.io/v1", "OAuth", name="cluster")
+_TYPE, _LONGEST_PASSWORD, _ATTEMPTS = "HTPasswd", 72, 5
+_USER = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._-]{0,62}")
+_USERS_VERSION = "user.openshift.io/v1"
+
+
+def check_user(name: str) -> str:
+    """*name*, if it can be one of a user.
+
+    :raises UsageError: for another one, and for that of the installer's administrator.
+    """
+    if not _USER.fullmatch(name) or name == "kubeadmin":
+        raise UsageError(
+            f"{name!r} is no name for a new user: 63 letters, digits, @, ., _ and - at most; not kubeadmin"
+        )
+    return name
+
+
+def binding(user: str) -> Manifest:
+    """What makes the user an administrator of the cluster."""
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": f"psap-perf-admin-{user}", "labels": dict(MANAGED_BY)},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
+    }
+
+
+def add_admin(cluster: Cluster, user: str, password: str, *, dry: bool = False) -> bool:
+    """Have *user* log in by *password*, as an administrator; whether this was new.
+
+    :raises ClusterError: when the cluster has no OAuth of its own, or the provider is of another type.
+    :raises UsageError: for a user of that name who is somebody else's and has another password.
+    """
+    oauth = _oauth(cluster)
+    secret = _secret_query(oauth)
+    changed = _changed(cluster, secret, lambda found: with_user(found, secret, user, password), dry)
+    changed = _changed(cluster, OAUTH, lambda found: with_provider(found or oauth), dry) or changed
+    wanted = binding(user)
+    if cluster.get(_of(wanted)) is None:
+        changed = True
+        if not dry:
+            cluster.apply(wanted)
+    return changed
+
+
+def remove_admin(cluster: Cluster, user: str, *, dry: bool = False) -> bool:
+    """Take away what :func:`add_admin` added for *user*; the provider and its Secret too when nobody is left in it.
+
+    :returns: whether there was anything.
+    """
+    oauth = cluster.get(OAUTH) if cluster.serves(OAUTH.api_version, OAUTH.kind) else None
+    changed = False
+    if oauth is not None and (found := cluster.get(secret := _secret_query(oauth))) is not None:
+        if users_of(found) == [user] == list(_lines(found)) and _is_ours(found):
+            # the provider first: one without its Secret keeps the OAuth server from starting
+            changed = True
+            _changed(cluster, OAUTH, without_provider, dry)
+            if not dry:
+                cluster.delete(secret)
+        else:
+            changed = _changed(cluster, secret, lambda each: without_user(each, user), dry)
+    for query in (_of(binding(user)), *_traces(cluster, user)):
+        if cluster.get(query) is not None:
+            changed = True
+            if not dry:
+                cluster.delete(query)
+    return changed
+
+
+def with_user(secret: Manifest | None, query: Query, user: str, password: str) -> Manifest | None:
+    """The change that has the user's line in *secret*, or the Secret to create; None when it is there.
+
+    :raises UsageError: for a line of somebody else that has another password.
+    """
+    lines, added = (_lines(secret), users_of(secret)) if secret else ({}, [])
+    if user in lines:
+        if _matches(password, lines[user]):
+            return None
+        if user not in added:
+            raise UsageError(
+                f"there is a user {user} in Secret {query.namespace}/{query.name} already, of somebody else and with "
+                "another password; choose another name"
+            )
+    change = _change({**lines, user: _hashed(password)}, [*added, *([user] if user not in added else [])])
+    if secret is not None:
+        return change
+    metadata = {"name": query.name, "namespace": query.namespace, "labels": dict(MANAGED_BY), **change["metadata"]}
+    return {"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "metadata": metadata, "data": change["data"]}
+
+
+def without_user(secret: Manifest | None, user: str) -> Manifest | None:
+    """The change that takes a line of ours away; None when there is none."""
+    if secret is None or user not in users_of(secret):
+        return None
+    left = {name: value for name, value in _lines(secret).items() if name != user}
+    return _change(left, [name for name in users_of(secret) if name != user])
+
+
+def with_provider(oauth: Manifest) -> Manifest | None:
+    """The change that adds the provider to those that there are; None when it is there."""
+    providers = _providers(oauth)
+    if any(each["name"] == PROVIDER for each in providers):
+        return None
+    ours = {"name": PROVIDER, "type": _TYPE, "mappingMethod": "claim", "htpasswd": {"fileData": {"name": SECRET}}}
+    return {"spec": {"identityProviders": [*providers, ours]}}
+
+
+def without_provider(oauth: Manifest | None) -> Manifest | None:
+    """The change that takes the provider away; None when it is not there."""
+    providers = _providers(oauth or {})
+    left = [each for each in providers if each["name"] != PROVIDER]
+    return None if left == providers else {"spec": {"identityProviders": left or None}}
+
+
+def users_of(secret: Manifest) -> list[str]:
+    """The users that we added to a Secret."""
+    annotation = (secret["metadata"].get("annotations") or {}).get(USERS, "")
+    return [name for name in annotation.split(",") if name]
+
+
+def _oauth(cluster: Cluster) -> Manifest:
+    found = cluster.get(OAUTH) if cluster.serves(OAUTH.api_version, OAUTH.kind) else None
+    if found is None:
+        raise ClusterError(
+            f"{cluster.server} has no OAuth cluster of config.openshift.io: it is no OpenShift, or its users are "
+            "managed where it was made"
+        )
+    return found
+
+
+def _secret_query(oauth: Manifest) -> Query:
+    """The Secret of the provider: that which it has, else that which it will have."""
+    found = next((each for each in _providers(oauth) if each["name"] == PROVIDER), None)
+    if found is not None and found.get("type") != _TYPE:
+        raise ClusterError(f"the identity provider {PROVIDER} of the OAuth is of type {found.get('type')}, not {_TYPE}")
+    name = (((found or {}).get("htpasswd") or {}).get("fileData") or {}).get("name")
+    return Query("v1", "Secret", namespace=NAMESPACE, name=str(name or SECRET))
+
+
+def _providers(oauth: Manifest) -> list[dict[str, Any]]:
+    return list((oauth.get("spec") or {}).get("identityProviders") or [])
+
+
+def _changed(cluster: Cluster, query: Query, change_of: Any, dry: bool) -> bool:
+    """Make the change that is computed of the object as it is, again when somebody else changed it meanwhile."""
+    for left in reversed(range(_ATTEMPTS)):
+        found = cluster.get(query)
+        change = change_of(found)
+        if change is None or dry:
+            return change is not None
+        try:
+            if found is None:
+                cluster.create(change)
+            else:
+                version = {"resourceVersion": found["metadata"].get("resourceVersion")}
+                cluster.merge(query, {**change, "metadata": {**change.get("metadata", {}), **version}})
+        except ConflictError:
+            if not left:
+                raise
+        else:
+            return True
+    return False
+
+
+def _traces(cluster: Cluster, user: str) -> list[Query]:
+    """What OpenShift made of the user at the first login."""
+    if not cluster.serves(_USERS_VERSION, "User"):
+        return []
+    identity = f"{PROVIDER}:{user}"
+    found = cluster.get(Query(_USERS_VERSION, "User", name=user))
+    traces = [Query(_USERS_VERSION, "Identity", name=identity)]
+    if found is not None and set(found.get("identities") or []) <= {identity}:
+        traces.append(Query(_USERS_VERSION, "User", name=user))
+    return traces
+
+
+def _of(manifest: Manifest) -> Query:
+    return Query(manifest["apiVersion"], manifest["kind"], name=manifest["metadata"]["name"])
+
+
+def _is_ours(secret: Manifest) -> bool:
+    return MANAGED_BY.items() <= (secret["metadata"].get("labels") or {}).items()
+
+
+def _lines(secret: Manifest) -> dict[str, str]:
+    """Hash by user, in the order of the file."""
+    text = base64.b64decode((secret.get("data") or {}).get(KEY, "")).decode()
+    found = (line.strip().partition(":") for line in text.splitlines())
+    return {user: hashed for user, colon, hashed in found if colon and not user.startswith("#")}
+
+
+def _change(lines: dict[str, str], added: list[str]) -> Manifest:
+    text = "".join(f"{user}:{hashed}\n" for user, hashed in lines.items())
+    return {
+        "metadata": {"annotations": {USERS: ",".join(added) or None}},
+        "data": {KEY: base64.b64encode(text.encode()).decode()},
+    }
+
+
+def _bcrypt() -> Any:
+    try:
+        import bcrypt
+    except ImportError as error:
+        raise UsageError("bcrypt is needed: pip install 'psap-perf[openshift]', or pip install bcrypt") from error
+    return bcrypt
+
+
+def _hashed(password: str) -> str:
+    if len(password.encode()) > _LONGEST_PASSWORD:
+        raise UsageError(f"the password is longer than the {_LONGEST_PASSWORD} bytes of which bcrypt makes its hash")
+    bcrypt = _bcrypt()
+    # 2y is how Apache's htpasswd calls the same
+    return f"$2y${bcrypt.hashpw(password.encode(), bcrypt.gensalt()).decode().removeprefix('$2b$')}"
+
+
+def _matches(password: str, hashed: str) -> bool:
+    if not hashed.startswith("$2") or len(password.encode()) > _LONGEST_PASSWORD:
+        # one of another kind, such as MD5, is replaced if it is ours
+        return False
+    # the library knows the letters a and b
+    return bool(_bcrypt().checkpw(password.encode(), f"$2b${hashed.split('$', 2)[2]}".encode()))

@@ -1,0 +1,98 @@
+"""The login of a user to an OpenShift by a password, as ``oc login`` does it."""
+
+from __future__ import annotations
+
+import json
+import ssl
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import urllib3
+import urllib3.exceptions
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, certificate_advice, short
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, configured
+from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
+
+# OpenShift's own client for programs that ask for a password
+_CLIENT = "openshift-challenging-client"
+_METADATA = "/.well-known/oauth-authorization-server"
+_OK, _FOUND, _DENIED = 200, 302, 401
+_TIMEOUT = urllib3.Timeout(connect=10, read=30)
+
+
+class Logins:
+    """The OAuth server of a cluster.
+
+    :raises ClusterError: when the cluster has none.
+    """
+
+    def __init__(self, access: Access) -> None:
+        """It is where the API server says, and trusted by what is trusted of that, and by this machine."""
+        with configured(access) as configuration:
+            self.server = str(configuration.host)
+            trusted = ssl.create_default_context()
+            if configuration.ssl_ca_cert:
+                trusted.load_verify_locations(configuration.ssl_ca_cert)
+            if not configuration.verify_ssl:
+                trusted.check_hostname, trusted.verify_mode = False, ssl.CERT_NONE
+            proxy = configuration.proxy
+        options: dict[str, Any] = {"ssl_context": trusted, "timeout": _TIMEOUT, "retries": False}
+        self._pool = urllib3.ProxyManager(proxy, **options) if proxy else urllib3.PoolManager(**options)
+        self._endpoint = self._authorization_endpoint()
+
+    def attempt(self, user: str, password: str, hide: Callable[[str], None]) -> str:
+        """Log in once; why that did not go, or nothing.
+
+        :param hide: is told of the token, which nobody keeps.
+        """
+        asked = urlencode({"client_id": _CLIENT, "response_type": "token"})
+        headers = {"X-CSRF-Token": "1", **urllib3.make_headers(basic_auth=f"{user}:{password}")}
+        try:
+            answer = self._pool.request("GET", f"{self._endpoint}?{asked}", headers=headers, redirect=False)
+        except urllib3.exceptions.HTTPError as error:
+            cause = getattr(error, "reason", None) or error
+            return "; ".join(filter(None, (short(cause), certificate_advice(cause))))
+        said = urlsplit(answer.headers.get("Location", "")).fragment
+        token = parse_qs(said).get("access_token", [""])[0]
+        if answer.status == _FOUND and token:
+            hide(token)
+            return ""
+        refused = answer.status == _DENIED
+        return f"the user is not known, or has another password ({_DENIED})" if refused else f"answer {answer.status}"
+
+    def wait(
+        self,
+        user: str,
+        password: str,
+        timeout_s: float,
+        check: Callable[[], None],
+        show: Callable[[str], None],
+        hide: Callable[[str], None],
+    ) -> None:
+        """Log in until it goes: the OAuth server restarts with a new provider, which takes minutes.
+
+        :raises WaitTimeoutError: when time is up.
+        """
+
+        def look() -> tuple[bool, str]:
+            said = self.attempt(user, password, hide)
+            return not said, said
+
+        poll_until(look, f"{user} could not log in at {self.server}", timeout_s, check, show, longest_pause_s=10)
+
+    def _authorization_endpoint(self) -> str:
+        try:
+            answer = self._pool.request("GET", f"{self.server}{_METADATA}")
+            if answer.status == _OK:
+                return str(json.loads(answer.data)["authorization_endpoint"])
+        except urllib3.exceptions.HTTPError as error:
+            raise ClusterError(
+                f"cannot reach {self.server}: {short(getattr(error, 'reason', None) or error)}"
+            ) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise ClusterError(f"{self.server}{_METADATA} says nothing of an OAuth server") from error
+        raise ClusterError(
+            f"{self.server} names no OAuth server (answer {answer.status} to {_METADATA}): nobody logs in there by a "
+            "password"
+        )

@@ -1,0 +1,74 @@
+"""Runs on a cluster that stays: what one leaves, the next one removes; its nodes say by which preset it is used."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+
+from tests.integration.conftest import Lab
+
+NAMESPACE = "tests-long-lived"
+WORDS = (
+    *("run", "scale_test", "-i", "lab", "-p", "metal", "-s", f"scale_test_namespace={NAMESPACE}"),
+    *("-s", "scale_test_count=2", "-s", "scale_test_gpus=0", "-s", "scale_test_preload_image=false"),
+    *("-s", "scale_test_duration=1s", "-s", "report_enabled=false"),
+)
+
+
+def commands(run: Path) -> list[str]:
+    """The names of the commands of a run, in the order of their beginning."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in run.rglob("status.json")]
+    return [each["role"] for each in sorted(found, key=lambda each: str(each["started"]))]
+
+
+def document(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def test_what_a_run_left_is_removed_by_the_next_before_it_prepares(openshift_lab: Lab, tmp_path: Path) -> None:
+    cluster = Cluster(Access(str(openshift_lab.kubeconfig)))
+    jobs = Query("batch/v1", "Job", namespace=NAMESPACE)
+    leaves = openshift_lab.run(tmp_path / "first", "perfdrv", *WORDS, "-s", "scale_test_clean_after=false")
+    assert leaves.returncode == 0, leaves.stdout + leaves.stderr
+    left = {each["metadata"]["uid"] for each in cluster.list(jobs)[0]}
+    assert len(left) == 2
+
+    ended = openshift_lab.run(tmp_path / "second", "perfdrv", *WORDS)
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    (run,) = (tmp_path / "second").iterdir()
+    assert commands(run) == [
+        "scale_test_cleanup",
+        "cluster_capture_environment",
+        "scale_test_submit",
+        "scale_test_cleanup",
+    ]
+    assert cluster.list(jobs)[0] == []
+    cluster.close()
+
+
+def test_the_nodes_say_which_preset_is_applied(openshift_lab: Lab, tmp_path: Path) -> None:
+    profiles = "clusters_profiles={node-0000: smoke}"
+    ended = openshift_lab.run(tmp_path, "perfdrv", *WORDS, "-s", profiles, "--check")
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "preset smoke, by node-0000 of node node-0000" in ended.stdout
+    (run,) = tmp_path.iterdir()
+    assert document(run / "run.json")["presets"] == ["smoke", "metal"]
+
+
+@pytest.mark.deep
+def test_ansible_playbook_refuses_a_run_without_the_preset(openshift_lab: Lab, tmp_path: Path) -> None:
+    given = json.dumps({"clusters_profiles": {"node-0000": "metal"}})
+    words = ("playbooks/skeleton.yml", "-i", "inventories/lab", "-e", given)
+    ended = openshift_lab.run(tmp_path, "ansible-playbook", *words)
+
+    assert ended.returncode != 0
+    assert "add -p metal" in ended.stdout

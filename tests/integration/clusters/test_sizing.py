@@ -1,0 +1,42 @@
+"""The number of machines is computed of what the pods of the largest cell request, before the test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+
+from tests.integration.clusters.test_long_lived import commands
+from tests.integration.conftest import Lab
+
+WORDS = (
+    *("run", "scale_test", "-i", "lab", "-s", "scale_test_namespace=tests-sizing", "-s", "scale_test_count=[1, 2]"),
+    *("-s", "scale_test_gpus=0", "-s", "scale_test_duration=1s", "-s", "scale_test_preload_image=false"),
+    *("-s", "clusters_sutest_compute_machineset_type=g5.2xlarge", "-s", "clusters_sutest_compute_machineset_fit=true"),
+    # of the 8 CPUs of such a machine 2 are the system's, so that no two of these are on one
+    *("-s", "scale_test_cpu=4", "-s", "report_enabled=false"),
+)
+
+
+def test_machines_are_added_for_the_largest_cell_and_removed(openshift_lab: Lab, tmp_path: Path) -> None:
+    ended = openshift_lab.run(tmp_path, "perfdrv", *WORDS)
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    (run,) = tmp_path.iterdir()
+    assert commands(run) == [
+        "scale_test_cleanup",
+        "cluster_set_scale",
+        "cluster_capture_environment",
+        "scale_test_submit",
+        "scale_test_submit",
+        "scale_test_cleanup",
+        "cluster_set_scale",
+    ]
+    given = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(run.rglob("*set_scale/args.yml"))]
+    assert [each["args"]["cluster_set_scale_scale"] for each in given] == [2, 0]
+    cluster = Cluster(Access(str(openshift_lab.kubeconfig)))
+    assert cluster.list(Query("machine.openshift.io/v1beta1", "Machine", namespace="openshift-machine-api"))[0] == []
+    cluster.close()

@@ -1,0 +1,64 @@
+"""A login by a password, at a stand-in for the OAuth server of an OpenShift."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, Interrupted, WaitTimeoutError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.openshift.login import Logins
+
+from tests.oauth_server import TOKEN, Login, oauth_server
+
+
+def goes_on() -> None:
+    """Nobody asks to stop."""
+
+
+def ignored(_said: str) -> None:
+    """Nobody looks."""
+
+
+def test_a_login_waits_while_the_server_restarts_and_its_token_is_hidden(tmp_path: Path) -> None:
+    shown: list[str] = []
+    hidden: list[str] = []
+    with oauth_server(Login({"jane": "a-password"}, restarting=1)) as login:
+        logins = Logins(Access(str(login.kubeconfig(tmp_path))))
+        logins.wait("jane", "a-password", 60, goes_on, shown.append, hidden.append)
+
+    assert login.asked == ["jane", "jane"]
+    assert shown == ["answer 503"]
+    assert hidden == [TOKEN]
+
+
+def test_a_wrong_password_is_told_and_nothing_else_is(tmp_path: Path) -> None:
+    with oauth_server(Login({"jane": "a-password"})) as login:
+        logins = Logins(Access(str(login.kubeconfig(tmp_path))))
+        with pytest.raises(WaitTimeoutError, match=r"jane could not log in at http.* within 0 s: .*another password"):
+            logins.wait("jane", "another-one", 0, goes_on, ignored, ignored)
+
+
+def test_a_wait_for_a_login_is_interrupted(tmp_path: Path) -> None:
+    def stop() -> None:
+        raise Interrupted("asked to stop")
+
+    with oauth_server(Login()) as login:
+        logins = Logins(Access(str(login.kubeconfig(tmp_path))))
+        with pytest.raises(Interrupted):
+            logins.wait("jane", "a-password", 60, stop, ignored, ignored)
+
+
+def test_an_oauth_server_that_is_away_is_one_more_thing_to_wait_for(tmp_path: Path) -> None:
+    with oauth_server(Login()) as login:
+        logins = Logins(Access(str(login.kubeconfig(tmp_path))))
+
+    assert "refused" in logins.attempt("jane", "a-password", ignored)
+
+
+def test_a_cluster_without_an_oauth_server_is_refused(tmp_path: Path) -> None:
+    with (
+        oauth_server(Login(has_oauth=False)) as login,
+        pytest.raises(ClusterError, match=r"names no OAuth server \(answer 404"),
+    ):
+        Logins(Access(str(login.kubeconfig(tmp_path))))
