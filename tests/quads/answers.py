@@ -51,9 +51,22 @@ def access(message: str, status: int) -> Refusal:
     return Refusal(Answer(status, json.dumps({"message": message, "error": "Unauthorized"}).encode(), HTML))
 
 
+def no_role() -> Refusal:
+    """The error of a right user with a wrong role."""
+    return access("You don't have the permission to access the requested resource", 403)
+
+
 def http_date(wall: datetime | None) -> str | None:
     """Local time that calls itself GMT."""
     return None if wall is None else f"{wall:%a, %d %b %Y %H:%M:%S} GMT"
+
+
+def time_of(text: str, form: str = "%Y-%m-%dT%H:%M") -> datetime:
+    """A time of a request; another form is refused."""
+    try:
+        return datetime.strptime(text, form)
+    except ValueError:
+        raise logic(f"Invalid date format: {text}") from None
 
 
 def true(value: Any) -> bool:

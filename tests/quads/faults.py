@@ -106,7 +106,7 @@ def over_http(server: StandIn) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(answer.body)
 
-        do_GET = do_POST = do_PATCH = _answer  # noqa: N815 - names of the standard library
+        do_GET = do_POST = do_PATCH = do_DELETE = _answer  # noqa: N815 - names of the standard library
 
     with served(Handler) as address:
         yield address

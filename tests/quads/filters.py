@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from tests.quads.answers import logic, true
 from tests.quads.lab import OLD, SSM, Json, Lab
 
 _COLUMNS = {"name", "model", "host_type", "cloud", "can_self_schedule"}
-_LISTS = {
+LISTS = {
     "disks": {"disk_type", "size_gb", "count"},
     "interfaces": {"name", "vendor", "speed", "pxe_boot", "mac_address"},
     "memory": {"size_gb", "handle"},
@@ -29,7 +30,9 @@ def filtered(lab: Lab, query: list[tuple[str, str]]) -> list[Json]:
         seen.add(field)
         _check_field(lab, field)
         if suffix:
-            if suffix not in ("ne", "lt", "lte", "gt", "gte"):
+            if suffix == "in":
+                raise ValueError("a list of values is none")
+            if suffix not in ("ne", "lt", "lte", "gt", "gte", "like", "ilike"):
                 raise logic(f"{suffix} is not a valid operator")
             # it stays in force for what follows
             operator = suffix
@@ -40,8 +43,8 @@ def filtered(lab: Lab, query: list[tuple[str, str]]) -> list[Json]:
 
 def _check_field(lab: Lab, field: str) -> None:
     whole, _dot, part = field.partition(".")
-    if part and whole in _LISTS:
-        if part not in _LISTS[whole]:
+    if part and whole in LISTS:
+        if part not in LISTS[whole]:
             raise ValueError(field)
     elif whole not in _COLUMNS or (whole == "can_self_schedule" and lab.settings.mode == OLD):
         raise logic(f"{field} is not a valid field.")
@@ -63,6 +66,9 @@ def _holds(lab: Lab, host: Json, field: str, operator: str, text: str) -> bool:
 
 
 def _compare(lab: Lab, value: Any, operator: str, text: str) -> bool:
+    if operator in ("like", "ilike"):
+        pattern = re.escape(text).replace("%", ".*")
+        return bool(re.fullmatch(pattern, str(value), re.IGNORECASE if operator == "ilike" else 0))
     other = type(value)(text)
     old = lab.settings.mode == OLD
     return bool(

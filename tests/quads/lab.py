@@ -26,6 +26,7 @@ class Settings:
     tickets: bool = False
     host_limit: int = 10
     cloud_limit: int = 3
+    model_share: float = 1.0
     lifetime_days: float = 5
     deadline: tuple[int, int] = (6, 21)
     zone_hours: float = -5.0
@@ -75,7 +76,17 @@ class Lab:
 
     def free_clouds(self) -> list[Json]:
         """What self-scheduling draws from."""
-        return [each for each in self.clouds if each["name"] != SPARE and not self.active_on(each["name"])]
+        over = {(self.of(row["assignment"]) or {}).get("cloud") for row in self.rows if row["end"] <= self.local()}
+        # OLD lists a cloud that has a row which ended, whatever runs in it
+        listed = over if self.settings.mode == OLD else set()
+        free = [each for each in self.clouds if each["name"] in listed or not self.active_on(each["name"])]
+        return [each for each in free if each["name"] != SPARE]
+
+    def model_is_used_up(self, model: str) -> bool:
+        """Whether as many hosts of a model are self-scheduled as may be, in newer servers."""
+        own = [name for name, host in self.hosts.items() if host["model"] == model]
+        taken = [row for row in self.rows if row["host"] in own and self.running(row)]
+        return len(taken) >= self.settings.model_share * len(own)
 
     def assign(self, cloud: str, owner: str, description: str, **more: Any) -> Json:
         """Enter an assignment."""
@@ -197,6 +208,8 @@ def example(now: Callable[[], datetime], settings: Settings | None = None, hosts
             "broken": n == 9,
             "retired": n == 10,
             "open": n != 11,
+            "build": True,
+            "switch_config_applied": True,
             "disks": [
                 {"disk_type": "nvme", "size_gb": 3200, "count": 1 + n % 2},
                 {"disk_type": "sata", "size_gb": 480, "count": 2},

@@ -34,6 +34,7 @@ class Refusal(Enum):
     TOKEN = "the token is wrong, expired or logged out"  # noqa: S105 - a sentence about one
     PASSWORD = "user or password is wrong"  # noqa: S105 - a sentence about one
     ROUTE = "the server has no such route, or not for this method"
+    DATABASE = "its database refused what was asked for; look at each value"
     OTHER = "see the server's message"
 
 
@@ -54,6 +55,7 @@ _MEANINGS: tuple[tuple[int, str, Refusal], ...] = (
     (400, r"maximum number of hosts", Refusal.HOST_LIMIT),
     (400, r"not allowed to self-schedule", Refusal.HOST_CLOSED),
     (400, r"host is not available", Refusal.HOST_UNAVAILABLE),
+    (400, r"failed to commit", Refusal.DATABASE),
     (400, r"not found|no active assignment for cloud", Refusal.NOT_FOUND),
     (404, r"", Refusal.ROUTE),
     (405, r"", Refusal.ROUTE),
