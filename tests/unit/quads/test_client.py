@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.quads.booking import Booker, Wanted
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Order, Quads, detect
 from ansible_collections.psap.perf.plugins.module_utils.quads.connection import (
     Account,
@@ -26,7 +27,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.errors import (
     RefusedError,
     UnfitServerError,
 )
-from ansible_collections.psap.perf.plugins.module_utils.quads.record import Record, Records, tag
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import Journal, Record, Records, tag
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import release
 from perflab.control_plane.certificates import Authority
 
@@ -48,8 +49,14 @@ def test_a_server_without_self_scheduling_is_refused_to_a_tenant(tmp_path: Path)
     connection = Connection(account, session.wire, session.time)
     from_tenant = Quads(connection, detect(connection))
     assert not from_tenant.server.self_service
+    records = Records(tmp_path)
+    record = Record("run-1/cluster", account.url, account.user)
+    wanted = Wanted(tuple(session.lab.hosts), 1)
+    with pytest.raises(UnfitServerError, match=r"\(QUADS version 2.1.0 bowie\) has no self-scheduling, .*set admin if"):
+        Booker(from_tenant, Journal(records, record)).book(Order("x", ticket="1"), wanted)
     with pytest.raises(RefusedError, match="this account may not do that"):
         from_tenant.request_as_admin(Order("x", ticket="1"), "cloud02")
+    assert not session.lab.assignments
 
 
 def test_a_login_is_sent_unasked_and_anew_when_the_token_expired(tmp_path: Path) -> None:

@@ -100,6 +100,8 @@ def short(selection: Selection) -> list[str]:
 def test_a_choice_says_of_every_other_host_why_not(tmp_path: Path) -> None:
     found = chosen(tmp_path, {"models": ["r650"], "exclude": ["f04-*"], "hosts": ["f0*"]})
     assert short(found) == ["f01-h01-r650", "f07-h01-r650"]
+    assert str(found).startswith("2 of 2 that fit: f01-h01-r650, f07-h01-r650; not ")
+    assert "1 host (f04-h01-r650.lab.example.com) is excluded" in str(found)
     why = {name.partition("-")[0]: text for name, text in found.refused.items()}
     assert why["f00"] == "is a R640, not r650"
     assert why["f04"] == "is excluded"

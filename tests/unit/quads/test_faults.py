@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import wait
 from ansible_collections.psap.perf.plugins.module_utils.quads.booking import Booked, Partial
 from ansible_collections.psap.perf.plugins.module_utils.quads.errors import QuadsError
+from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import release
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from tests.quads.faults import FAULTS, Killed
+from tests.quads.faults import FAULTS, Direct, Killed
 from tests.quads.lab import EARLY, OLD, SSM, Json, Settings
 from tests.unit.quads.sessions import Session
 
@@ -196,3 +199,92 @@ def test_a_lease_that_is_too_short_is_released_again(tmp_path: Path) -> None:
         session.book(1)
 
     assert not session.own
+
+
+def test_a_kill_between_any_two_calls_is_gone_on_with_or_released(tmp_path: Path) -> None:
+    clean = Session(tmp_path / "clean")
+    clean.runs.mkdir()
+    clean.book(2)
+    for number in range(len(clean.wire.calls)):
+        for then in ("book", "release"):
+            session = Session(tmp_path / f"{number}{then}")
+            session.runs.mkdir()
+            session.wire.faults = {number: "killed after"}
+            watched(session)
+            with pytest.raises(Killed):
+                session.book(2)
+            if then == "book":
+                assert len(session.book(2).rows) == 2
+            session.release()
+            assert not session.own, clean.wire.calls[number]
+            assert len(session.lab.assignments) <= 1, clean.wire.calls[number]
+
+
+def test_two_runs_that_race_get_hosts_and_clouds_of_their_own(tmp_path: Path) -> None:
+    clean = Session(tmp_path / "clean")
+    clean.runs.mkdir()
+    clean.book(2)
+    for number in range(len(clean.wire.calls)):
+        one = Session(tmp_path / str(number))
+        one.runs.mkdir()
+        other = Session(one.runs, time=one.time, mark="run-2/cluster")
+        other.lab = one.lab
+        other.wire = Direct(one.server, one.time)
+        results: list[Booked] = []
+
+        def race(one: Session = one, other: Session = other, at: int = number, results: list[Booked] = results) -> None:
+            if len(one.wire.calls) == at + 1 and not results:
+                results.append(other.book(2))
+
+        one.wire.watch = race
+        results.append(one.book(2))
+        first, second = results
+        assert first.assignment.cloud != second.assignment.cloud
+        assert len({row.host.name for each in results for row in each.rows}) == 4
+
+
+def test_a_request_that_the_server_carries_out_late_is_ended(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    lab = session.lab
+
+    def late(record: Json) -> None:
+        lab.assign("cloud06", record["owner"], record["description"], open=True)
+
+    session.server.after.append(("POST", "/assignments", late))
+    result = session.book(2)
+    assert [each["id"] for each in session.own] == [result.assignment.id]
+    assert any("whose answer was lost; it is ended" in text for text in session.said)
+
+
+def test_an_assignment_that_somebody_ends_while_hosts_are_added_gets_no_more(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+
+    def end(row: Json) -> None:
+        session.lab.assignments[0]["active"] = False
+        # its cloud is another one's at once
+        session.lab.assign(session.lab.assignments[0]["cloud"], "joe", "[SSM] theirs", open=True)
+        row["end"] = session.lab.local()
+
+    session.server.after.append(("POST", "/schedules", end))
+    with pytest.raises(QuadsError, match="ended while hosts were added to it; somebody released it"):
+        session.book(2)
+    (theirs,) = [each for each in session.lab.assignments if each["active"]]
+    assert theirs["owner"] == "joe" and session.rows(theirs["id"]) == []
+
+
+def test_a_token_that_expires_in_the_middle_of_a_wait_is_replaced_for_the_release(tmp_path: Path) -> None:
+    session = Session(tmp_path, Settings(token_s=3600))
+    session.book(1)
+    quads, record = session.client(), session.journal().record
+    quads.connection.write(
+        "POST", "/schedules/", "add", {"cloud": "cloud02", "hostname": "f01-h01-r650.lab.example.com"}
+    )
+    logins = session.wire.calls.count("POST /login/")
+    # the move and the validation take two hours
+    assert wait(quads, [(record, record.hosts)], timedelta(hours=4), timedelta(minutes=5))[0].ready
+    assert session.wire.calls.count("POST /login/") == logins, "reading needs no login"
+
+    release(quads, record)
+
+    assert not session.own
+    assert session.wire.calls.count("POST /login/") == logins + 1

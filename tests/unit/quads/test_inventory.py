@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import look
 from ansible_collections.psap.perf.plugins.module_utils.quads.inventory import (
     Network,
     Part,
@@ -89,3 +90,12 @@ def test_hosts_that_the_file_of_the_lab_lacks_are_named(tmp_path: Path) -> None:
     assert second.host.name in said
     assert first.host.name not in said
     assert not unknown([first], nodes, "https://lab/ocpinv.json")
+
+
+def test_hosts_of_the_former_tenant_of_the_cloud_are_in_no_inventory(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.book(1)
+    # they are taken back minutes after the cloud is free
+    session.lab.hosts["f05-h01-r750.lab.example.com"]["cloud"] = "cloud02"
+    record = session.journal().record
+    assert [host.name for host in look(session.client(), record, ()).hosts] == list(record.hosts)

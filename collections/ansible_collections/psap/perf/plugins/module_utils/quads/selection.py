@@ -122,6 +122,12 @@ class Selection:
     substitutes: tuple[Host, ...]
     refused: Mapping[str, str] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        """One line for people."""
+        names = ", ".join(host.name.partition(".")[0] for host in self.hosts)
+        others = f"; not {_reasons(self.refused)}" if self.refused else ""
+        return f"{len(self.hosts)} of {len(self.hosts) + len(self.substitutes)} that fit: {names}{others}"
+
 
 def wish_of(options: Mapping[str, Any], labels: Sequence[str] = (), further: Mapping[str, Any] | None = None) -> Wish:
     """The wish that the options of the verbs describe, together with what *labels* stand for.
@@ -174,19 +180,23 @@ def select(hosts: Iterable[Host], wish: Wish, busy: Iterable[Host] = ()) -> Sele
 
 def too_few(wish: Wish, fitting: Sequence[Host], refused: Mapping[str, str]) -> QuadsError:
     """The error of a lab that has too few."""
-    reasons: dict[str, list[str]] = {}
-    for name, reason in refused.items():
-        reasons.setdefault(reason, []).append(name)
-    told = "; ".join(
-        f"{len(names)} host{'s' * (len(names) > 1)} ({names[0]}{' …' * (len(names) > 1)}) {reason}"
-        for reason, names in sorted(reasons.items(), key=lambda item: -len(item[1]))[:6]
-    )
     error = QuadsError(
-        f"QUADS has {len(fitting)} of at least {wish.at_least} hosts that fit: {told or 'it lists no free host'}; "
-        "ask for fewer, for less, or later"
+        f"QUADS has {len(fitting)} of at least {wish.at_least} hosts that fit: "
+        f"{_reasons(refused) or 'it lists no free host'}; ask for fewer, for less, or later"
     )
     error.result = {"hosts": [host.name for host in fitting], "refused": dict(refused)}
     return error
+
+
+def _reasons(refused: Mapping[str, str]) -> str:
+    """The commonest ones, with how many hosts each is about, and one of them."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in refused.items():
+        reasons.setdefault(reason, []).append(name)
+    return "; ".join(
+        f"{len(names)} host{'s' * (len(names) > 1)} ({names[0]}{' …' * (len(names) > 1)}) {reason}"
+        for reason, names in sorted(reasons.items(), key=lambda item: -len(item[1]))[:6]
+    )
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
