@@ -21,6 +21,7 @@ def main() -> None:
     parser.add_argument("--move", type=float, default=1.0, help="seconds after which a host is moved")
     parser.add_argument("--validation", type=float, default=2.0, help="seconds after which a cloud is validated")
     parser.add_argument("--stuck", action="append", default=[], help="a host that is never moved")
+    parser.add_argument("--lease", type=float, default=5 * 86400.0, help="how long a lease is, in seconds")
     parser.add_argument("--seconds", type=float, default=900.0, help="how long to serve")
     given = parser.parse_args()
     activate(Path(__file__).resolve().parents[2])
@@ -32,6 +33,7 @@ def main() -> None:
     # a deadline on Monday at midnight has always passed: leases are not cut
     settings = Settings(mode=given.mode, move_s=given.move, validation_s=given.validation, deadline=(0, 0))
     settings.stuck = set(given.stuck)
+    settings.lifetime_days = given.lease / 86400
     with over_http(StandIn(example(lambda: datetime.now(UTC), settings))) as address:
         partial = given.address_file.with_suffix(".partial")
         partial.write_text(f"{address} {os.getpid()}\n", encoding="utf-8")
