@@ -16,7 +16,8 @@ from perfanalysis.workloads.scale_test.section_tables import FORMULAS
 
 from docs.website.markdown_pages import Page
 
-_EXPLAINED_IN = {"recording.json": "analysis", "fine_tuning.json": "fine-tuning"}
+_EXPLAINED_IN = {"recording.json": "analysis", "fine_tuning.json": "fine-tuning",
+                 "guidellm.json": "load-tests", "llm_load_test.json": "load-tests"}  # fmt: skip
 """The page whose tables have the formulas of a kind that is written in Python, by its marker."""
 _NAME = re.compile(r"`([a-z0-9_]+)`")
 # where the page says it in a section instead

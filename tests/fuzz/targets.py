@@ -19,6 +19,7 @@ from tests.data.downloads import DOWNLOADS, write_downloads
 from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.kube_burner_folders import node_density
 from tests.data.kubernetes_lists import job, pod, write_list
+from tests.data.load_tests import Load, write_guidellm, write_llm_load_test
 from tests.data.prometheus_windows import gpu, write_window
 from tests.data.result_trees import lts_payload
 from tests.data.synthetic_queue import EPOCH
@@ -78,6 +79,12 @@ def _kubernetes_objects(directory: Path) -> None:
     write_list(place / "jobs.json", [job(f"job-{n}", n, n + 1.0, n + 9.0) for n in range(4)])
     marker = {"schema": "psap.perf/kubernetes-objects/1", "test": "t", "started_s": EPOCH, "ended_s": EPOCH + 9}
     (place / "kubernetes_objects.json").write_text(json.dumps(marker))
+
+
+def _load_tests(directory: Path) -> None:
+    for version in ("0.3", "0.8"):
+        write_guidellm(directory / RUN / f"000__guidellm_{version}", [Load(2, 12, failing=5), Load(4, 12)], version)
+    write_llm_load_test(directory / RUN / "001__llm_load_test", Load(2, 12, failing=5))
 
 
 def _quietly(words: list[str]) -> None:
@@ -191,6 +198,7 @@ TARGETS: Mapping[str, Target] = {
     "report": Target(_declared, (f"report {{input}}/run {PARSED}",), 2),
     "declared kind": Target(_declared, (f"kpi {{input}}/run {PARSED}", f"parse {{input}}/run {PARSED}"), 80),
     "Kubernetes objects": Target(_kubernetes_objects, ("kpi {input}/run",), 80),
+    "load tests": Target(_load_tests, ("kpi {input}/run",), 20),
     "skeleton": Target(_skeleton, ("kpi {input}/run",), 20),
     "kept tables": Target(
         _kept_tables, (f"kpi {{input}}/run {PARSED} --output {{input}}/report",

@@ -1,6 +1,6 @@
-"""The kinds of workloads that are known: two in Python, the shipped folders of declared ones, and those given.
+"""The kinds of workloads that are known: those in Python, the shipped folders of declared ones, and those given.
 
-A kind in Python is a package with a module `analysis` that holds `WORKLOAD`, and a line in `PYTHON_KINDS`. A folder
+A kind in Python is a module that holds `WORKLOAD`, and a line in `PYTHON_KINDS`. A folder
 beside this file that holds a `workload.yml` needs no line. A kind is loaded when a run holds its marker, or when all
 are asked for.
 """
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 PYTHON_KINDS: Mapping[str, str] = {
     "recording.json": "perfanalysis.workloads.scale_test.analysis",
     "fine_tuning.json": "perfanalysis.workloads.fine_tuning.analysis",
+    "guidellm.json": "perfanalysis.workloads.load_test.guidellm",
+    "llm_load_test.json": "perfanalysis.workloads.load_test.llm_load_test",
 }
 SHIPPED = Path(__file__).parent
 

@@ -1,0 +1,1 @@
+"""Load tests of served models: what guidellm and llm-load-test recorded."""

@@ -1,0 +1,151 @@
+"""From the requests of a load test to what a report shows; the kind of any load generator, by its parser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import structs
+
+from perfanalysis.drawing.blocks import Note, Section
+from perfanalysis.files.discovery import Place, lab_of
+from perfanalysis.files.source import Source
+from perfanalysis.workloads.kpis import KpiValue, evaluate
+from perfanalysis.workloads.load_test import plots
+from perfanalysis.workloads.load_test.document import KIND, load_test_of
+from perfanalysis.workloads.load_test.kpis import KPIS
+from perfanalysis.workloads.load_test.stages import LATENCIES, SUMMARY, Stage, stages_of, summary_table
+from perfanalysis.workloads.load_test.tables import REQUESTS, STAGES, STATED, LoadTables
+from perfanalysis.workloads.percentiles import Method
+from perfanalysis.workloads.shown import data_table
+from perfanalysis.workloads.workload_type import Across, Analysis, Sample, WorkloadType
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from perfanalysis.drawing.blocks import Block
+    from perfanalysis.drawing.charts import Figure
+
+SPECS = {spec.name: spec for spec in (SUMMARY, REQUESTS, STAGES, STATED)}
+TELLING = ("flavor", "version", "runtime_image", "model")
+"""Columns whose values tell lines of a comparison apart."""
+
+
+def load_test_kind(
+    name: str, marker: str, results: tuple[str, ...], parse: Callable[[Source], LoadTables]
+) -> WorkloadType[LoadTables]:
+    """The kind of a load generator, whose document `marker` stands beside its `results`."""
+    return WorkloadType(
+        name=name,
+        version=1,
+        files=(marker, *results),
+        tables=LoadTables,
+        parse=parse,
+        analyse=partial(_analyse, marker),
+        kpis=KPIS,
+        across=_across,
+    )
+
+
+def _analyse(marker: str, tables: LoadTables, place: Place, method: Method) -> Analysis:
+    source = Source(place)
+    document = source.document(marker, KIND)
+    test = load_test_of(document)
+    stages = stages_of(tables, test, method)
+    facts = {name: test.facts[name] for name in ("model", "flavor") if name in test.facts}
+    if stages and stages[0].model:
+        facts["model"] = stages[0].model
+    if len(stages) == 1:
+        facts["load"] = stages[0].load
+    begin, end = tables.requests["started_s"].min(), tables.requests["ended_s"].max()
+    return Analysis(
+        place=place,
+        title="Load test",
+        lab=lab_of(document),
+        frames={
+            SUMMARY.name: summary_table(stages),
+            REQUESTS.name: tables.requests,
+            STAGES.name: tables.stages,
+            STATED.name: tables.stated,
+        },
+        specs=SPECS,
+        kpis=_kpis(stages),
+        samples=_samples(stages),
+        make_sections=lambda: _sections(tables, stages),
+        findings=source.findings,
+        facts=facts,
+        period=(float(begin), float(end)) if np.isfinite(begin) and np.isfinite(end) and begin <= end else None,
+        method=method,
+    )
+
+
+def _kpis(stages: tuple[Stage, ...]) -> tuple[KpiValue, ...]:
+    """Those of every stage, told apart by the load where there are several; the last one's on top of the report."""
+    found = [evaluate(KPIS, stage) for stage in stages]
+    if len(stages) < 2:
+        return tuple(value for values in found for value in values)
+    return tuple(
+        structs.replace(value, labels={"load": stage.load}, headline=value.headline if stage is stages[-1] else None)
+        for stage, values in zip(stages, found, strict=True)
+        for value in values
+    )
+
+
+def _samples(stages: tuple[Stage, ...]) -> tuple[Sample, ...]:
+    """Of the last stage: latencies under different loads are no one sample."""
+    if not stages:
+        return ()
+    return tuple(
+        Sample(name, words[:1].upper() + words[1:], "seconds", stages[-1].values(column), "requests")
+        for name, (column, words) in LATENCIES.items()
+    )
+
+
+def _sections(tables: LoadTables, stages: tuple[Stage, ...]) -> tuple[Section, ...]:
+    series = {"all loads": summary_table(stages)}
+    loads = _known(plots.throughput_figure(series), plots.latency_figure(series))
+    requests = _known(
+        plots.distributions_figure(stages),
+        plots.timeline_figure(stages),
+        plots.tokens_figure(stages),
+        plots.outcomes_figure(stages),
+    )
+    limits = stages[0].test.limit_words if stages else ""
+    goodput = f"Goodput counts requests with {limits}." if limits else "No limit was stated: there is no goodput."
+    summary = data_table("Loads", summary_table(stages), SUMMARY.columns, goodput)
+    wrong = tables.stated[~tables.stated["agrees"].fillna(value=True).astype(bool)]
+    agreement: Block = Note(f"All {len(tables.stated)} numbers of the generator's summary are those of its records.")
+    if len(wrong):
+        agreement = data_table("Numbers of the summary that its records do not give", wrong, STATED.columns)
+    elif not len(tables.stated):
+        agreement = Note("The generator's summary has no number that its records allow to compute.")
+    return (
+        Section("loads", "Loads", "", (*loads, summary)),
+        Section("requests", "Requests", "", requests or (Note("No request was recorded."),)),
+        Section("summary", "The generator's summary", "", (agreement,)),
+    )
+
+
+def _known(*figures: Figure | None) -> tuple[Figure, ...]:
+    return tuple(figure for figure in figures if figure is not None)
+
+
+def _across(analyses: tuple[Analysis, ...]) -> Across:
+    """Lines for each flavor, version, image and model over the loads of all recordings."""
+    return Across(analyses, lambda: _compared(analyses))
+
+
+def _compared(analyses: tuple[Analysis, ...]) -> tuple[Figure, ...]:
+    import pandas as pd
+
+    if len(analyses) < 2:
+        return ()
+    rows = pd.concat([analysis.frames[SUMMARY.name].astype("object") for analysis in analyses], ignore_index=True)
+    telling = [name for name in TELLING if rows[name].nunique(dropna=False) > 1]
+    series: dict[str, pd.DataFrame] = {}
+    texts = [", ".join(str(row[name]) for name in telling if isinstance(row[name], str)) for _, row in rows.iterrows()]
+    for label, own in rows.groupby(texts, sort=True):
+        series[str(label) or "all recordings"] = own
+    return _known(plots.throughput_figure(series), plots.latency_figure(series))

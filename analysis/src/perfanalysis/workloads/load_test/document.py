@@ -1,0 +1,51 @@
+"""What was tested, as the document beside a generator's results states it: guidellm.json or llm_load_test.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from perfanalysis.files.documents import Document, finite_number, mapping, text_or_none
+
+SCHEMA = "psap.perf/load-test/1"
+KIND = SCHEMA.split("/")[1]
+LIMITED = {"ttft_s": "TTFT", "itl_s": "ITL", "tpot_s": "TPOT", "latency_s": "request latency"}
+"""What a limit may be of: a column of the requests, and its name for readers."""
+FACTS = ("model", "flavor", "version", "runtime_image")
+
+
+@dataclass(frozen=True)
+class LoadTest:
+    """Limits in seconds by column; the price of all GPUs for an hour, None with the reason."""
+
+    facts: Mapping[str, str]
+    limits: Mapping[str, float]
+    hourly_price: float | None
+    no_price: str
+
+    @property
+    def limit_words(self) -> str:
+        """Such as "TTFT ≤ 0.5 s, TPOT ≤ 0.05 s"."""
+        return ", ".join(f"{LIMITED[name]} \u2264 {limit:g} s" for name, limit in self.limits.items())
+
+
+def load_test_of(document: Document) -> LoadTest:
+    """The typed view; what is missing or of another type is left out."""
+    facts = {name: text for name in FACTS if (text := text_or_none(document.get(name)))}
+    given = mapping(document.get("limits"))
+    limits = {name: limit for name in LIMITED if (limit := finite_number(given.get(name))) is not None and limit > 0}
+    price, why = _price(document)
+    return LoadTest(facts, limits, price, why)
+
+
+def _price(document: Document) -> tuple[float | None, str]:
+    prices, product = mapping(document.get("gpu_hour_prices")), document.get("gpu_product")
+    gpus = finite_number(document.get("gpus"))
+    if not prices:
+        return None, "no price table was given (gpu_hour_prices)"
+    if gpus is None or gpus <= 0 or not isinstance(product, str):
+        return None, "the document does not state gpus and gpu_product"
+    price = finite_number(prices.get(product))
+    if price is None or price < 0:
+        return None, f"the price table has no {product}; it has {', '.join(map(str, prices))}"
+    return gpus * price, ""

@@ -1,0 +1,90 @@
+"""The KPIs of a stage of a load test. To add one: a function from Stage to Value, and a line in KPIS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from perfanalysis.workloads.kpis import Kpi, StatisticOf
+from perfanalysis.workloads.load_test.stages import LATENCIES, Stage
+from perfanalysis.workloads.load_test.tables import COMPLETED, FAILED
+from perfanalysis.workloads.percentiles import SHARES, Value
+
+NO_LIMITS = "no limit of a latency was stated (limits)"
+
+
+def _latency(measure: str, statistic: str) -> Callable[[Stage], Value]:
+    return lambda stage: stage.statistic(measure, statistic)
+
+
+def _output_rate(stage: Stage) -> Value:
+    tokens = stage.values("output_tokens")
+    return stage.per_second(float(tokens.sum())) if len(tokens) else Value(None, "no answer states its tokens")
+
+
+def _total_rate(stage: Stage) -> Value:
+    tokens = (*stage.values("output_tokens"), *stage.values("input_tokens"))
+    return stage.per_second(float(sum(tokens))) if tokens else Value(None, "no request states its tokens")
+
+
+def _request_rate(stage: Stage) -> Value:
+    return stage.per_second(float(len(stage.completed)))
+
+
+def _failed(stage: Stage) -> Value:
+    return Value(float(stage.count(FAILED)))
+
+
+def _failed_ratio(stage: Stage) -> Value:
+    failed, completed = stage.count(FAILED), stage.count(COMPLETED)
+    return Value(failed / (failed + completed)) if failed + completed else Value(None, "no request ended")
+
+
+def _goodput(stage: Stage) -> Value:
+    return stage.per_second(float(stage.good)) if stage.test.limits else Value(None, NO_LIMITS)
+
+
+def _good_ratio(stage: Stage) -> Value:
+    if not stage.test.limits:
+        return Value(None, NO_LIMITS)
+    ended = stage.count(FAILED) + stage.count(COMPLETED)
+    return Value(stage.good / ended) if ended else Value(None, "no request ended")
+
+
+def _cost(stage: Stage) -> Value:
+    if stage.test.hourly_price is None:
+        return Value(None, stage.test.no_price)
+    rate = _output_rate(stage)
+    if not rate.number:
+        return Value(None, rate.reason or "no token came out")
+    return Value(stage.test.hourly_price / 3600 / rate.number * 1e6)
+
+
+HEADLINES = {("ttft", "p95"): "TTFT, P95", ("itl", "p95"): "ITL, P95"}
+KPIS: tuple[Kpi[Stage], ...] = (
+    Kpi(
+        "output_tokens_per_second", "Tokens of completed answers, by the length of the load", "tokens/s", "higher",
+        _output_rate, "Tokens out",
+    ),
+    Kpi(
+        "total_tokens_per_second", "Tokens of completed prompts and answers, by the length of the load", "tokens/s",
+        "higher", _total_rate,
+    ),
+    Kpi("requests_per_second", "Completed requests, by the length of the load", "requests/s", "higher", _request_rate),
+    *(
+        Kpi(
+            f"{measure}_{statistic}", f"{statistic.upper()} of the {words}", "seconds", "lower",
+            _latency(measure, statistic), HEADLINES.get((measure, statistic)),
+            of=StatisticOf(measure, statistic, words),
+        )
+        for measure, (_, words) in LATENCIES.items()
+        for statistic in SHARES
+    ),
+    Kpi("requests_failed", "Requests that failed", "requests", "lower", _failed, "Failed"),
+    Kpi("requests_failed_ratio", "Share of the ended requests that failed", "ratio", "lower", _failed_ratio),
+    Kpi("goodput", "Completed requests within all stated limits, by the length of the load", "requests/s", "higher",
+        _goodput, "Goodput"),
+    Kpi("goodput_ratio", "Share of the ended requests that completed within all stated limits", "ratio", "higher",
+        _good_ratio),
+    Kpi("cost_per_million_output_tokens", "Price of the GPUs for a million tokens of answers, by the price table",
+        "{cost}", "lower", _cost),
+)  # fmt: skip

@@ -1,0 +1,168 @@
+"""A stage of the load with what its requests tell: what KPIs, tables and figures are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from perfanalysis.files.tables import Column, TableSpec
+from perfanalysis.workloads.load_test.tables import CANCELLED, COMPLETED, FAILED, LoadTables
+from perfanalysis.workloads.percentiles import Method, Value, estimates
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from perfanalysis.workloads.load_test.document import LoadTest
+
+LATENCIES: Mapping[str, tuple[str, str]] = {
+    "ttft": ("ttft_s", "time to first token"),
+    "itl": ("itl_s", "mean inter-token latency of a request"),
+    "tpot": ("tpot_s", "time per output token of a request"),
+    "request_latency": ("latency_s", "time of a whole request"),
+}
+"""A measure: its column, and its name for readers."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage. `concurrency` is what was set; None where a rate was."""
+
+    load: str
+    concurrency: float | None
+    model: str | None
+    requests: pd.DataFrame
+    test: LoadTest
+    method: Method
+
+    def count(self, outcome: str) -> int:
+        """How many requests ended so."""
+        return int((self.requests["outcome"] == outcome).sum())
+
+    @cached_property
+    def completed(self) -> pd.DataFrame:
+        """The requests that were answered."""
+        return self.requests[self.requests["outcome"] == COMPLETED]
+
+    def values(self, column: str) -> NDArray[np.float64]:
+        """The finite values of a column of completed requests."""
+        found: NDArray[np.float64] = self.completed[column].to_numpy(dtype=float)
+        known: NDArray[np.float64] = found[np.isfinite(found)]
+        return known
+
+    @cached_property
+    def _estimates(self) -> Mapping[str, Mapping[str, Value]]:
+        return {name: estimates(self.values(column), self.method) for name, (column, _) in LATENCIES.items()}
+
+    def statistic(self, measure: str, statistic: str) -> Value:
+        """A percentile of a latency."""
+        found = self._estimates[measure][statistic]
+        if found.number is None and not found.count:
+            return Value(None, "no completed request states it" if len(self.completed) else "no request completed")
+        return found
+
+    @cached_property
+    def length_s(self) -> float | None:
+        """From the first request's start to the end of the last one that completed or failed."""
+        ended = self.requests[self.requests["outcome"] != CANCELLED]
+        begin, end = ended["started_s"].min(), ended["ended_s"].max()
+        return float(end - begin) if np.isfinite(begin) and np.isfinite(end) and end > begin else None
+
+    def per_second(self, amount: float) -> Value:
+        """An amount of the whole stage, by its length."""
+        return Value(amount / self.length_s) if self.length_s else Value(None, "the times of its requests are missing")
+
+    @cached_property
+    def mean_concurrency(self) -> float | None:
+        """Requests at a time on average, by Little's law."""
+        ended = self.requests[self.requests["outcome"] != CANCELLED]
+        return float(ended["latency_s"].sum() / self.length_s) if self.length_s else None
+
+    @cached_property
+    def good(self) -> int:
+        """Completed requests within every limit; one that lacks a limited value is not."""
+        kept = np.ones(len(self.completed), dtype=bool)
+        for column, limit in self.test.limits.items():
+            kept &= self.completed[column].to_numpy(dtype=float) <= limit
+        return int(kept.sum())
+
+
+def stages_of(tables: LoadTables, test: LoadTest, method: Method) -> tuple[Stage, ...]:
+    """The stages in their order; those of one load are numbered."""
+    return tuple(_stages(tables, test, method))
+
+
+def _stages(tables: LoadTables, test: LoadTest, method: Method) -> Iterator[Stage]:
+    seen: dict[str, int] = {}
+    groups = dict(tuple(tables.requests.groupby("stage")))
+    none = tables.requests.iloc[:0]
+    for row in tables.stages.astype("object").to_dict("records"):
+        load = row["load"] if isinstance(row["load"], str) else "unknown load"
+        seen[load] = seen.get(load, 0) + 1
+        name = load if seen[load] == 1 else f"{load} ({seen[load]})"
+        concurrency = row["concurrency"] if isinstance(row["concurrency"], float) else np.nan
+        model = row["model"] if isinstance(row["model"], str) else None
+        yield Stage(
+            name,
+            float(concurrency) if np.isfinite(concurrency) else None,
+            test.facts.get("model", model),
+            groups.get(row["stage"], none),
+            test,
+            method,
+        )
+
+
+SUMMARY = TableSpec(
+    "load_test",
+    "One row per stage of the load, computed from the records of its requests",
+    (
+        Column("load", "text", "what the load was"),
+        Column("concurrency", "number", "requests at a time, as set; else as measured", "requests"),
+        Column("model", "text", "model"),
+        Column("flavor", "text", "how it is served, as the document states it"),
+        Column("version", "text", "version of what serves it, as the document states it"),
+        Column("runtime_image", "text", "image of what serves it, as the document states it"),
+        Column("completed", "integer", "requests that were answered", "requests"),
+        Column("failed", "integer", "requests that failed", "requests"),
+        Column("cancelled", "integer", "requests not ended when the time was up", "requests"),
+        Column("length_s", "number", "from the first request to the end of the last one", "s"),
+        Column("requests_per_second", "number", "completed requests", "requests/s", label="requests"),
+        Column("output_tokens_per_second", "number", "tokens of answers", "tokens/s", label="tokens out"),
+        *(
+            Column(f"{measure}_{statistic}_s", "number", f"{statistic.upper()} of the {words}", "s")
+            for measure, (_, words) in LATENCIES.items()
+            for statistic in ("p50", "p95")
+        ),
+    ),
+)
+
+
+def summary_table(stages: tuple[Stage, ...]) -> pd.DataFrame:
+    """The row of each stage."""
+    return SUMMARY.of_rows([_row(stage) for stage in stages])
+
+
+def _row(stage: Stage) -> dict[str, object]:
+    tokens = float(stage.values("output_tokens").sum())
+    return {
+        **dict.fromkeys(("flavor", "version", "runtime_image")),
+        **stage.test.facts,
+        "load": stage.load,
+        "concurrency": stage.mean_concurrency if stage.concurrency is None else stage.concurrency,
+        "model": stage.model,
+        "completed": stage.count(COMPLETED),
+        "failed": stage.count(FAILED),
+        "cancelled": stage.count(CANCELLED),
+        "length_s": stage.length_s,
+        "requests_per_second": stage.per_second(len(stage.completed)).number,
+        "output_tokens_per_second": stage.per_second(tokens).number,
+        **{
+            f"{measure}_{statistic}_s": stage.statistic(measure, statistic).number
+            for measure in LATENCIES
+            for statistic in ("p50", "p95")
+        },
+    }

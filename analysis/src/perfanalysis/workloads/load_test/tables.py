@@ -1,0 +1,127 @@
+"""The tables of a load test, whichever program generated the load.
+
+A stage is a time in which the load was the same: guidellm has one for each rate, llm-load-test has one only.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from perfanalysis.files.tables import Column, TableSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+COMPLETED, FAILED, CANCELLED = OUTCOMES = ("completed", "failed", "cancelled")
+LONGEST_ERROR = 200
+REQUESTS = TableSpec(
+    "requests",
+    "One row per request that the load generator recorded",
+    (
+        Column("stage", "integer", "stage of the load, from 0"),
+        Column("outcome", "text", "completed, failed, or cancelled when the time was up"),
+        Column("started_s", "time", "when it was sent"),
+        Column("ended_s", "time", "when its answer was whole, or failed"),
+        Column("latency_s", "number", "from when it was sent to its end", "s"),
+        Column("ttft_s", "number", "to its first token; null where the answer was not streamed", "s"),
+        Column("itl_s", "number", "mean time between its tokens, without the first", "s"),
+        Column("tpot_s", "number", "time for each of its tokens, with the first", "s"),
+        Column("input_tokens", "number", "tokens of the prompt", "tokens"),
+        Column("output_tokens", "number", "tokens of the answer", "tokens"),
+        Column("error", "text", "why it failed"),
+    ),
+)
+STAGES = TableSpec(
+    "load_stages",
+    "One row per stage of the load, as the generator states it",
+    (
+        Column("stage", "integer", "number, from 0"),
+        Column("load", "text", "what the load was, such as 8 streams"),
+        Column("concurrency", "number", "requests at a time; null where a rate was set instead", "requests"),
+        Column("rate", "number", "requests a second that were sent; null where a concurrency was set", "requests/s"),
+        Column("model", "text", "model that was asked"),
+        Column("stated_duration_s", "number", "how long it was", "s"),
+    ),
+)
+STATED = TableSpec(
+    "stated_summary",
+    "One row per number of the generator's own summary that its records allow to compute",
+    (
+        Column("stage", "integer", "stage"),
+        Column("measure", "text", "what it is of"),
+        Column("statistic", "text", "which statistic"),
+        Column("stated", "number", "as the generator states it; times in seconds"),
+        Column("low", "number", "least that its records allow"),
+        Column("high", "number", "most that its records allow"),
+        Column("agrees", "flag", "whether it lies between"),
+    ),
+)
+NUMBERS = tuple(column.name for column in REQUESTS.columns if column.kind in ("number", "time"))
+
+
+@dataclass(frozen=True)
+class LoadTables:
+    """What a load generator recorded."""
+
+    requests: pd.DataFrame = field(metadata={"table": REQUESTS})
+    stages: pd.DataFrame = field(metadata={"table": STAGES})
+    stated: pd.DataFrame = field(metadata={"table": STATED})
+
+
+@dataclass(frozen=True)
+class Times:
+    """When a request was sent, got its first and last token, and ended: s since the epoch, 0 for what is not known."""
+
+    started: float
+    first: float
+    last: float
+    ended: float
+
+
+class RequestColumns:
+    """Requests as they are read, a column of numbers each: a million of them are some 100 MB."""
+
+    def __init__(self) -> None:
+        self.lists = array("q")
+        self.outcomes = array("b")
+        self.errors: dict[int, str] = {}
+        self._numbers = array("d")
+
+    def add(self, of_list: int, outcome: int, times: Times, tokens: tuple[float, float], error: str | None) -> None:
+        """One request; `tokens` of its prompt and of its answer, NaN for what is not known."""
+        started, first, last, ended = times.started, times.first, times.last, times.ended
+        output = tokens[1]
+        latency = ended - started if started > 0 and ended > 0 else np.nan
+        ttft = first - started if first > 0 and started > 0 else np.nan
+        itl = (last - first) / (output - 1) if first > 0 and last > 0 and output > 1 else np.nan
+        tpot = (last - started) / output if last > 0 and started > 0 and output > 0 else np.nan
+        if error:
+            self.errors[len(self.lists)] = error[:LONGEST_ERROR]
+        self.lists.append(of_list)
+        self.outcomes.append(outcome)
+        self._numbers.extend((started or np.nan, ended or np.nan, latency, ttft, itl, tpot, *tokens))
+
+    def frame(self, stages: Sequence[int], outcomes: Sequence[int]) -> pd.DataFrame:
+        """The table; of each list its stage, and its outcome where -1 stands for that of the list."""
+        import pandas as pd
+
+        lists = np.frombuffer(self.lists, dtype=np.int64)
+        own = np.frombuffer(self.outcomes, dtype=np.int8)
+        ended: NDArray[np.int64] = np.where(own < 0, np.array([*outcomes, 0], dtype=np.int64)[lists], own)
+        table = np.frombuffer(self._numbers, dtype=np.float64).reshape(-1, len(NUMBERS))
+        columns: dict[str, object] = {name: table[:, place] for place, name in enumerate(NUMBERS)}
+        errors = np.full(len(lists), None, dtype=object)
+        for place, text in self.errors.items():
+            errors[place] = text
+        columns |= {
+            "stage": np.array([*stages, 0], dtype=np.int64)[lists],
+            "outcome": pd.Categorical.from_codes(ended.astype(np.int8), dtype=pd.CategoricalDtype(list(OUTCOMES))),
+            "error": pd.Categorical(errors),
+        }
+        return REQUESTS.conform(pd.DataFrame(columns))

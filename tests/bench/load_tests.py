@@ -1,0 +1,69 @@
+"""Results of guidellm: 10,000 requests at most 1 s, a million at most 60 s and 1.5 GB, from the file to the tables.
+
+    python tests/bench/load_tests.py [--requests N ...] [--repeat N]
+
+The results are synthetic and say so: 4 kB a request, as guidellm 0.8 writes with the text of its answers. `perfanalysis
+parse` is measured as a whole process with an empty cache, then `perfanalysis kpi` on its tables. Prints a table and
+asserts nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.bench.whole_process import PERFANALYSIS, cost_of, made_by, quickest
+
+SIZES = (10_000, 1_000_000)
+STREAMS = 64
+RECORD_BYTES = 3_400
+"""Of the text of an answer, so that a record has 4 kB."""
+
+
+SENTENCE = 'An answer of words, such as "yes", with a\nline, {code} and [lists]. '
+
+
+def write(folder: str, requests: int) -> None:
+    """Write the results, and print the run."""
+    from tests.data.load_tests import Load, write_guidellm
+
+    padding = (SENTENCE * (RECORD_BYTES // len(SENTENCE) + 1))[:RECORD_BYTES]
+    write_guidellm(Path(folder) / "run" / "000__t" / "artifacts", [Load(STREAMS, requests)], padding=padding)
+    print(Path(folder) / "run")
+
+
+def main() -> None:
+    """Write results of each size and print what reading them costs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--requests", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--repeat", type=int, default=2, help="times of each; the quickest counts")
+    parser.add_argument("--write", metavar="FOLDER", help="only write the run there")
+    given = parser.parse_args()
+    if given.write:
+        write(given.write, given.requests[0])
+        return
+    for requests in given.requests:
+        folder = Path(tempfile.mkdtemp(prefix="load-tests-"))
+        try:
+            run = made_by("tests.bench.load_tests", "--requests", str(requests), "--write", str(folder))
+            size = next(Path(run).rglob("benchmarks.json")).stat().st_size
+            print(f"{requests} requests, {size / 1e6:.0f} MB")
+            tables = folder / "report"
+            parsed = quickest(
+                (*PERFANALYSIS, "parse", run, "--output", str(tables)),
+                given.repeat,
+                before=lambda tables=tables: shutil.rmtree(tables, ignore_errors=True),  # type: ignore[misc]
+            )
+            print(f"  parse: {parsed.text}")
+            print(f"  kpi:   {cost_of((*PERFANALYSIS, 'kpi', run, '--output', str(tables))).text}", flush=True)
+        finally:
+            shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

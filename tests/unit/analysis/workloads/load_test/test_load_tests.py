@@ -1,0 +1,182 @@
+"""Load tests: formats, KPIs from the records, the generator's summary against them, damage, several recordings."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from perfanalysis.__main__ import run as perfanalysis
+from perfanalysis.drawing.charts import Figure
+from perfanalysis.results.history.folder import load
+from perfanalysis.workloads.load_test.plots import knee
+from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
+
+from tests.data.load_tests import Load, document, requests_of, write_example, write_guidellm, write_llm_load_test
+from tests.schemas import check_file
+
+FOREIGN = Path(__file__).parents[4] / "data" / "foreign" / "load_tests"
+"""Written by the real programs; texts and what is not read were cut out."""
+
+
+def analysed(run: Path) -> RunAnalysis:
+    return analyse_run(run, run / "report")
+
+
+def numbers(result: RunAnalysis, place: int = 0) -> dict[str, float | None]:
+    return {value.series: value.number for value in result.analyses[place].kpis}
+
+
+def said(result: RunAnalysis) -> list[str]:
+    return [finding.text for finding in result.findings if "benchmarks" in finding.where or "output" in finding.where]
+
+
+def edited(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    whole = json.loads(path.read_text())
+    change(whole)
+    path.write_text(json.dumps(whole))
+
+
+def test_what_guidellm_itself_wrote(tmp_path: Path) -> None:
+    """Its means are those of our times; its median of 16 requests is the eighth, ours lies between it and the next."""
+    results = tmp_path / "000__t" / "artifacts" / "benchmarks.json"
+    results.parent.mkdir(parents=True)
+    shutil.copy(FOREIGN / "guidellm-0.8.1.json", results)
+    (results.parent / "guidellm.json").write_text(json.dumps(document()))
+    result = analysed(tmp_path)
+    assert said(result) == []
+    found = numbers(result)
+    first = json.loads(results.read_text())["benchmarks"][0]["requests"]["successful"]
+    times = [one["info"]["timings"] for one in first]
+    ttft = sorted(one["first_token_iteration"] - one["request_start"] for one in times)
+    assert ttft[7] == pytest.approx(0.06549310684204102)
+    assert found['ttft_p50{load="1 stream"}'] == pytest.approx((ttft[7] + ttft[8]) / 2)
+    assert found['requests_failed{load="8 streams"}'] == 0
+    assert result.analyses[0].facts == {"model": "lab-model"}
+    summary = result.analyses[0].frames["load_test"]
+    assert list(summary["completed"]) == [16, 104]
+    assert list(summary["cancelled"]) == [1, 8]
+    assert result.analyses[0].frames["stated_summary"]["agrees"].all()
+
+
+def test_what_llm_load_test_itself_wrote(tmp_path: Path) -> None:
+    results = tmp_path / "000__t" / "artifacts" / "output" / "output.json"
+    results.parent.mkdir(parents=True)
+    shutil.copy(FOREIGN / "llm-load-test.json", results)
+    (results.parents[1] / "llm_load_test.json").write_text(json.dumps(document()))
+    result = analysed(tmp_path)
+    found = numbers(result)
+    assert said(result) == []
+    assert found["output_tokens_per_second"] == pytest.approx(530.4537067841003)
+    assert found["ttft_p50"] == pytest.approx(0.062313199043273926)
+    assert found["tpot_p90"] == pytest.approx(0.008178748403276717)
+    assert result.analyses[0].facts == {"model": "lab-model", "load": "4 users"}
+
+
+@pytest.mark.parametrize("version", ["0.3", "0.4", "0.8"])
+def test_each_version_of_guidellm_gives_the_same_requests(tmp_path: Path, version: str) -> None:
+    load = Load(requests=120, failing=40)
+    write_guidellm(tmp_path / "000__t" / "artifacts", [load], version)
+    result = analysed(tmp_path)
+    good = [one for one in requests_of(load) if not one.failed]
+    assert said(result) == []
+    found = numbers(result)
+    assert found["ttft_p99"] == pytest.approx(np.quantile([one.first - one.started for one in good], 0.99), abs=1e-6)
+    assert found["itl_p50"] == pytest.approx(
+        np.median([(one.last - one.first) / (one.tokens - 1) for one in good]), abs=1e-6
+    )
+    assert (found["requests_failed"], found["requests_failed_ratio"]) == (3, 3 / 120)
+    assert result.analyses[0].facts == {"model": "tiny", "load": "4 streams"}
+
+
+def test_goodput_and_cost_by_hand(tmp_path: Path) -> None:
+    load = Load(requests=50, failing=25)
+    limits, prices = {"ttft_s": 0.05}, {"gpus": 2, "gpu_product": "H100", "gpu_hour_prices": {"H100": 3.0}}
+    write_llm_load_test(tmp_path / "000__t" / "artifacts", load, limits=limits, **prices)
+    found = numbers(analysed(tmp_path))
+    requests = requests_of(load)
+    length = max(one.last for one in requests) - min(one.started for one in requests)
+    good = sum(one.first - one.started <= 0.05 for one in requests if not one.failed)
+    tokens = sum(one.tokens for one in requests if not one.failed)
+    assert 0 < good < 48
+    assert found["goodput"] == pytest.approx(good / length)
+    assert found["goodput_ratio"] == pytest.approx(good / 50)
+    assert found["cost_per_million_output_tokens"] == pytest.approx(6.0 / 3600 * length / tokens * 1e6)
+
+
+def test_what_was_not_stated_is_null_with_the_reason(tmp_path: Path) -> None:
+    write_llm_load_test(
+        tmp_path / "000__t" / "artifacts", Load(requests=9), gpus=1, gpu_product="L4", gpu_hour_prices={"H100": 3.0}
+    )
+    found = {value.name: value.reason for value in analysed(tmp_path).analyses[0].kpis if value.number is None}
+    assert found["goodput"] == "no limit of a latency was stated (limits)"
+    assert found["cost_per_million_output_tokens"] == "the price table has no L4; it has H100"
+    assert found["ttft_p99"] == "needs 100 values, has 9"
+
+
+def test_a_summary_that_is_not_of_its_records_is_found(tmp_path: Path) -> None:
+    path = write_guidellm(tmp_path / "000__t" / "artifacts", [Load(), Load(8)])
+    edited(path, lambda whole: whole["benchmarks"][1]["metrics"]["request_latency"]["successful"].update(mean=9.0))
+    (text,) = said(analysed(tmp_path))
+    assert text.startswith("stage 1: mean of latency is 9 in its summary, but ")
+    edited(path, lambda whole: whole["benchmarks"][1]["requests"]["successful"].pop())
+    assert "count of successful requests is 200 in its summary, but 199 by its records" in said(analysed(tmp_path))[0]
+
+
+def test_answers_that_are_not_streamed_have_no_first_token(tmp_path: Path) -> None:
+    path = write_llm_load_test(tmp_path / "000__t" / "artifacts", Load())
+    edited(path, lambda whole: [one.update(ttft=0, first_token_time=None) for one in whole["results"]])
+    found = numbers(analysed(tmp_path))
+    assert found["ttft_p50"] is None
+    assert found["request_latency_p50"] is not None
+
+
+@pytest.mark.parametrize(
+    ("damage", "text"),
+    [
+        (lambda path: path.unlink(), "the file is missing: guidellm wrote no results"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-900]), "the file cannot be read: it ends in the middle"),
+        (lambda path: path.write_text("{}"), "it is no result of guidellm"),
+        (lambda path: path.write_text('{"benchmarks": [{}]}'), "it has no records of requests"),
+        (
+            lambda path: edited(path, lambda one: one["benchmarks"][0]["requests"]["successful"][3].update(info=7)),
+            "1 of 200 records are none of requests, and left out",
+        ),
+    ],
+)
+def test_damage_is_one_error(tmp_path: Path, damage: Callable[[Path], object], text: str) -> None:
+    damage(write_guidellm(tmp_path / "000__t" / "artifacts", [Load()]))
+    result = analysed(tmp_path)
+    (error,) = [finding.text for finding in result.findings if finding.severity == "error"]
+    assert error.startswith(text)
+    assert perfanalysis(["kpi", str(tmp_path)]) == 5
+
+
+def test_recordings_beside_each_other_and_their_history(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    write_example(run)
+    check_file(run / "000__simple" / "artifacts" / "guidellm.json")
+    result = analysed(run)
+    throughput, latency = result.figures
+    assert [layer.label for layer in throughput.rows[0][0].layers] == ["pd-x2", "simple"]
+    assert [layer.label for layer in latency.rows[0][0].layers if layer.kind == "moments"] == [
+        "knee of pd-x2: 32 streams",
+        "knee of simple: 16 streams",
+    ]
+    shown = {
+        block.name for section in result.analyses[0].sections for block in section.blocks if isinstance(block, Figure)
+    }
+    assert shown == {"throughput", "latency", "distributions", "timeline", "tokens", "outcomes"}
+    assert perfanalysis(["history", "add", str(run), "--into", str(tmp_path / "history")]) == 0
+    assert len(load(tmp_path / "history").entries()) == 2
+
+
+def test_a_knee_is_where_throughput_is_farthest_ahead_of_latency() -> None:
+    assert knee(np.array([1.0, 2, 3, 3.1]), np.array([1.0, 1, 1.2, 9])) == 2
+    # a straight line bends nowhere, and three points are too few to tell
+    assert knee(np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 3, 4])) is None
+    assert knee(np.array([1.0, 2, 2.1]), np.array([1.0, 1, 9])) is None
