@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner, Result
+from perfdrv.cli import cli
+from perfdrv.command_line.groups import Session
 from perfdrv.commands.creating import (
+    COLLECTION,
+    GROUPS,
     Files,
     checked_name,
     refuse_like_another,
@@ -19,7 +27,7 @@ from perfdrv.commands.creating import (
 from perfdrv.errors import UsageError
 from perfdrv.project import Project
 
-from tests.unit.driver.conftest import DEMO, Perfdrv
+from tests.unit.driver.conftest import DEMO, ROOT, Perfdrv
 
 
 @pytest.mark.parametrize("name", ["", "Flow", "1st", "a__b", "a_", "../up", "a b", "ä", "a" * 31])
@@ -110,3 +118,125 @@ def test_a_project_that_links_to_the_collection_is_refused(perfdrv: Perfdrv) -> 
     assert isinstance(failed, UsageError)
     assert "perfdrv new works in" in str(failed)
     assert not (DEMO / "playbooks/abc.yml").exists()
+
+
+ROLES = f"{COLLECTION}/roles"
+COPIED = (
+    *(f"{COLLECTION}/meta", ROLES, "ansible.cfg", "playbooks", "presets", "inventories"),
+    *("molecule/nfd", "molecule/skeleton", "analysis/src/perfanalysis/workloads/skeleton", "docs/schema"),
+    *("docs/skeleton.md", "tests/integration/commands/rendered_commands.yml"),
+    *("tests/integration/flows/test_skeleton.py", "tests/unit/analysis/workloads/test_skeleton.py"),
+)
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What of the repository `perfdrv new` reads and changes; of roles but the template only what declares them."""
+    root = tmp_path_factory.mktemp("clone")
+
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        role = Path(folder).parent.name == "roles" and Path(folder).name != "skeleton_start_pods"
+        return {name for name in names if name == "__pycache__" or (role and name not in ("meta", "defaults"))}
+
+    for name in COPIED:
+        target = root / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, target, ignore=left_out, symlinks=True)
+        else:
+            shutil.copy(ROOT / name, target)
+    (root / COLLECTION / "plugins").symlink_to(ROOT / COLLECTION / "plugins")
+    return root
+
+
+def _new(clone: Path, *words: str) -> Result:
+    return CliRunner().invoke(cli, ["--project", str(clone), "new", *words], obj=Session(), prog_name="perfdrv")
+
+
+def _refused(clone: Path, *words: str) -> str:
+    before = _listed(clone)
+    failed = _new(clone, *words).exception
+    assert isinstance(failed, UsageError), failed
+    assert _listed(clone) == before
+    return str(failed)
+
+
+def test_a_new_flow_has_all_parts_under_its_name(clone: Path) -> None:
+    told = _new(clone, "flow", "first-steps").output
+    assert "perfdrv run first_steps --site lab -p first_steps" in told
+    created = {line.split()[1] for line in told.splitlines() if line.startswith("created")}
+    assert {"playbooks/first_steps.yml", "presets/first_steps.yml", "docs/first_steps.md",
+            f"{ROLES}/first_steps_start_pods/tasks/main.yml", "molecule/first_steps/molecule.yml",
+            "analysis/src/perfanalysis/workloads/first_steps/workload.yml"} <= created  # fmt: skip
+    texts = {path: (clone / path).read_text() for path in created}
+    assert [path for path, text in texts.items() if "skeleton" in text.lower()] == []
+    assert "\nfirst_steps: " in (clone / GROUPS).read_text()
+    assert "first_steps_start_pods" in (clone / "tests/integration/commands/rendered_commands.yml").read_text()
+    assert "already" in _refused(clone, "flow", "skeleton")
+
+
+def test_a_new_command_of_a_group_joins_its_scenario(clone: Path) -> None:
+    told = _new(clone, "command", "nfd", "start-pods").output
+    assert "perfdrv toolbox nfd start-pods --site lab" in told
+    scenario = clone / "molecule/nfd"
+    assert "nfd_start_pods" in (scenario / "molecule.yml").read_text()
+    assert "include_tasks: verify_start_pods.yml" in (scenario / "verify.yml").read_text()
+    assert (scenario / "verify_start_pods.yml").is_file()
+    assert (clone / ROLES / "nfd_start_pods/meta/argument_specs.yml").is_file()
+    assert "there is no" not in told
+
+
+def test_a_new_command_of_a_new_group_has_a_scenario_of_its_own(clone: Path) -> None:
+    told = _new(clone, "command", "tides", "start_pods", "--about", "Start pods with the tide").output
+    assert "make molecule SCENARIOS=tides" in told
+    assert "\ntides: Start pods with the tide\n" in (clone / GROUPS).read_text()
+    assert "name: tides" in (clone / "molecule/tides/molecule.yml").read_text()
+    assert not (clone / "playbooks/tides.yml").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("command", "nfd", "capture_it"), "only looks"),
+        (("command", "gpu", "operator_x"), "could be taken for 'gpu_operator'"),
+        (("command", "moon", "rise", "--about", "Two\nlines"), "--about .* must be one line"),
+        (("command", "sutest", "x", "--about", "It ends."), "--about .* without a full stop"),
+        (("command", "cluster", "x"), "has no scenario to add to"),
+    ],
+)
+def test_a_command_that_cannot_be_is_refused(clone: Path, words: tuple[str, ...], why: str) -> None:
+    assert re.search(why, _refused(clone, *words))
+
+
+KPI = ("--statistic", "p90", "--unit", "seconds", "--direction", "lower", "--about", "Time of slow pods")
+
+
+def test_a_new_kpi_is_declared_where_its_kind_is(clone: Path) -> None:
+    words = ("--of", "pods.running_after_s", "--where", "outcome=succeeded", "--where", "node=7")
+    told = _new(clone, "kpi", "skeleton", "slow_pods", *words, *KPI).output
+    assert "perfanalysis judge latest --threshold slow_pods=LIMIT" in told
+    declared = (clone / "analysis/src/perfanalysis/workloads/skeleton/workload.yml").read_text()
+    assert 'where: {"outcome": "succeeded", "node": 7}' in declared
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("kpi", "skeletons", "slow", "--of", "pods.running_after_s"), "Unknown declared kind of workload 'skeletons'"),
+        (("kpi", "skeleton", "slow", "--of", "pods.nothing"), "nothing was written"),
+        (("kpi", "skeleton", "slow", "--of", "pods.running_after_s", "--where", "node"), "write COLUMN=VALUE"),
+    ],
+)
+def test_a_kpi_that_cannot_be_computed_is_refused(clone: Path, words: tuple[str, ...], why: str) -> None:
+    assert why in _refused(clone, *words, *KPI)
+
+
+def test_kinds_and_columns_are_completed(clone: Path) -> None:
+    def completed(words: list[str], incomplete: str) -> list[str]:
+        complete = ShellComplete(cli, {"obj": Session()}, "perfdrv", "_PERFDRV_COMPLETE")
+        return [item.value for item in complete.get_completions(["--project", str(clone), "new", *words], incomplete)]
+
+    assert completed(["command"], "nf") == ["nfd", "nfd_operator"]
+    assert completed(["kpi"], "skel") == ["skeleton"]
+    assert "pods.running_after_s" in completed(["kpi", "skeleton", "slow", "--of"], "pods.")
+    assert completed(["kpi", "nothing", "slow", "--of"], "pods.") == []

@@ -1,0 +1,311 @@
+"""A job at work, without Ansible: which plays each step asks for, and what the files of the job say of how it ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import ANY
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import begin_attempt, end_attempt, hold, release
+from perfdrv.ansible.request import RunRequest
+from perfdrv.ci import performing
+from perfdrv.ci.detection import detect
+from perfdrv.ci.job import Job, System
+from perfdrv.ci.ongoing import Ongoing, carry_out
+from perfdrv.ci.performing import Plan, one_step, require_room, whole
+from perfdrv.ci.state import JobState, StepRecord, digest, read_state, write_state
+from perfdrv.ci.steps import Choice, step_named
+from perfdrv.errors import UsageError
+from perfdrv.execution.deliver import Delivery
+from perfdrv.project import Project
+from perfdrv.runs.outcome import Outcome
+
+RUN = "demo-20260101T000000Z-abcdef"
+Keep = Callable[[Outcome], Mapping[str, Any]]
+
+
+class Ansible:
+    """In place of Ansible's processes: it leaves a run as they do, which ends as it is told, and notes the requests."""
+
+    def __init__(self) -> None:
+        self.requests: list[RunRequest] = []
+        self.status = "ok"
+        self.settings: dict[str, Any] = {"report_enabled": {"value": False}}
+
+    def start(self, request: RunRequest, jobs: int) -> Outcome:
+        """A new run."""
+        assert jobs == 1
+        return self.launch(request)
+
+    def launch(self, request: RunRequest, keep: Keep = lambda _: {}) -> Outcome:
+        """A new run, or a further attempt."""
+        self.requests.append(request)
+        directory = request.run_directory or request.runs_root / RUN
+        if self.status == "refused":
+            return Outcome(directory, "refused", 2, {"what": "a setting is wrong", "why": "no such setting: x"})
+        directory.mkdir(parents=True, exist_ok=True)
+        begin_attempt(directory, {"flow": request.flow})
+        write_yaml(directory / "settings.yml", {"schema": "psap.perf/settings/1", "all": self.settings, "hosts": {}})
+        reason = None if self.status == "ok" else {"what": "a task", "why": f"it {self.status}\nin detail"}
+        outcome = Outcome(directory, self.status, {"ok": 0, "failed": 1, "interrupted": 130}[self.status], reason)
+        end_attempt(directory, outcome.status, outcome.exit_code, reason, keep(outcome))
+        return outcome
+
+
+@pytest.fixture
+def ansible(monkeypatch: pytest.MonkeyPatch) -> Ansible:
+    found = Ansible()
+    monkeypatch.setattr(performing, "start", found.start)
+    monkeypatch.setattr(performing, "launch", found.launch)
+    return found
+
+
+@pytest.fixture
+def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[System, Job]:
+    monkeypatch.setenv("ARTIFACT_DIR", str(tmp_path / "artifacts"))
+    return detect({"USER": "ada", "ARTIFACT_DIR": str(tmp_path / "artifacts")})
+
+
+@pytest.fixture
+def ongoing(system: tuple[System, Job]) -> Ongoing:
+    job = system[1]
+    job.artifacts.mkdir()
+    return Ongoing(*system, "perfdrv ci run demo")
+
+
+def plan_of(project: Project, job: Job, skip: tuple[str, ...] = (), given: str = "demo") -> Plan:
+    """What `perfdrv ci … demo` asks for."""
+    request = RunRequest(project, "demo", project.playbook("demo"), job.artifacts)
+    state = JobState(job.identity, "demo", None, digest([given]), choice=Choice.of(skip, ()))
+    return Plan(state, request, 1, ("the pull request chose it",))
+
+
+def do(project: Project, ongoing: Ongoing, name: str, **choice: Any) -> int:
+    """One step in a process of its own."""
+    return one_step(plan_of(project, ongoing.job, **choice), step_named(name), ongoing)
+
+
+def known(job: Job) -> JobState:
+    """What later steps find."""
+    state = read_state(job)
+    assert state is not None
+    return state
+
+
+def text(job: Job, name: str) -> str:
+    return (job.artifacts / name).read_text(encoding="utf-8")
+
+
+def test_one_job_is_one_run_without_the_plays_of_steps_that_are_skipped(
+    project: Project, ongoing: Ongoing, ansible: Ansible
+) -> None:
+    assert whole(plan_of(project, ongoing.job, skip=("pre_cleanup", "test", "export")), ongoing) == 0
+    (request,) = ansible.requests
+    assert request.skip_tags == ("cleanup_before", "test")
+    assert json.loads(request.extra_vars[-1]) == {"perf_expect_commands": False}
+    assert 0 < (request.grace or 0) < ongoing.job.grace
+    state = known(ongoing.job)
+    assert state.run == RUN
+    assert state.statuses() == {"pre_cleanup": "skipped", "test": "skipped", "export": "skipped", "run": "ok"}
+    assert ongoing.to_tell
+    assert "the pull request chose it" in text(ongoing.job, "summary.md")
+
+
+def test_a_failed_run_is_the_failure_of_its_job(project: Project, ongoing: Ongoing, ansible: Ansible) -> None:
+    ansible.status = "failed"
+    assert whole(plan_of(project, ongoing.job), ongoing) == 1
+    (record,) = known(ongoing.job).steps
+    assert (record.name, record.status, record.exit_code, record.why) == ("run", "failed", 1, "a task: it failed")
+    with pytest.raises(UsageError, match="has the artifacts of an earlier job"):
+        require_room(ongoing.job)
+
+
+def test_a_refused_run_leaves_no_directory_and_says_why(project: Project, ongoing: Ongoing, ansible: Ansible) -> None:
+    ansible.status = "refused"
+    assert whole(plan_of(project, ongoing.job), ongoing) == 2
+    assert ongoing.run is None
+    assert "a setting is wrong: no such setting: x" in text(ongoing.job, "FAILURES")
+
+
+def test_a_run_that_cannot_be_exported_fails_its_job_where_it_went_well(
+    project: Project, ongoing: Ongoing, ansible: Ansible, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    ansible.settings["export_to"] = {"value": str(tmp_path / "file" / "store")}
+    assert whole(plan_of(project, ongoing.job), ongoing) == 1
+    assert ongoing.why.startswith("the run was not exported: failed: ")
+
+
+def test_steps_are_attempts_at_one_run(project: Project, ongoing: Ongoing, ansible: Ansible) -> None:
+    assert [do(project, ongoing, name) for name in ("prepare", "test", "post_cleanup")] == [0, 0, 0]
+    first, second, third = ansible.requests
+    assert [request.tags for request in ansible.requests] == [("prepare",), ("test",), ("cleanup",)]
+    assert first.run_directory is None
+    assert second.run_directory == third.run_directory == ongoing.job.artifacts / RUN
+    replayed = {"perf_replay": str(second.run_directory)}
+    assert json.loads(second.extra_vars[-1]) == replayed
+    assert [json.loads(one) for one in third.extra_vars] == [{"perf_expect_commands": False}, replayed]
+    assert known(ongoing.job).statuses() == {"prepare": "ok", "test": "ok", "post_cleanup": "ok"}
+    assert len(json.loads((ongoing.job.artifacts / RUN / "run.json").read_text())["attempts"]) == 3
+
+
+def test_after_a_failed_step_the_test_does_not_run_and_the_cleanup_keeps_what_the_run_came_to(
+    project: Project, ongoing: Ongoing, ansible: Ansible, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ansible.status = "failed"
+    assert do(project, ongoing, "prepare") == 1
+    assert do(project, ongoing, "test") == 1
+    assert "test: not run: prepare failed" in capsys.readouterr().out
+    assert len(ansible.requests) == 1
+    ansible.status = "ok"
+    assert do(project, ongoing, "post_cleanup") == 0
+    document = json.loads((ongoing.job.artifacts / RUN / "run.json").read_text())
+    assert (document["status"], document["exit_code"], document.get("finalized")) == ("failed", 1, None)
+    assert ongoing.to_tell
+
+
+def test_the_step_after_a_killed_one_finds_its_run_and_finalizes_it(
+    project: Project, ongoing: Ongoing, ansible: Ansible
+) -> None:
+    ansible.status = "interrupted"
+    ansible.launch(plan_of(project, ongoing.job).request)
+    write_state(ongoing.job, plan_of(project, ongoing.job).state.with_step(StepRecord("test", "running", 0, "x")))
+    ansible.status = "ok"
+    assert do(project, ongoing, "post_cleanup") == 0
+    state = known(ongoing.job)
+    assert (state.run, state.statuses()["test"], state.statuses()["post_cleanup"]) == (RUN, "killed", "ok")
+    document = json.loads((ongoing.job.artifacts / RUN / "run.json").read_text())
+    assert (document["status"], bool(document["finalized"])) == ("interrupted", True)
+
+
+def test_steps_with_other_settings_are_refused(project: Project, ongoing: Ongoing, ansible: Ansible) -> None:
+    do(project, ongoing, "prepare")
+    with pytest.raises(UsageError, match="test was given another flow or other settings than the first step"):
+        do(project, ongoing, "test", given="another")
+    assert len(ansible.requests) == 1
+
+
+def test_a_step_waits_for_nobody_and_goes_on_with_nothing_that_never_began(
+    project: Project, ongoing: Ongoing, ansible: Ansible
+) -> None:
+    do(project, ongoing, "prepare")
+    run = ongoing.job.artifacts / RUN
+    hold(run)
+    with pytest.raises(UsageError, match="is still running"):
+        do(project, ongoing, "test")
+    release(run)
+    (run / "settings.yml").unlink()
+    with pytest.raises(UsageError, match="ended before its settings were known"):
+        do(project, ongoing, "test")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("plots", "there is no run to report"), ("export", "there is no run to export")]
+)
+def test_what_reads_a_run_is_skipped_where_there_is_none(
+    project: Project, ongoing: Ongoing, capsys: pytest.CaptureFixture[str], name: str, why: str
+) -> None:
+    assert do(project, ongoing, name) == 0
+    assert f"{name}: skipped: {why}" in capsys.readouterr().out
+    assert known(ongoing.job).statuses() == {name: "skipped"}
+
+
+def test_a_run_is_exported_where_its_settings_say_so(
+    project: Project, ongoing: Ongoing, ansible: Ansible, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    do(project, ongoing, "test")
+    assert do(project, ongoing, "export") == 0
+    assert not ongoing.to_tell
+    assert known(ongoing.job).record_of("export") == StepRecord(
+        "export", "skipped", 0, ANY, ANY, "the setting export_to is empty"
+    )
+    monkeypatch.setattr(performing, "deliver", lambda run, whole: Delivery(place="s3://bucket/run"))
+    assert do(project, ongoing, "export") == 0
+    assert ongoing.to_tell
+    monkeypatch.setattr(performing, "deliver", lambda run, whole: Delivery(lost="failed: no such bucket"))
+    assert do(project, ongoing, "export") == 1
+    assert ongoing.why == "export: failed: no such bucket"
+
+
+def test_a_report_that_cannot_be_made_fails_its_step_only(
+    project: Project, ongoing: Ongoing, ansible: Ansible, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    do(project, ongoing, "test")
+    monkeypatch.setattr(performing, "report_of", lambda run: "not made: no space is left")
+    assert do(project, ongoing, "plots") == 1
+    assert ongoing.why == "plots: not made: no space is left"
+    assert known(ongoing.job).statuses() == {"test": "ok", "plots": "failed"}
+    ongoing.note_left_out("what was measured")
+    assert do(project, ongoing, "plots") == 0
+    assert known(ongoing.job).steps[-1].why.startswith("the run is here without what was measured; its report is in")
+
+
+def begun_in(project: Project, ongoing: Ongoing) -> None:
+    """A job comes as far as to the begin of its step."""
+    ongoing.state = plan_of(project, ongoing.job).state
+    ongoing.save(StepRecord("run", "running", 0, "2026-01-01T00:00:00.000Z"))
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "status", "why"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted", "interrupted"),
+        (UsageError("no such flow"), 2, "failed", "no such flow"),
+    ],
+)
+def test_a_job_leaves_its_files_however_it_ends(
+    project: Project, system: tuple[System, Job], error: BaseException, code: int, status: str, why: str
+) -> None:
+    def perform(ongoing: Ongoing) -> int:
+        begun_in(project, ongoing)
+        raise error
+
+    job = system[1]
+    assert carry_out(*system, "perfdrv ci run demo", perform) == code
+    (record,) = known(job).steps
+    assert (record.status, record.exit_code, record.why) == (status, code, why)
+    assert f"(exit code {code})" in text(job, "FINISHED")
+    assert f"Error: {why}" in text(job, "run.log")
+
+
+def test_an_error_of_ours_is_raised_once_the_files_say_so(project: Project, system: tuple[System, Job]) -> None:
+    def perform(ongoing: Ongoing) -> int:
+        begun_in(project, ongoing)
+        raise ZeroDivisionError("a mistake")
+
+    with pytest.raises(ZeroDivisionError):
+        carry_out(*system, "perfdrv ci run demo", perform)
+    assert "(exit code 70)" in text(system[1], "FINISHED")
+
+
+def test_a_secret_in_a_file_of_the_job_fails_it_and_is_taken_out(system: tuple[System, Job]) -> None:
+    secret = "planted-secret-4711"
+
+    def perform(ongoing: Ongoing) -> int:
+        (ongoing.job.artifacts / "notes.txt").write_text(f"the token is {secret}", encoding="utf-8")
+        ongoing.hide(secret)
+        return 0
+
+    with pytest.raises(UsageError, match=r"A secret stood in clear in notes\.txt"):
+        carry_out(*system, "perfdrv ci run demo", perform)
+    assert secret not in text(system[1], "notes.txt")
+
+
+def test_a_run_that_does_not_fit_into_what_steps_share_fails_its_step(
+    project: Project, tmp_path: Path, ansible: Ansible, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment = {"USER": "ada", "ARTIFACT_DIR": str(tmp_path / "one"), "SHARED_DIR": str(tmp_path / "shared")}
+    system, job = detect(environment)
+
+    def perform(ongoing: Ongoing) -> int:
+        ongoing.state = plan_of(project, ongoing.job).state
+        ongoing.run = ansible.launch(plan_of(project, ongoing.job).request).directory
+        return 0
+
+    assert carry_out(system, replace(job, shared_limit=1), "perfdrv ci step test demo", perform) == 1
+    assert "later steps cannot go on with the run" in capsys.readouterr().err

@@ -1,0 +1,106 @@
+"""`perfdrv lock`: what is said of the Lease and of its queue, and what is asked before it is deleted."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from perfdrv.ansible.single_task import TaskError
+from perfdrv.commands import lock
+from perfdrv.project import Project
+
+from tests.unit.driver.conftest import Perfdrv
+
+NOW = datetime.datetime.now(datetime.UTC)
+
+
+def lease(run: str, age_s: float = 0.0, name: str = "psap-perf") -> dict[str, Any]:
+    """A Lease that its holder renewed so long ago."""
+    said = {"what": "scale_test", "user": "ada", "host": "bastion", "machine": "m", "directory": f"/runs/{run}"}
+    renewed = (NOW - datetime.timedelta(seconds=age_s)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return {
+        "metadata": {
+            "name": name,
+            "uid": run,
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+            "annotations": {f"psap.perf/{key}": value for key, value in said.items()},
+        },
+        "spec": {
+            "holderIdentity": run,
+            "acquireTime": "2026-01-01T00:00:00.000000Z",
+            "renewTime": renewed,
+            "leaseDurationSeconds": 60,
+        },
+    }
+
+
+class Leases:
+    """What the verbs look and delete answer for a cluster with these Leases."""
+
+    def __init__(self) -> None:
+        self.held: list[dict[str, Any]] = []
+        self.queue: list[dict[str, Any]] = []
+        self.deleted: list[Mapping[str, Any]] = []
+
+    def run_task(self, _: Project, site: Path | None, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """In the place of Ansible's process."""
+        assert site is None
+        if verb == "delete":
+            self.deleted.append(arguments)
+            return {}
+        return {"objects": self.queue if "label_selector" in arguments else self.held}
+
+
+@pytest.fixture
+def leases(monkeypatch: pytest.MonkeyPatch) -> Leases:
+    found = Leases()
+    monkeypatch.setattr(lock, "run_task", found.run_task)
+    return found
+
+
+def test_a_free_cluster_is_said_to_be_free(leases: Leases, perfdrv: Perfdrv) -> None:
+    assert perfdrv("lock", "status").output == "No run changes the cluster.\n"
+    assert json.loads(perfdrv("lock", "status", "--json").output) == {"held": False, "waiting": []}
+    assert perfdrv("lock", "break", "--yes").output == "No run changes the cluster.\n"
+    assert leases.deleted == []
+
+
+def test_the_holder_and_the_queue_are_shown(leases: Leases, perfdrv: Perfdrv) -> None:
+    leases.held, leases.queue = [lease("run-a")], [lease("run-b", 3600.0), lease("run-c")]
+    shown = perfdrv("lock", "status").output
+    assert "In use by run run-a (scale_test) of ada on bastion" in shown
+    assert "Its directory is /runs/run-a on bastion." in shown
+    assert "it has expired" not in shown
+    assert [line.partition(".")[0] for line in shown.splitlines() if "in the queue" in line] == ["1", "2"]
+    assert "run run-b (scale_test) of ada on bastion, since 2026-01-01T00:00:00Z, which has expired." in shown
+    document = json.loads(perfdrv("lock", "status", "--json").output)
+    assert (document["run"], document["expired"]) == ("run-a", False)
+    assert [(each["run"], each["expired"]) for each in document["waiting"]] == [("run-b", True), ("run-c", False)]
+
+
+def test_a_lease_that_nobody_renews_has_expired(leases: Leases, perfdrv: Perfdrv) -> None:
+    leases.held = [lease("run-a", 3600.0)]
+    assert ": it has expired." in perfdrv("lock", "status").output
+
+
+def test_the_cluster_is_taken_only_from_who_is_named_and_with_consent(leases: Leases, perfdrv: Perfdrv) -> None:
+    leases.held = [lease("run-a")]
+    asked = perfdrv("lock", "break")
+    assert "in use by run run-a" in asked.output
+    assert leases.deleted == []
+    assert "was taken from run run-a" in perfdrv("lock", "break", "--yes").output
+    assert leases.deleted == [{"kinds": [{"kind": "Lease"}], "name": ["psap-perf"], "namespace": ["default"]}]
+
+
+def test_a_cluster_that_does_not_answer_is_an_error(perfdrv: Perfdrv, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreachable(*_: Any) -> dict[str, Any]:
+        raise TaskError("no route to host", 3)
+
+    monkeypatch.setattr(lock, "run_task", unreachable)
+    failed = perfdrv("lock", "status").exception
+    assert isinstance(failed, TaskError)
+    assert failed.exit_code == 3
