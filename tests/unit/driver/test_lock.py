@@ -15,13 +15,13 @@ from perfdrv.project import Project
 
 from tests.unit.driver.conftest import Perfdrv
 
-NOW = datetime.datetime.now(datetime.UTC)
-
 
 def lease(run: str, age_s: float = 0.0, name: str = "psap-perf") -> dict[str, Any]:
     """A Lease that its holder renewed so long ago."""
     said = {"what": "scale_test", "user": "ada", "host": "bastion", "machine": "m", "directory": f"/runs/{run}"}
-    renewed = (NOW - datetime.timedelta(seconds=age_s)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    renewed = (datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=age_s)).strftime(
+        "%Y-%m-%dT%H:%M:%S.%fZ"
+    )
     return {
         "metadata": {
             "name": name,
@@ -32,7 +32,7 @@ def lease(run: str, age_s: float = 0.0, name: str = "psap-perf") -> dict[str, An
         "spec": {
             "holderIdentity": run,
             "acquireTime": "2026-01-01T00:00:00.000000Z",
-            "renewTime": renewed,
+            "renewTime": renewed.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
             "leaseDurationSeconds": 60,
         },
     }
