@@ -19,9 +19,7 @@ from tests.unit.driver.conftest import Perfdrv
 def lease(run: str, age_s: float = 0.0, name: str = "psap-perf") -> dict[str, Any]:
     """A Lease that its holder renewed so long ago."""
     said = {"what": "scale_test", "user": "ada", "host": "bastion", "machine": "m", "directory": f"/runs/{run}"}
-    renewed = (datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=age_s)).strftime(
-        "%Y-%m-%dT%H:%M:%S.%fZ"
-    )
+    renewed = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=age_s)
     return {
         "metadata": {
             "name": name,
