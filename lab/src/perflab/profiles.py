@@ -15,6 +15,7 @@ _PACKAGES: Mapping[str, str] = {
     "openshift": "openshift.platform",
     "machines": "openshift.machines",
     "monitoring": "openshift.monitoring",
+    "builds": "openshift.builds",
     "hive": "openshift.hive",
     "nfd": "operators.nfd",
     "gpu_operator": "operators.gpu_operator",
@@ -41,7 +42,7 @@ STANDARD = ("volumes", "trainers")
 # what a lab of each profile has besides
 PROFILES: Mapping[str, tuple[str, ...]] = {
     KUBERNETES: (),
-    OPENSHIFT: ("openshift", "machines", "monitoring", "hive", "nfd", "gpu_operator", "rhoai"),
+    OPENSHIFT: ("openshift", "machines", "monitoring", "builds", "hive", "nfd", "gpu_operator", "rhoai"),
 }
 
 

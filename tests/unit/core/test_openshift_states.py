@@ -51,3 +51,25 @@ def test_what_changed_lately_is_not_stable_yet() -> None:
 
 def test_an_object_without_times_is_never_stable() -> None:
     assert unchanged_for(1)({"status": {}}).note == "it tells no time of a change"
+
+
+@pytest.mark.parametrize(
+    ("status", "reached", "hopeless", "note"),
+    [
+        ({}, False, False, "phase New"),
+        ({"phase": "Pending", "reason": "PushSecretPending"}, False, False, "phase Pending, PushSecretPending"),
+        ({"phase": "Complete"}, True, False, "phase Complete"),
+        ({"phase": "Cancelled"}, False, True, "phase Cancelled"),
+        (
+            {"phase": "Failed", "reason": "DockerBuildFailed", "message": "it failed", "logSnippet": "a\n\n  b\n"},
+            False,
+            True,
+            "phase Failed, DockerBuildFailed: it failed; its log ends: a / b",
+        ),
+    ],
+)
+def test_a_build_is_over_with_its_image_or_with_the_end_of_its_log(
+    status: dict[str, str], reached: bool, hopeless: bool, note: str
+) -> None:
+    verdict = predicate_for("Build", "completed")({"metadata": {"name": "a"}, "status": status})
+    assert (verdict.reached, verdict.hopeless, verdict.note) == (reached, hopeless, note)

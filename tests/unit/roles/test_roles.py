@@ -44,11 +44,14 @@ WORDS_OF_A_TASK = {
 
 # commands and flows' roles whose objects are there to stay; those of all others go with the command
 STAYING = re.compile(r"\w+_(deploy|set|enable|extend|prepare|undeploy|update|fill)_\w+")
-# what is kept for its own sake: a volume with what was downloaded, and what a preparation alone makes
+# what is kept for its own sake: a volume with what was downloaded, an image and how it is built, and what a
+# preparation alone makes
 KEPT = {
     "Create the PersistentVolumeClaim",
     "Apply the configuration of a job that is not run",
     "Render the job and validate it with the API server",
+    "Create the namespace, the ImageStream and the Secrets",
+    "Create the BuildConfig, which starts a Build",
 }
 
 COMMANDS = [role for role in ROLES if (role / "meta/argument_specs.yml").exists()]

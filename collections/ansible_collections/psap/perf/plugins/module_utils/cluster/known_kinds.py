@@ -33,6 +33,7 @@ _KINDS = MappingProxyType(
         "scheduling.k8s.io/v1": "PriorityClass",
         "storage.k8s.io/v1": "CSIDriver CSINode StorageClass VolumeAttachment",
         # OpenShift
+        "build.openshift.io/v1": "Build BuildConfig",
         "config.openshift.io/v1": "ClusterOperator ClusterVersion OAuth",
         "image.openshift.io/v1": "ImageStream",
         "machine.openshift.io/v1beta1": "Machine MachineSet",

@@ -9,6 +9,8 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import 
 
 # what a stable operator says of itself, as `oc adm wait-for-stable-cluster` has it
 _STABLE = {"Available": "True", "Progressing": "False", "Degraded": "False"}
+# without an image
+_BUILD_OVER = ("Failed", "Error", "Cancelled")
 
 
 def cluster_operator_ready(obj: Object) -> Verdict:
@@ -20,6 +22,16 @@ def cluster_operator_ready(obj: Object) -> Verdict:
             status = f"{kind} is {found.get('status', 'not known yet')}"
             return Verdict(False, f"{status}, {words}" if words else status)
     return Verdict(True)
+
+
+def build_completed(obj: Object) -> Verdict:
+    """The Build pushed its image; one that failed or was cancelled never will: why, its log's end says best."""
+    status = obj.get("status", {})
+    phase = status.get("phase", "New")
+    words = ": ".join(filter(None, (status.get("reason"), status.get("message"))))
+    note = f"phase {phase}{f', {words}' if words else ''}"
+    log = " / ".join(line.strip() for line in status.get("logSnippet", "").splitlines() if line.strip())
+    return Verdict(phase == "Complete", f"{note}; its log ends: {log}" if log else note, phase in _BUILD_OVER)
 
 
 def unchanged_for(duration_s: float) -> Predicate:

@@ -17,7 +17,10 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.olm_states impor
     install_plan_completed,
     subscription_resolved,
 )
-from ansible_collections.psap.perf.plugins.module_utils.waiting.openshift_states import cluster_operator_ready
+from ansible_collections.psap.perf.plugins.module_utils.waiting.openshift_states import (
+    build_completed,
+    cluster_operator_ready,
+)
 from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import (
     Object,
     Predicate,
@@ -249,6 +252,7 @@ _BY_KIND: Mapping[tuple[str, str], Predicate] = {
     ("Node", "nvidia_gpu_found"): nvidia_gpu_found,
     ("Node", "nvidia_gpus_allocatable"): nvidia_gpus_allocatable,
     ("Node", "features_found"): features_found,
+    ("Build", "completed"): build_completed,
     ("ClusterOperator", "ready"): cluster_operator_ready,
     ("APIService", "ready"): condition_true("Available"),
     ("ClusterPolicy", "ready"): cluster_policy_ready,
