@@ -46,6 +46,18 @@ def test_a_record_is_read_as_it_was_written_and_follows_its_schema(tmp_path: Pat
     assert journal.record.expires == "2026-11-25T10:00:00.000Z"
 
 
+def test_a_cluster_is_noted_over_one_that_was_destroyed_before_it_is_created(tmp_path: Path) -> None:
+    path = record_path(tmp_path, "sutest")
+    former = Journal(path, _record(tmp_path))
+    former.note()
+    former.forget()
+
+    assert Journal(path, _record(tmp_path)).note()
+
+    assert read_record(path) == _record(tmp_path)
+    assert (tmp_path / "own" / RUN / "sutest").is_dir()
+
+
 def test_nobody_else_reads_what_is_noted_and_what_is_secret(tmp_path: Path) -> None:
     record = _record(tmp_path)
     write_record(record_path(tmp_path, "sutest"), record)

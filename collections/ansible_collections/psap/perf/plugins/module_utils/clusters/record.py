@@ -209,7 +209,8 @@ class Journal:
     def note(self, **changes: Any) -> bool:
         """Note what is about to be done, or was; whether this was new."""
         changed = replace(self.record, **changes)
-        if changed == self.record and self.path.exists():
+        # what is there may be the record of a cluster that was destroyed before this one
+        if changed == self.record and changed == read_record(self.path):
             return False
         self.record = changed
         write_record(self.path, changed)
