@@ -1,0 +1,57 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.clusters.aws import Amazon
+from ansible_collections.psap.perf.plugins.module_utils.clusters.efs import Efs, instances_of
+from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
+from ansible_collections.psap.perf.plugins.modules.clusters.efs import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.installing import aws_credentials
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
+
+_INFRASTRUCTURE = Query("config.openshift.io/v1", "Infrastructure", name="cluster")
+
+
+class ActionModule(PerfAction):
+    """Create or delete the file system."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Do it; in check mode look whether there is one."""
+        args, timeout_s = context.args, seconds(context.args["timeout"])
+        efs = _efs_of(context)
+        absent = args["state"] == "absent"
+        if context.check_mode:
+            identity = efs.find()
+            return VerbResult(bool(identity) is absent, {"file_system": identity})
+        with shown_wait(context.command_directory(), f"the file system {efs.name}", timeout_s) as show:
+            if absent:
+                changed = efs.undeploy(timeout_s, context.check_interrupted, show)
+                return VerbResult(changed, {"file_system": ""})
+            nodes, _version = context.cluster().list(Query("v1", "Node"))
+            found = efs.deploy(instances_of(nodes), timeout_s, context.check_interrupted, show)
+        values = {
+            "file_system": found.identity,
+            "security_group": found.security_group,
+            "mount_targets": list(found.mount_targets),
+        }
+        return VerbResult(found.changed, values)
+
+
+def _efs_of(context: VerbContext) -> Efs:
+    infrastructure = context.cluster().get(_INFRASTRUCTURE) or {}
+    status = infrastructure.get("status") or {}
+    region = context.args["region"] or ((status.get("platformStatus") or {}).get("aws") or {}).get("region")
+    infra_id = status.get("infrastructureName")
+    if not region or not infra_id:
+        raise UsageError("this cluster does not say that it is on AWS, and in which region")
+    credentials = aws_credentials(context, context.args["credentials"])
+    keys = Keys.parse(credentials) if credentials else None
+    return Efs(Amazon(str(region), keys, context.args["endpoint"]), str(infra_id))

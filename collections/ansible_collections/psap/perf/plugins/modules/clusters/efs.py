@@ -1,0 +1,59 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: efs
+short_description: Create or delete the EFS file system of a cluster on AWS
+version_added: 0.1.0
+description:
+  - Creates a file system, a mount target in each zone that has nodes, and a security group that lets the network of the
+    nodes in to NFS. They have the tag of what the cluster owns, so they also go with it.
+  - V(absent) deletes the file system with all that is in it.
+author: The psap.perf developers (@openshift-psap)
+requirements: [boto3]
+options:
+  state:
+    description: Whether it is to be there.
+    type: str
+    choices: [present, absent]
+    default: present
+  region:
+    description: Region of AWS; that of the cluster if empty.
+    type: str
+    default: ""
+  credentials:
+    description: A reference to the credentials of AWS, as the program C(aws) keeps them; what boto3 finds if empty.
+    type: str
+    default: ""
+  endpoint:
+    description: Address of another API than that of AWS.
+    type: str
+    default: ""
+  timeout:
+    description: How long to wait for each of its steps, in seconds or as V(5m).
+    type: str
+    default: 5m
+"""
+
+EXAMPLES = r"""
+- name: Create the file system
+  psap.perf.clusters.efs:
+"""
+
+RETURN = r"""
+file_system:
+  description: Its ID; empty where there is none.
+  type: str
+  returned: success
+security_group:
+  description: ID of the security group.
+  type: str
+  returned: when it is there
+mount_targets:
+  description: IDs of the mount targets.
+  type: list
+  elements: str
+  returned: when it is there
+"""
