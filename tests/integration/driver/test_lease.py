@@ -16,14 +16,13 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfE
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
-    Holder,
     LeaseHeldError,
     _Attempt,
     acquire,
-    read_lease,
     read_queue,
     release,
 )
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder, read_lease
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import hold
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import release as release_lock
 from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import Kept, LeaseKeeper

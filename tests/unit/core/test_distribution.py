@@ -36,8 +36,10 @@ def test_the_collection_builds(tmp_path: Path) -> None:
 
 
 def test_every_verb_is_documented_and_every_documented_verb_is_there() -> None:
-    actions = _files(COLLECTION / "plugins" / "action")
-    assert actions == _files(COLLECTION / "plugins" / "modules")
+    modules = COLLECTION / "plugins" / "modules"
+    # what runs on hosts is no verb, and called by one
+    on_hosts = {name for name in _files(modules) if "AnsibleModule(" in (modules / name).read_text()}
+    assert _files(COLLECTION / "plugins" / "action") == _files(modules) - on_hosts
 
 
 def _files(folder: Path) -> set[str]:

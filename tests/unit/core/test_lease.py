@@ -6,7 +6,8 @@ import datetime
 from dataclasses import replace
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import Holder, Silence, in_order, lease_of
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import Silence
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder, in_order, lease_of
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import begin_attempt, hold, release
 
 LEASE = {

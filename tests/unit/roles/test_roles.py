@@ -28,6 +28,8 @@ OF_SCALE_TEST = ("scale_test.count", "scale_test.judge", "scale_test.watch")
 READING = {f"psap.perf.{verb}" for verb in (*LOOKING.split(), *OF_PROMETHEUS, *OF_SCALE_TEST)}
 # hosts are booked, and clusters created, before there is a cluster whose Lease could be taken
 READING |= {verb for verb in VERBS if verb.startswith(("psap.perf.quads.", "psap.perf.clusters."))}
+# who locks a cluster has its Lease for that moment, by themselves
+READING |= {"psap.perf.locks.take", "psap.perf.locks.release"}
 BUILTIN = {
     "ansible.builtin.assert",
     "ansible.builtin.debug",

@@ -1,4 +1,4 @@
-"""One task on the cluster under test, without a playbook and without a run."""
+"""One task on a host of the site, without a playbook and without a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from perfdrv.ansible.private_directory import private_directory
 from perfdrv.errors import DriverError
 from perfdrv.project import Project
 
-_HOST = "sutest"
+SUTEST = "sutest"
 
 
 class TaskError(DriverError):
@@ -24,14 +24,16 @@ class TaskError(DriverError):
         self.exit_code = exit_code
 
 
-def run_task(project: Project, inventory: Path | None, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """What a verb of the collection answers on host ``sutest`` of the site.
+def run_task(
+    project: Project, inventory: Path | None, verb: str, arguments: Mapping[str, Any], host: str = SUTEST
+) -> dict[str, Any]:
+    """What a verb or module of the collection answers on a host of the site.
 
     Raises:
         TaskError: with the verb's message and exit code.
     """
     site = ["-i", str(inventory)] if inventory is not None else []
-    command = ["ansible", _HOST, *site, "-m", f"psap.perf.{verb}", "-a", json.dumps(dict(arguments))]
+    command = ["ansible", host, *site, "-m", f"psap.perf.{verb}", "-a", json.dumps(dict(arguments))]
     with private_directory() as private:
         # the verb finds a run's directory, which it leaves empty
         environment = clean_environment(project.root, private.path) | private.variables()
@@ -47,7 +49,7 @@ def run_task(project: Project, inventory: Path | None, verb: str, arguments: Map
     head, found, answer = done.stdout.partition(" => ")
     if not found:
         said = (done.stderr or done.stdout).strip().splitlines()
-        raise TaskError(f"Ansible did not get as far as {_HOST}: {said[-1] if said else 'no message'}", 1)
+        raise TaskError(f"Ansible did not get as far as {host}: {said[-1] if said else 'no message'}", 1)
     result: dict[str, Any] = json.loads(answer)
     if "SUCCESS" not in head and "CHANGED" not in head:
         raise TaskError(str(result.get("msg", "no message")), int(result.get("exit_code") or 1))

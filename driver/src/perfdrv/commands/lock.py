@@ -1,98 +1,172 @@
-"""`perfdrv lock status|break`: which run changes the cluster, and taking the cluster from it."""
+"""`perfdrv lock status|break`: who has a cluster or a host, and taking it from them."""
 
 from __future__ import annotations
 
-import datetime
 import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import click
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_text
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import (
     KIND,
+    LOCK_NAME,
     NAME,
     NAMESPACE,
-    WAITING,
     Lease,
+    clock,
     in_order,
     lease_of,
 )
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import MANAGED_BY
+from ansible_collections.psap.perf.plugins.module_utils.locks.state import State
 
-from perfdrv.ansible.single_task import run_task
+from perfdrv.ansible.single_task import SUTEST, run_task
 from perfdrv.command_line.completion import complete_sites
 from perfdrv.command_line.groups import SuggestingGroup
 from perfdrv.command_line.session import current_project
-from perfdrv.errors import EXIT_OK
+from perfdrv.errors import EXIT_OK, UsageError
 
-_LEASE = {"kind": KIND, "name": NAME, "namespace": NAMESPACE}
-_QUEUE = {"kind": KIND, "namespace": NAMESPACE, "label_selector": WAITING}
-_DELETED = {"kinds": [{"kind": KIND}], "name": [NAME], "namespace": [NAMESPACE]}
-_site = click.option(
-    "-i",
-    "--site",
-    metavar="SITE",
-    shell_complete=complete_sites,
-    help="The inventory: a folder below inventories/, or a path.",
-)
+_RUN, _LOCK = "run", "lock"
+_NAMES = {_RUN: NAME, _LOCK: LOCK_NAME}
 lock = SuggestingGroup(
     "lock",
-    help=f"Show and break the lease by which one run at a time changes a cluster: Lease {NAME} in {NAMESPACE}.",
+    help=(
+        "Show and break what keeps a cluster for one run or one owner: the Leases "
+        f"{NAME} and {LOCK_NAME} in namespace {NAMESPACE}. With --folder it is the lock of a host without Kubernetes."
+    ),
     no_args_is_help=True,
 )
 
 
+@dataclass(frozen=True)
+class _Place:
+    """Where the lock is: the cluster of a host, or a folder of it."""
+
+    ctx: click.Context
+    site: str | None
+    host: str
+    folder: str | None
+
+    def answer(self, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        project = current_project(self.ctx)
+        return run_task(project, project.inventory(self.site) if self.site else None, verb, arguments, self.host)
+
+    def leases(self) -> dict[str, Lease]:
+        """What the run has, the lock, and those of the queue, by name."""
+        selector = ",".join(f"{label}={value}" for label, value in MANAGED_BY.items())
+        asked = {"kind": KIND, "namespace": NAMESPACE, "label_selector": selector}
+        return {lease.name: lease for lease in map(lease_of, self.answer("look", asked)["objects"])}
+
+    def of_host(self, state: str) -> State:
+        return State.from_document(self.answer("locks.file", {"folder": self.folder, "state": state})["lock"])
+
+
+def _with_place(command: Callable[..., int]) -> Callable[..., int]:
+    site = click.option(
+        "-i",
+        "--site",
+        metavar="SITE",
+        shell_complete=complete_sites,
+        help="The inventory: a folder below inventories/, or a path.",
+    )
+    host = click.option("--host", default=SUTEST, show_default=True, help="The host of the site.")
+    folder = click.option("--folder", help="The folder of the host in which the lock is; else it is the cluster's.")
+    return site(host(folder(click.pass_context(command))))
+
+
 @lock.command("status")
-@_site
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.pass_context
-def status_command(ctx: click.Context, site: str | None, as_json: bool) -> int:
-    """Show which run changes the cluster, if any, and which ones wait for it."""
-    lease = _lease(ctx, site)
-    queue = in_order(map(lease_of, _answer(ctx, site, "look", _QUEUE)["objects"]))
+@_with_place
+def status_command(ctx: click.Context, site: str | None, host: str, folder: str | None, as_json: bool) -> int:
+    """Show which run changes the cluster, if any, for whom it is locked, and who waits for it."""
+    place = _Place(ctx, site, host, folder)
+    if folder:
+        _show_host(place.of_host("read"), as_json=as_json)
+        return EXIT_OK
+    leases = place.leases()
+    run, locked = leases.pop(NAME, None), leases.pop(LOCK_NAME, None)
+    queue = in_order(leases.values())
     if as_json:
-        click.echo(json.dumps({**_document(lease), "waiting": list(map(_document, queue))}, indent=2))
-    elif lease is None:
+        waiting = list(map(_document, queue))
+        click.echo(json.dumps({**_document(run), "waiting": waiting, "lock": _lock_document(locked)}, indent=2))
+        return EXIT_OK
+    if run is None:
         click.echo("No run changes the cluster.")
     else:
-        click.echo(f"In use by {lease}.")
-        click.echo(f"Renewed at {lease.renewed}{': it has expired' if _expired(lease) else ''}.")
-        click.echo(f"Its directory is {lease.holder.directory} on {lease.holder.host}.")
-    if not as_json:
-        for number, each in enumerate(queue, 1):
-            click.echo(f"{number}. in the queue: {each}{', which has expired' if _expired(each) else ''}.")
+        click.echo(f"In use by {run}.")
+        click.echo(f"Renewed at {run.renewed}{': it has expired' if _expired(run) else ''}.")
+        click.echo(f"Its directory is {run.holder.directory} on {run.holder.host}.")
+    if locked:
+        click.echo(f"Locked for {locked}{', which is over' if _expired(locked) else ''}.")
+    for number, each in enumerate(queue, 1):
+        click.echo(f"{number}. in the queue: {each}{', which has expired' if _expired(each) else ''}.")
     return EXIT_OK
 
 
 @lock.command("break")
-@_site
+@click.option("--only", type=click.Choice([_RUN, _LOCK]), help="Break only what the run has, or only the lock.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@click.pass_context
-def break_command(ctx: click.Context, site: str | None, yes: bool) -> int:
-    """Take the cluster from the run that changes it.
+@_with_place
+def break_command(
+    ctx: click.Context, site: str | None, host: str, folder: str | None, only: str | None, yes: bool
+) -> int:
+    """Take the cluster from the run that changes it, and from the owner who locked it.
 
     A run that is alive stops within seconds, and leaves in the cluster what it has created.
     """
-    lease = _lease(ctx, site)
-    if lease is None:
-        click.echo("No run changes the cluster.")
+    place = _Place(ctx, site, host, folder)
+    if folder:
+        if only == _RUN:
+            raise UsageError("the lock of a folder has no run: leave --only out")
+        return _break_host(place, yes=yes)
+    leases = place.leases()
+    held = {part: leases[name] for part, name in _NAMES.items() if only in (None, part) and name in leases}
+    if not held:
+        click.echo("The cluster is not locked." if only == _LOCK else "No run changes the cluster.")
         return EXIT_OK
+    told = " and ".join(f"{'in use by' if part == _RUN else 'locked for'} {lease}" for part, lease in held.items())
     if not yes:
-        click.confirm(f"The cluster is in use by {lease}. Take it?", abort=True)
-    _answer(ctx, site, "delete", _DELETED)
-    click.echo(f"The cluster was taken from {lease}.")
+        click.confirm(f"The cluster is {told}. Take it?", abort=True)
+    names = [_NAMES[part] for part in held]
+    place.answer("delete", {"kinds": [{"kind": KIND}], "name": names, "namespace": [NAMESPACE]})
+    for lease in held.values():
+        click.echo(f"The cluster was taken from {lease}.")
     return EXIT_OK
 
 
-def _lease(ctx: click.Context, site: str | None) -> Lease | None:
-    return next(map(lease_of, _answer(ctx, site, "look", _LEASE)["objects"]), None)
+def _break_host(place: _Place, *, yes: bool) -> int:
+    state = place.of_host("read")
+    if state.holder is None:
+        click.echo("The host is not locked.")
+        return EXIT_OK
+    if not yes:
+        click.confirm(f"The host is locked for {state.holder}. Take it?", abort=True)
+    taken = place.of_host("broken").holder
+    click.echo(f"The host was taken from {taken}." if taken else "The host is not locked.")
+    return EXIT_OK
 
 
-def _answer(ctx: click.Context, site: str | None, verb: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    project = current_project(ctx)
-    return run_task(project, project.inventory(site) if site else None, verb, arguments)
+def _show_host(state: State, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(state.document(), indent=2))
+        return
+    click.echo(f"Locked for {state.holder}." if state.holder else "The host is not locked.")
+    for number, each in enumerate(state.waiting, 1):
+        click.echo(f"{number}. in the queue: {each}.")
 
 
 def _expired(lease: Lease) -> bool:
-    return lease.expired(datetime.datetime.now(datetime.UTC))
+    return lease.expired(clock())
+
+
+def _lock_document(lease: Lease | None) -> dict[str, Any] | None:
+    if lease is None:
+        return None
+    who = lease.holder
+    said = {"owner": who.run, "what": who.what, "user": who.user, "host": who.host, "since": lease.since}
+    return {**said, "until": utc_text(lease.end), "expired": _expired(lease)}
 
 
 def _document(lease: Lease | None) -> dict[str, Any]:

@@ -23,11 +23,11 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Ac
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
     RENEWED_EVERY_S,
-    Holder,
     LeaseLostError,
     release,
     renew,
 )
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, append_failure
 

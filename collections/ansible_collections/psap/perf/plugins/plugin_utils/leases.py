@@ -10,7 +10,8 @@ from typing import Any
 from ansible.utils.display import Display
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import Holder, LeaseLostError, acquire
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import LeaseLostError, acquire
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import failures_of
 from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import Kept, LeaseKeeper
@@ -38,17 +39,26 @@ def take_lease(context: VerbContext, what: str) -> dict[str, Any]:
     for failure in failures_of(environment.directory, environment.attempt):
         if failure.kind == LeaseLostError.__name__:
             raise LeaseLostError(f"{what} does not start: {failure.why}")
-    access = Access.from_variables(context.variables)
-    if asdict(access) in json.loads(os.environ.get(_KEPT, "[]")):
+    if has_lease(context):
         return {}
+    access = Access.from_variables(context.variables)
     holder = Holder.here(environment.run, what, environment.root)
     waits = context.variables.get("clusters_lock") == "wait"
     wait_s = seconds(context.variables.get("clusters_lock_timeout", 0)) if waits else 0.0
-    acquire(
-        context.cluster(), holder, wait_s, context.check_interrupted, lambda state: _DISPLAY.display(f"waits: {state}")
-    )
+    owner = str(context.variables.get("clusters_lock_owner", ""))
+    acquire(context.cluster(), holder, wait_s, context.check_interrupted, show_wait, owner=owner)
     kept = Kept(access, holder, str(environment.directory), environment.attempt)
     return {"run_lease": asdict(kept)}
+
+
+def has_lease(context: VerbContext) -> bool:
+    """Whether this run keeps the lease of the host's cluster."""
+    return asdict(Access.from_variables(context.variables)) in json.loads(os.environ.get(_KEPT, "[]"))
+
+
+def show_wait(state: str) -> None:
+    """Say what is waited for."""
+    _DISPLAY.display(f"waits: {state}")
 
 
 class KeptLeases:

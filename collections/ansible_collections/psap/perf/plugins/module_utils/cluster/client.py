@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
+import email.utils
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -41,11 +43,18 @@ class Cluster:
         self.outage = outage or Outage()
         self._api = connect(access)
         self._client = kubernetes.dynamic.DynamicClient(self._api, discoverer=KindsByVersion)
+        self._date: str | None = None
 
     @property
     def server(self) -> str:
         """The API server's address."""
         return str(self._api.configuration.host)
+
+    def now(self) -> datetime.datetime:
+        """The time of the API server, to the second, when it last answered; ours, if it does not say."""
+        if self._date is None:
+            return datetime.datetime.now(datetime.UTC)
+        return email.utils.parsedate_to_datetime(self._date)
 
     def version(self) -> str:
         """The server's version, for example ``v1.36.3``."""
@@ -334,6 +343,7 @@ class Cluster:
             ),
             repeatable=verb != "create",
         )
+        self._date = response.headers.get("Date")
         answer: Manifest = json.loads(response.data)
         return answer
 

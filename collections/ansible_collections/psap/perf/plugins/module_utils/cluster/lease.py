@@ -12,143 +12,51 @@ Nobody takes the cluster while one that is alive stands before.
 from __future__ import annotations
 
 import datetime
-import getpass
 import hashlib
-import os
-import re
-import socket
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster import lease_objects
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, ConflictError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import MANAGED_BY, Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import (
+    API_VERSION,
+    DURATION_S,
+    KIND,
+    NAME,
+    NAMESPACE,
+    WAITING,
+    Holder,
+    Lease,
+    in_order,
+    lease_of,
+    manifest_of,
+    named,
+    read_lease,
+    read_lock,
+)
 from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import UnavailableError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
-from ansible_collections.psap.perf.plugins.module_utils.run.directory import LOCK_FILE, is_held
 
-API_VERSION = "coordination.k8s.io/v1"
-KIND, NAMESPACE, NAME = "Lease", "default", "psap-perf"
-DURATION_S = 60
 RENEWED_EVERY_S = 10.0
 RIGHTS = {"kinds": [KIND], "verbs": ["get", "list", "create", "update", "delete"], "namespaces": [NAMESPACE]}
-WAITING = "psap.perf/waiting"
-_QUERY = Query(API_VERSION, KIND, namespace=NAMESPACE, name=NAME)
 _QUEUE = Query(API_VERSION, KIND, namespace=NAMESPACE, label_selector=WAITING)
 _LOOK_EVERY_S = 2.0
 _LONGEST_LOOK_S = 5.0
-_ANNOTATION = "psap.perf/"
 
 
 class LeaseHeldError(ClusterError):
-    """Another run changes the cluster."""
+    """Another run changes the cluster, or another owner locked it."""
 
 
 class LeaseLostError(ClusterError):
     """The lease was ours and is not any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """Who changes the cluster.
-
-    :param run: id of the run, which identifies the holder: its processes share the lease.
-    :param what: the flow, or the command.
-    :param machine: identifies the booted machine, which a host name does not.
-    :param directory: of the run, on that machine.
-    """
-
-    run: str
-    what: str
-    user: str
-    host: str
-    machine: str
-    directory: str
-
-    @classmethod
-    def here(cls, run: str, what: str, directory: Path) -> Holder:
-        """A run of this machine."""
-        machine = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return cls(run, what, _user(), socket.gethostname(), machine, str(directory))
-
-    def is_gone(self, here: Holder) -> bool:
-        """Whether its run is seen, from *here*, to have no process any more; False where that cannot be seen."""
-        if self.machine != here.machine or not (Path(self.directory) / LOCK_FILE).is_file():
-            return False
-        return not is_held(Path(self.directory))
-
-
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """What the cluster says about it, or about the place of a run in the queue.
-
-    :param created: when the API server got it, to the second, by the clock of the API server.
-    :param since: when the holder took it.
-    :param renewed: when the holder last wrote it, by the clock of the holder.
-    """
-
-    name: str
-    uid: str
-    created: str
-    holder: Holder
-    since: str
-    renewed: str
-    duration_s: int
-    transitions: int
-    resource_version: str
-
-    def expired(self, now: datetime.datetime) -> bool:
-        """Whether it has not been renewed for its duration."""
-        return now > parse_utc(self.renewed) + datetime.timedelta(seconds=self.duration_s)
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """What sorts a queue: within a second all of its readers agree on the same order."""
-        return self.created, self.uid
-
-    def __str__(self) -> str:
-        who = self.holder
-        return f"run {who.run} ({who.what}) of {who.user} on {who.host}, since {self.since}"
-
-
-def read_lease(cluster: Cluster) -> Lease | None:
-    """The lease, or None when there is none."""
-    found = cluster.get(_QUERY)
-    return None if found is None else lease_of(found)
-
-
-def lease_of(document: Manifest) -> Lease:
-    """The lease that *document* describes."""
-    spec, metadata = document["spec"], document["metadata"]
-    said = metadata.get("annotations") or {}
-    run = str(spec.get("holderIdentity") or "")
-    who = {key: str(said.get(_ANNOTATION + key, "")) for key in ("what", "user", "host", "machine", "directory")}
-    return Lease(
-        name=str(metadata.get("name", "")),
-        uid=str(metadata.get("uid", "")),
-        created=str(metadata.get("creationTimestamp", "")),
-        holder=Holder(run=run, **who),
-        since=_to_seconds(spec.get("acquireTime")),
-        renewed=_to_seconds(spec.get("renewTime")),
-        duration_s=int(spec.get("leaseDurationSeconds") or 0),
-        transitions=int(spec.get("leaseTransitions") or 0),
-        resource_version=str(metadata.get("resourceVersion", "")),
-    )
-
-
 def read_queue(cluster: Cluster) -> list[Lease]:
     """The places of the runs that wait, the first in the queue first."""
     return in_order(map(lease_of, cluster.list(_QUEUE)[0]))
-
-
-def in_order(places: Iterable[Lease]) -> list[Lease]:
-    """Places in a queue, the first one first."""
-    return sorted(places, key=lambda each: each.place)
 
 
 def acquire(
@@ -157,16 +65,19 @@ def acquire(
     wait_s: float,
     check_interrupted: Callable[[], None],
     report: Callable[[str], None] = lambda _state: None,
+    *,
+    owner: str = "",
 ) -> None:
     """Take the lease for *holder*, or renew it.
 
     :param wait_s: for how long to wait, in the queue, for others.
+    :param owner: of the lock that does not keep *holder* out.
     :param report: is called with what is waited for, whenever that changes.
     :raises LeaseHeldError: when others have it, or stand before in the queue, all that time.
     :raises ClusterError: when the cluster refuses, cannot be reached, or does not come back within *wait_s*.
     """
     until = time.monotonic() + wait_s
-    attempt = _Attempt(cluster, holder)
+    attempt = _Attempt(cluster, holder, owner)
     told = ""
     try:
         while True:
@@ -174,10 +85,7 @@ def acquire(
                 if attempt.succeeds():
                     return
                 if time.monotonic() >= until and not attempt.may_be_silent():
-                    raise LeaseHeldError(
-                        f"{attempt.state()}; wait for it (clusters_lock: wait), see it with "
-                        "perfdrv lock status, or take the cluster from it with perfdrv lock break"
-                    )
+                    raise LeaseHeldError(f"{attempt.state()}; {attempt.advice()}")
                 if wait_s:
                     attempt.queue()
             except UnavailableError:
@@ -196,10 +104,11 @@ def acquire(
 class _Attempt:
     """Looks at the lease and the queue, and takes the lease when it is the turn of *holder*."""
 
-    def __init__(self, cluster: Cluster, holder: Holder) -> None:
-        self._cluster, self._holder = cluster, holder
+    def __init__(self, cluster: Cluster, holder: Holder, owner: str = "") -> None:
+        self._cluster, self._holder, self._owner = cluster, holder, owner
         self._silences: dict[str, Silence] = {}
         self._held: Lease | None = None
+        self._lock: Lease | None = None
         self._before: Sequence[Lease] = ()
         self._queued_at: float | None = None
         self.looked = False
@@ -212,26 +121,42 @@ class _Attempt:
             self.looked = True
             ours = found is not None and found.holder.run == self._holder.run
             self._held = None if found is None or ours or self._is_over(found) else found
+            self._lock = None if ours else self._lock_of_another()
             self._before = () if ours else self._living_before()
-            if self._held or self._before:
+            if self._held or self._lock or self._before:
                 return False
             try:
-                _write(self._cluster, _manifest(NAME, self._holder, found), found)
+                lease_objects.write(self._cluster, manifest_of(NAME, self._holder, found), found)
             except ConflictError:
                 continue
-            return True
+            # only who has the lease locks the cluster: a lock that is not there now does not come
+            self._lock = self._lock_of_another()
+            if self._lock:
+                release(self._cluster, self._holder)
+            return self._lock is None
 
     def may_be_silent(self) -> bool:
         """Whether all that stand in the way look expired: whether they are is seen in a moment."""
-        return all(each.expired(_now()) for each in self._in_the_way())
+        return self._lock is None and all(each.expired(lease_objects.clock()) for each in self._in_the_way())
 
     def state(self) -> str:
         """Who has the cluster, and who stands before in the queue."""
-        server, more = self._cluster.server, len(self._before) - 1
+        more = len(self._before) - 1
         queue = f"{self._before[0]}{f' and {more} more' if more else ''}" if self._before else ""
-        if self._held is None:
-            return f"{server} is free, but for {queue} in the queue"
-        return f"{server} is in use by {self._held}{f'; in the queue before: {queue}' if queue else ''}"
+        having = [f"in use by {self._held}"] if self._held else []
+        having += [f"locked for {self._lock}"] if self._lock else []
+        if not having:
+            return f"{self._cluster.server} is free, but for {queue} in the queue"
+        return f"{self._cluster.server} is {' and '.join(having)}{f'; in the queue before: {queue}' if queue else ''}"
+
+    def advice(self) -> str:
+        """What to do when it is not to be waited for any more."""
+        owner = self._lock.holder.run if self._lock else ""
+        theirs = f"say that the run belongs to {owner} (clusters_lock_owner: {owner}), " if owner else ""
+        return (
+            f"{theirs}wait for it (clusters_lock: wait), see it with perfdrv lock status, or take the cluster from it "
+            "with perfdrv lock break"
+        )
 
     def queue(self) -> None:
         """Stand in the queue, and renew the place there."""
@@ -242,7 +167,8 @@ class _Attempt:
         former = self._cluster.get(query)
         with suppress(ConflictError):
             lease = lease_of(former) if former else None
-            _write(self._cluster, _manifest(str(query.name), self._holder, lease, {WAITING: ""}), lease)
+            place = manifest_of(str(query.name), self._holder, lease, labels={WAITING: ""})
+            lease_objects.write(self._cluster, place, lease)
             self._queued_at = now
 
     def leave_queue(self) -> None:
@@ -253,7 +179,7 @@ class _Attempt:
 
     def _own_place(self) -> Query:
         digest = hashlib.sha256(self._holder.run.encode()).hexdigest()[:12]
-        return Query(API_VERSION, KIND, namespace=NAMESPACE, name=f"{NAME}-waiting-{digest}")
+        return named(f"{NAME}-waiting-{digest}")
 
     def _living_before(self) -> list[Lease]:
         """Who stands before; places of runs that are over are deleted."""
@@ -265,18 +191,21 @@ class _Attempt:
                 break
             if self._is_over(each):
                 with suppress(ConflictError):
-                    gone = Query(API_VERSION, KIND, namespace=NAMESPACE, name=each.name)
-                    self._cluster.delete(gone, resource_version=each.resource_version)
+                    self._cluster.delete(named(each.name), resource_version=each.resource_version)
             else:
                 before.append(each)
         return before
+
+    def _lock_of_another(self) -> Lease | None:
+        found = read_lock(self._cluster)
+        return None if found is None or found.holder.run == self._owner else found
 
     def _in_the_way(self) -> list[Lease]:
         return [*([self._held] if self._held else []), *self._before]
 
     def _is_over(self, lease: Lease) -> bool:
         silence = self._silences.setdefault(lease.name, Silence())
-        silent = silence.ended(lease, time.monotonic(), _now())
+        silent = silence.ended(lease, time.monotonic(), lease_objects.clock())
         return not lease.holder.run or lease.holder.is_gone(self._holder) or silent
 
 
@@ -315,7 +244,7 @@ def renew(cluster: Cluster, holder: Holder) -> None:
     if found.holder.run != holder.run:
         raise LeaseLostError(f"{cluster.server} was taken over by {found}")
     try:
-        _write(cluster, _manifest(NAME, holder, found), found)
+        lease_objects.write(cluster, manifest_of(NAME, holder, found), found)
     except ConflictError:
         renew(cluster, holder)
 
@@ -329,60 +258,6 @@ def release(cluster: Cluster, holder: Holder) -> None:
     if found is None or found.holder.run != holder.run:
         return
     try:
-        cluster.delete(_QUERY, resource_version=found.resource_version)
+        cluster.delete(named(NAME), resource_version=found.resource_version)
     except ConflictError:
         release(cluster, holder)
-
-
-def _manifest(name: str, holder: Holder, former: Lease | None, labels: Mapping[str, str] | None = None) -> Manifest:
-    ours = former is not None and former.holder.run == holder.run
-    now = _micro(_now())
-    spec: dict[str, Any] = {
-        "holderIdentity": holder.run,
-        "leaseDurationSeconds": DURATION_S,
-        "acquireTime": former.since.replace("Z", ".000000Z") if former and ours else now,
-        "renewTime": now,
-        "leaseTransitions": former.transitions + (not ours) if former else 0,
-    }
-    who = {"what": holder.what, "user": holder.user, "host": holder.host, "machine": holder.machine}
-    metadata = {
-        "name": name,
-        "namespace": NAMESPACE,
-        "labels": {**MANAGED_BY, **(labels or {})},
-        "annotations": {_ANNOTATION + key: value for key, value in {**who, "directory": holder.directory}.items()},
-    }
-    return {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec}
-
-
-def _write(cluster: Cluster, manifest: Manifest, former: Lease | None) -> None:
-    """Create it, or replace it as it was read.
-
-    :raises ConflictError: when another one was faster.
-    """
-    if former is None:
-        cluster.create(manifest)
-    else:
-        metadata = {**manifest["metadata"], "resourceVersion": former.resource_version}
-        cluster.replace({**manifest, "metadata": metadata})
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        # a container's user need not have a name
-        return str(os.getuid())
-
-
-def _now() -> datetime.datetime:
-    return datetime.datetime.now(datetime.UTC)
-
-
-def _to_seconds(moment: str | None) -> str:
-    """A ``MicroTime`` as people read it; one that is not there is long ago."""
-    return re.sub(r"\.\d+", "", moment or "1970-01-01T00:00:00Z")
-
-
-def _micro(moment: datetime.datetime) -> str:
-    """A ``MicroTime`` of Kubernetes."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")

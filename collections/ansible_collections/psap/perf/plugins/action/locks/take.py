@@ -1,0 +1,89 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import Any
+
+from ansible.errors import AnsibleConnectionFailure
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import read_lock
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lock import Wish, lock
+from ansible_collections.psap.perf.plugins.module_utils.locks.state import LockHeldError
+from ansible_collections.psap.perf.plugins.modules.locks.take import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.leases import has_lease, show_wait
+from ansible_collections.psap.perf.plugins.plugin_utils.locks import LockAction, asking
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+# a driver that is gone asks no more: its place expires, and what it has got by then is at most that of one such call
+_CALL_S = 8.0
+_AGAIN_S = 2.0
+
+
+class ActionModule(LockAction):
+    """Lock for an owner."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Wait until it is ours."""
+        args = context.args
+        wait_s, duration_s = seconds(args["timeout"]), round(seconds(args["duration"]))
+        if not args["owner"] or duration_s < 1:
+            raise UsageError("a lock needs an owner, and a duration of a second or more")
+        if args["folder"]:
+            return self._lock_host(context, duration_s, wait_s)
+        if context.check_mode:
+            locked = read_lock(context.cluster())
+            return VerbResult(changed=True, values={"lock": str(locked or "")})
+        wish = Wish(asking(context), args["owner"], args["what"], duration_s)
+        locked = lock(
+            context.cluster(), wish, wait_s, context.check_interrupted, show_wait, has_lease=has_lease(context)
+        )
+        return VerbResult(changed=True, values={"lock": str(locked)})
+
+    def _lock_host(self, context: VerbContext, duration_s: int, wait_s: float) -> VerbResult:
+        """Have the host wait for some seconds at a time, so that a killed driver waits no longer."""
+        holder, until, told = asking(context), time.monotonic() + wait_s, ""
+        who = {
+            "owner": context.args["owner"],
+            "run": holder.run,
+            "what": context.args["what"],
+            "user": holder.user,
+            "host": holder.host,
+        }
+        try:
+            while True:
+                left_s = max(0.0, until - time.monotonic())
+                asked = {"state": "present", "who": who, "duration_s": duration_s}
+                found = self._asked(context, told, left_s, {**asked, "wait_s": min(left_s, _CALL_S)})
+                if found and (found["locked"] or context.check_mode):
+                    return VerbResult(changed=bool(found["changed"]), values={"lock": found["told"]})
+                if found and left_s <= _CALL_S:
+                    raise LockHeldError(
+                        f"{context.args['folder']} {found['told']}; wait for it (timeout), see it with perfdrv lock "
+                        "status, or take it with perfdrv lock break"
+                    )
+                if found and found["told"] != told:
+                    told = found["told"]
+                    show_wait(f"{context.args['folder']} {told}")
+                context.check_interrupted()
+        except PerfError:
+            if told:
+                with suppress(PerfError, AnsibleConnectionFailure):
+                    self.on_host(context, state="left", who=who)
+            raise
+
+    def _asked(self, context: VerbContext, told: str, left_s: float, asked: dict[str, Any]) -> dict[str, Any] | None:
+        """What the host answers; None when one that has answered does not for a moment."""
+        try:
+            return self.on_host(context, **asked, stays=left_s > _CALL_S)
+        except AnsibleConnectionFailure:
+            if not told or not left_s:
+                raise
+            time.sleep(min(left_s, _AGAIN_S))
+            return None

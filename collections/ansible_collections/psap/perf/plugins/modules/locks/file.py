@@ -1,0 +1,161 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: file
+short_description: Lock a host by a file
+version_added: 0.1.0
+description:
+  - Takes, extends, shows or ends the lock in a folder of the host, for machines without Kubernetes. It runs on that
+    host, whose clock decides; the verbs M(psap.perf.locks.take) and M(psap.perf.locks.release) call it.
+  - Who waits has a place in a queue, which expires when it was not renewed for 60 seconds.
+author: The psap.perf developers (@openshift-psap)
+options:
+  folder:
+    description: The folder of the lock; created when missing. Who may write it may take the lock, and break it.
+    type: path
+    required: true
+  state:
+    description:
+      - V(present) takes the lock or extends it, V(renewed) extends one that the owner must have, V(absent) ends the
+        lock of the owner, V(left) gives a place in the queue up, V(broken) ends the lock of any owner, V(read) changes
+        nothing.
+    type: str
+    choices: [present, renewed, absent, left, broken, read]
+    default: read
+  who:
+    description: Who takes or waits; an owner is enough for V(renewed) and V(absent).
+    type: dict
+    suboptions:
+      owner:
+        description: Whose lock it is.
+        type: str
+        required: true
+      run:
+        description: Identifies the one that asks, and the place in the queue.
+        type: str
+        default: ""
+      what:
+        description: What for.
+        type: str
+        default: ""
+      user:
+        description: The user who asks.
+        type: str
+        default: ""
+      host:
+        description: The machine from which it is asked.
+        type: str
+        default: ""
+  duration_s:
+    description: For how long, from now on.
+    type: float
+    default: 60.0
+  wait_s:
+    description: For how long to wait.
+    type: float
+    default: 0.0
+  stays:
+    description: Whether it is asked again within a minute, so that the place in the queue is not given up.
+    type: bool
+    default: false
+"""
+
+EXAMPLES = r"""
+- name: Show who has the bastion
+  psap.perf.locks.file:
+    folder: /var/lib/psap-perf/bastion
+"""
+
+RETURN = r"""
+locked:
+  description: Whether the owner has the lock.
+  type: bool
+  returned: success
+told:
+  description: Who has the lock, and who stands before in the queue.
+  type: str
+  returned: success
+lock:
+  description: The holder and who waits, or before it was broken.
+  type: dict
+  returned: success
+"""
+
+from pathlib import Path
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.locks.file_lock import FileLock
+from ansible_collections.psap.perf.plugins.module_utils.locks.state import State, Who
+
+_NOBODY = {"owner": "", "run": "", "what": "", "user": "", "host": ""}
+
+
+def main() -> None:
+    """Do it, and say what is then."""
+    spec = {
+        "folder": {"type": "path", "required": True},
+        "state": {
+            "type": "str",
+            "choices": ["present", "renewed", "absent", "left", "broken", "read"],
+            "default": "read",
+        },
+        "who": {
+            "type": "dict",
+            "options": {
+                "owner": {"type": "str", "required": True},
+                **{name: {"type": "str", "default": ""} for name in ("run", "what", "user", "host")},
+            },
+        },
+        "duration_s": {"type": "float", "default": 60.0},
+        "wait_s": {"type": "float", "default": 0.0},
+        "stays": {"type": "bool", "default": False},
+    }
+    needing = [("state", state, ("who",)) for state in ("present", "renewed", "absent", "left")]
+    module = AnsibleModule(argument_spec=spec, required_if=needing, supports_check_mode=True)
+    who = Who(**(module.params["who"] or _NOBODY))
+    try:
+        lock = FileLock(Path(module.params["folder"]))
+        state, changed = _looked(lock, who, module) if module.check_mode else _done(lock, who, module)
+    except PerfError as error:
+        module.fail_json(msg=str(error), exit_code=error.exit_code, error_kind=type(error).__name__)
+    locked = state.holder is not None and state.holder.who.owner == who.owner
+    module.exit_json(changed=changed, locked=locked, told=state.told(who), lock=state.document())
+
+
+def _done(lock: FileLock, who: Who, module: AnsibleModule) -> tuple[State, bool]:
+    wanted, duration_s = module.params["state"], module.params["duration_s"]
+    if wanted == "present":
+        return lock.take(who, duration_s, module.params["wait_s"], stays=module.params["stays"])
+    if wanted == "renewed":
+        return lock.renew(who.owner), True
+    if wanted == "absent":
+        changed = lock.release(who.owner)
+        return lock.read(), changed
+    if wanted == "left":
+        lock.leave(who)
+        return lock.read(), True
+    if wanted == "broken":
+        before = lock.take_away()
+        return before, before.holder is not None
+    return lock.read(), False
+
+
+def _looked(lock: FileLock, who: Who, module: AnsibleModule) -> tuple[State, bool]:
+    """What is there, and whether that would change."""
+    state, wanted = lock.read(), module.params["state"]
+    ours = state.holder is not None and state.holder.who.owner == who.owner
+    changes = {
+        "present": not state.in_the_way(who),
+        "renewed": ours,
+        "absent": ours,
+        "broken": state.holder is not None,
+    }
+    return state, changes.get(wanted, False)
+
+
+if __name__ == "__main__":
+    main()

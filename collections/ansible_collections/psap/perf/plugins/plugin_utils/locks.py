@@ -1,0 +1,45 @@
+"""What the verbs that lock have in common: the lock of a host is taken on that host, by a module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import error_for_exit_code
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext
+
+
+class LockAction(PerfAction):
+    """A verb that acts on the lock of the cluster, or of the host."""
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Ansible's entry point; keeps the variables, with which modules run."""
+        self._raw = task_vars or {}
+        return super().run(tmp, task_vars)
+
+    def _refuse_remote_host(self, task_vars: Mapping[str, Any]) -> None:
+        """A host whose lock is a file may be reached in any way."""
+        if not self._task.args.get("folder"):
+            super()._refuse_remote_host(task_vars)
+
+    def on_host(self, context: VerbContext, **arguments: Any) -> dict[str, Any]:
+        """What the module that runs on the host returns.
+
+        :raises PerfError: as the module says.
+        """
+        found: dict[str, Any] = self._execute_module(
+            module_name="psap.perf.locks.file",
+            module_args={"folder": context.args["folder"], **arguments},
+            task_vars=self._raw,
+        )
+        if found.get("failed"):
+            raise error_for_exit_code(int(found.get("exit_code") or 1), str(found.get("msg", "no message")))
+        return found
+
+
+def asking(context: VerbContext) -> Holder:
+    """Who asks: this run."""
+    environment = RunEnvironment.read()
+    return Holder.here(environment.run, f"lock for {context.args['owner']}", environment.root)
