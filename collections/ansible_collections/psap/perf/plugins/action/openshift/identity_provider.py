@@ -1,0 +1,26 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.openshift.identity_providers import OAUTH, add, remove
+from ansible_collections.psap.perf.plugins.modules.openshift.identity_provider import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+class ActionModule(PerfAction):
+    """Add an identity provider, or remove it."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Change the list, where there is one."""
+        provider, cluster = context.args["provider"], context.cluster()
+        if not {"name", "type"} <= set(provider):
+            raise UsageError("an identity provider has a name and a type")
+        if not cluster.serves(OAUTH.api_version, OAUTH.kind):
+            return VerbResult(skipped=f"{cluster.server} is no OpenShift, so nobody logs in by {provider['name']}")
+        change = add if context.args["state"] == "present" else remove
+        return VerbResult(changed=change(cluster, provider, dry=context.check_mode))

@@ -1,0 +1,68 @@
+"""A local folder as ConfigMaps, which a pod mounts as the folder it was."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from pathlib import Path
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+
+# what Kubernetes allows the values of one to have
+_LARGEST_BYTES = 1 << 20
+_MOST = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The content of one ConfigMap.
+
+    :param paths: where each key belongs, below the folder: keys have no slashes.
+    :param content: of each key, as base64.
+    """
+
+    paths: dict[str, str]
+    content: dict[str, str]
+
+
+def parts_of(folder: Path) -> list[Part]:
+    """The files of *folder* and of its subfolders, in as few ConfigMaps as hold them in their order.
+
+    Hidden files and folders are left out, and links that lead out of the folder.
+
+    :raises UsageError: when there is none, or one is too large, or all together are.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder; name one with the files to serve")
+    parts: list[Part] = []
+    room = 0
+    for number, path in enumerate(_files(folder)):
+        relative, content = path.relative_to(folder), path.read_bytes()
+        if len(content) > _LARGEST_BYTES:
+            raise UsageError(
+                f"{path} has {len(content)} bytes, and a ConfigMap holds {_LARGEST_BYTES}; serve large files from a "
+                "volume, as storage download_to_pvc fills it, or by server deploy_minio_s3_server"
+            )
+        if len(content) > room or not parts:
+            parts.append(Part({}, {}))
+            room = _LARGEST_BYTES
+        room -= len(content)
+        key = f"file-{number}"
+        parts[-1].paths[key] = str(relative)
+        parts[-1].content[key] = base64.b64encode(content).decode("ascii")
+    if not parts:
+        raise UsageError(f"{folder} has no files to serve")
+    if len(parts) > _MOST:
+        raise UsageError(f"{folder} needs {len(parts)} ConfigMaps of 1 MiB, and {_MOST} are the most; use a volume")
+    return parts
+
+
+def _files(folder: Path) -> list[Path]:
+    real = folder.resolve()
+    return [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        and path.resolve().is_relative_to(real)
+    ]

@@ -1,0 +1,102 @@
+"""Identity providers of an OpenShift: one list in one object, in which those of others stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, ConflictError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+
+OAUTH = Query("config.openshift.io/v1", "OAuth", name="cluster")
+_USERS = "user.openshift.io/v1"
+_ATTEMPTS = 5
+
+Provider = Mapping[str, Any]
+
+
+def add(cluster: Cluster, provider: Provider, *, dry: bool = False) -> bool:
+    """Have the cluster ask *provider*; whether that changed anything.
+
+    :raises ClusterError: when one of its name is another one's.
+    """
+    return _change(cluster, lambda present: with_provider(present, provider), dry=dry)
+
+
+def remove(cluster: Cluster, provider: Provider, *, dry: bool = False) -> bool:
+    """Have the cluster ask *provider* no more, and forget who logged in by it; whether that changed anything.
+
+    :raises ClusterError: when the one of its name is another one's.
+    """
+    changed = _change(cluster, lambda present: without_provider(present, provider), dry=dry)
+    for query in _logged_in(cluster, str(provider["name"])):
+        changed = True
+        if not dry:
+            cluster.delete(query)
+    return changed
+
+
+def with_provider(present: Sequence[Provider], provider: Provider) -> list[Provider]:
+    """The providers with this one, in its place if it is there, else at the end."""
+    _refuse_another(present, provider)
+    if any(each["name"] == provider["name"] for each in present):
+        return [provider if each["name"] == provider["name"] else each for each in present]
+    return [*present, provider]
+
+
+def without_provider(present: Sequence[Provider], provider: Provider) -> list[Provider]:
+    """The providers without this one."""
+    _refuse_another(present, provider)
+    return [each for each in present if each["name"] != provider["name"]]
+
+
+def _refuse_another(present: Sequence[Provider], provider: Provider) -> None:
+    """Refuse to take one of the same name that leads elsewhere for this one."""
+    found = next((each for each in present if each["name"] == provider["name"]), None)
+    if found is not None and _leads_to(found) != _leads_to(provider):
+        kind, url = _leads_to(found)
+        raise ClusterError(
+            f"the OAuth of the cluster has another identity provider {provider['name']}, of type {kind}"
+            f"{f' at {url}' if url else ''}; choose another name"
+        )
+
+
+def _leads_to(provider: Provider) -> tuple[str, str]:
+    return str(provider.get("type")), str((provider.get("ldap") or {}).get("url", ""))
+
+
+def _change(cluster: Cluster, changed: Callable[[Sequence[Provider]], list[Provider]], *, dry: bool) -> bool:
+    """Replace the list by what is computed of it, again when somebody else changed it meanwhile."""
+    for left in reversed(range(_ATTEMPTS)):
+        oauth = cluster.get(OAUTH)
+        if oauth is None:
+            raise ClusterError(f"{cluster.server} has no {OAUTH}; the users of such a cluster are managed elsewhere")
+        present = list((oauth.get("spec") or {}).get("identityProviders") or [])
+        wanted = changed(present)
+        if wanted == present or dry:
+            return wanted != present
+        version = {"resourceVersion": oauth["metadata"]["resourceVersion"]}
+        try:
+            cluster.merge(OAUTH, {"metadata": version, "spec": {"identityProviders": wanted or None}})
+        except ConflictError:
+            if not left:
+                raise
+        else:
+            return True
+    return False
+
+
+def _logged_in(cluster: Cluster, provider: str) -> list[Query]:
+    """The identities of *provider*, and the users who have no other."""
+    if not cluster.serves(_USERS, "Identity"):
+        return []
+    identities = [each for each in cluster.list(Query(_USERS, "Identity"))[0] if each.get("providerName") == provider]
+    names = {str(each["metadata"]["name"]) for each in identities}
+    found = [Query(_USERS, "Identity", name=name) for name in sorted(names)]
+    if names:
+        users: list[Manifest] = cluster.list(Query(_USERS, "User"))[0]
+        alone = (each for each in users if each.get("identities") and set(each["identities"]) <= names)
+        found += [Query(_USERS, "User", name=str(each["metadata"]["name"])) for each in alone]
+    return found

@@ -1,0 +1,44 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: identity_provider
+short_description: Add or remove an identity provider of an OpenShift
+version_added: 0.1.0
+description:
+  - Changes one entry of C(spec.identityProviders) of C(OAuth/cluster); all others stay as they are, in their order,
+    also when somebody changes them meanwhile.
+  - One of the same name is changed only if it is of the same type and, of LDAP, has the same URL; else it is another
+    one's and refused.
+  - Removed, its identities go with it, and the users who have no other one.
+  - On a cluster that does not serve C(OAuth) it does nothing.
+author: The psap.perf developers (@openshift-psap)
+options:
+  provider:
+    description: The entry, as C(oc explain oauths.spec.identityProviders) describes it.
+    type: dict
+    required: true
+  state:
+    description: Whether it is to be there.
+    type: str
+    choices: [present, absent]
+    default: present
+"""
+
+EXAMPLES = r"""
+- name: Have users log in by a directory
+  psap.perf.openshift.identity_provider:
+    provider:
+      name: directory
+      type: LDAP
+      mappingMethod: claim
+      ldap:
+        url: ldap://directory.example.com/ou=users,dc=example,dc=com?uid
+        insecure: true
+        attributes: {id: [dn], preferredUsername: [uid]}
+"""
+
+RETURN = r"""
+"""
