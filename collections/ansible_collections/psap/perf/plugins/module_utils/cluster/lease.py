@@ -22,7 +22,6 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster import lease_obj
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, ConflictError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import (
     API_VERSION,
-    DURATION_S,
     KIND,
     NAME,
     NAMESPACE,
@@ -228,7 +227,9 @@ class Silence:
         else:
             self._version, self._silent_s = lease.resource_version, 0.0
         self._looked_at = elapsed_s
-        expired_s = RENEWED_EVERY_S + _LOOK_EVERY_S if lease.expired(now) else max(lease.duration_s, DURATION_S)
+        expired_s = (
+            RENEWED_EVERY_S + _LOOK_EVERY_S if lease.expired(now) else max(lease.duration_s, lease_objects.DURATION_S)
+        )
         return self._silent_s > expired_s
 
 
