@@ -87,7 +87,9 @@ def test_hosts_are_booked_delivered_used_and_released(bare_metal: BareMetal, tmp
     assert not any(PASSWORD.encode() in text or b"eyJhbGciOiJIUzI1NiJ9" in text for text in texts)
 
 
-@pytest.mark.parametrize("moment", ["an assignment is made", "a host is added", "delivery is awaited"])
+@pytest.mark.parametrize(
+    "moment", ["an assignment is made", pytest.param("a host is added", marks=pytest.mark.deep), "delivery is awaited"]
+)
 def test_a_killed_run_gives_its_hosts_back(bare_metal: BareMetal, moment: str) -> None:
     paths = {"an assignment is made": "/assignments", "a host is added": "/schedules"}
     if moment in paths:
