@@ -24,7 +24,8 @@ def with_profile(given: Given, project: Project, flow: str) -> Given:
     inventory = project.inventory(given.site) if given.site else None
     presets, pairs = presets_and_pairs(given, project)
     known = effective(project.content(), project.flow(flow), given.site or project.default_site(), presets, pairs)
-    profiles = known[_PROFILES].value
+    # a project of one's own need not have them
+    profiles = known[_PROFILES].value if _PROFILES in known else {}
     if not profiles or known[_METHOD].value != _EXISTING or presets != preset_names(given, project):
         # who names presets by a variable adds this one to it; the run says which
         return given
