@@ -45,11 +45,8 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing any of them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, _first_line(self.table[name])) for name in self.list_commands(ctx)])
-
-
-def _first_line(entry: Lazy | click.Command) -> str:
-    return (entry.help or "").partition("\n")[0]
+            helps = ((name, self.table[name].help or "") for name in self.list_commands(ctx))
+            formatter.write_dl([(name, text.partition("\n")[0]) for name, text in helps])
 
 
 IMPORT = LazyGroup(

@@ -10,13 +10,12 @@ Lines in further colours are dashed, so that nobody needs the colour alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 LIGHT = (
     "#2f3ff0", "#df7400", "#14a08a", "#a05ad8", "#103a5c", "#8a0f2a", "#93935f",
@@ -160,6 +159,11 @@ class Figure:
             *(mark.partition(":")[0] for mark in not_real[:1]),
             *(mark for mark in self.marks if mark not in not_real),
         )
+
+
+def in_rows(charts: Sequence[Chart], count: int = 2) -> tuple[tuple[Chart, ...], ...]:
+    """Charts beside each other, so many in a row."""
+    return tuple(tuple(charts[first : first + count]) for first in range(0, len(charts), count))
 
 
 def moments(times: NDArray[np.float64], label: str, colour: int) -> Layer:

@@ -8,14 +8,11 @@ first, lowest, highest and last of each stretch of it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from perfanalysis.drawing.charts import Axis, Chart
+from perfanalysis.drawing.charts import Axis, Chart
 
 Ends = tuple[float, float]
 ROOM = 0.05

@@ -6,6 +6,7 @@ import io
 import re
 import textwrap
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,8 +15,6 @@ from perfanalysis.drawing.charts import LIGHT, LIGHT_BACKGROUND, SHADES, Axis, C
 from perfanalysis.drawing.layers import ends_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
     from matplotlib.figure import SubFigure

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfanalysis.drawing.charts import Axis, Chart, Layer, histogram, seconds_scale
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 WORKLOADS = Axis("workloads", low=0.0, whole=True)
 MOST_BARS = 60

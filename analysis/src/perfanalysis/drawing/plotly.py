@@ -11,19 +11,16 @@ import base64
 import html
 import importlib.util
 import textwrap
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfanalysis.drawing.charts import LIGHT, LIGHT_BACKGROUND, SHADES, Axis, Chart, Layer
 from perfanalysis.drawing.layers import MOST_POINTS, Ends, ends_of, thinned_line, thinned_points
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
 Trace = dict[str, Any]
 NUMBER = ",.4~r"

@@ -39,6 +39,17 @@ def counted(number: int, one: str, several: str = "") -> str:
     return f"{number} {one if number == 1 else several or f'{one}s'}"
 
 
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many letters, an ellipsis in place of what is cut."""
+    return text if len(text) <= most else f"{text[:most]}\u2026"
+
+
+def listed(texts: Sequence[str], most: int) -> str:
+    """`a, b and 7 more`: the first few, and how many more there are."""
+    more = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {more} more" if more > 0 else "")
+
+
 # between two letters a `_` is one: names of settings and KPIs read as they are written
 SPECIAL = re.compile(r"[\\`*\[\]<>|#~&]|(?<!\w)_+|_+(?!\w)")
 

@@ -22,17 +22,15 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, cast
+from typing import Any, Generic, cast
 
 import msgspec
 
+from perfanalysis.files.discovery import Place
 from perfanalysis.files.documents import Document, load_json, mapping, write_bytes, write_json
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source, TableSource, TablesType, named_files
 from perfanalysis.files.tables import is_arrow, parquet_bytes, read_table, specs_of
-
-if TYPE_CHECKING:
-    from perfanalysis.files.discovery import Place
 
 PREFIX = "perfanalysis-"
 

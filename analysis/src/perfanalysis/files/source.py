@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from perfanalysis.errors import UsageError
 from perfanalysis.files.bounded import LARGEST_LIST, content
+from perfanalysis.files.discovery import Place
 from perfanalysis.files.documents import Document, listing, load_json, load_yaml_documents, read_document
 from perfanalysis.files.findings import Finding, Severity
 from perfanalysis.files.json_lines import accept, read_json_lines
+from perfanalysis.files.tables import TableSpec
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from perfanalysis.files.discovery import Place
-    from perfanalysis.files.tables import TableSpec
 
 PATTERN = frozenset("*?[")
 TablesType = TypeVar("TablesType")

@@ -144,7 +144,8 @@ def _numbers(family: Metric) -> Iterator[Number]:
         elif ending in COUNTS:
             yield replace(number, name=f"{family.name}_count", scale=Scale("count"))
         elif ending == "" and family.type == "summary":
-            yield replace(number, name=f"{family.name}_{_percentile(sample)}")
+            percentile = f"p{100 * float(sample.labels['quantile']):g}".replace(".", "_")
+            yield replace(number, name=f"{family.name}_{percentile}")
         elif family.type in ("gauge", "unknown") or ending == "_total":
             yield replace(number, name=sample.name)
     counts = {
@@ -166,10 +167,6 @@ def _finite(sample: Sample) -> bool:
 
 def _seconds(sample: Sample) -> float | None:
     return None if sample.timestamp is None else float(sample.timestamp)
-
-
-def _percentile(sample: Sample) -> str:
-    return f"p{100 * float(sample.labels['quantile']):g}".replace(".", "_")
 
 
 def _scale(family: Metric) -> Scale:

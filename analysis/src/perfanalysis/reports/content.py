@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from perfanalysis.drawing.blocks import Block, Note, Remarks, Section, Tile, Tiles
+from perfanalysis.drawing.blocks import Block, Note, Remarks, Section, Table, Tile, Tiles
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.files.discovery import Run
 from perfanalysis.files.documents import listing
@@ -30,6 +30,9 @@ from perfanalysis.workloads.shown import value_cell
 MOST_DETAILED = 8
 """Recordings whose charts are in the page; those of further ones are PNG files beside it, to keep the page small."""
 COMPARISON, TIMELINE = "comparison", "timeline"
+NO_COMMAND = "No command of this run recorded when it began."
+NO_SETTINGS = "settings.yml is missing or empty: the run ended before its settings were written."
+NO_VERSIONS = "run.json names no versions."
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,7 @@ def content_of(result: RunAnalysis, target: Path) -> Content:
     """What there is to show of a run whose report is written to `target`."""
     run = result.run
     timeline = timeline_figure(run)
+    drawn = () if timeline is None else (timeline,)
     kpis = (kpi_table(result),) if result.analyses else ()
     found = (
         error_section(run, timeline),
@@ -73,9 +77,9 @@ def content_of(result: RunAnalysis, target: Path) -> Content:
         Section(COMPARISON, "Comparison", "", _comparison(result)),
         *result.sections,
         Section("kpis", "KPIs", "", kpis),
-        Section(TIMELINE, "Timeline", _attempts(run), _timeline(run, timeline)),
-        Section("settings", "Settings", "", _settings(run)),
-        Section("versions", "Versions", "", _versions(run)),
+        Section(TIMELINE, "Timeline", _attempts(run), (*drawn, _table_or(command_table(run), NO_COMMAND))),
+        Section("settings", "Settings", "", (_table_or(settings_table(run), NO_SETTINGS),)),
+        Section("versions", "Versions", "", (_table_or(versions_table(run), NO_VERSIONS),)),
         Section("files", "Files", "", (file_table(run),)),
     )
     return Content(tuple(section for section in found if section is not None and section.blocks), _groups(result))
@@ -112,21 +116,8 @@ def _attempts(run: Run) -> str:
     return f"The run took {len(attempts)} attempts." if len(attempts) > 1 else ""
 
 
-def _timeline(run: Run, figure: Figure | None) -> tuple[Block, ...]:
-    table = command_table(run)
-    nothing = (Note("No command of this run recorded when it began."),) if table is None else (table,)
-    return (*((figure,) if figure is not None else ()), *nothing)
-
-
-def _settings(run: Run) -> tuple[Block, ...]:
-    table = settings_table(run)
-    missing = Note("settings.yml is missing or empty: the run ended before its settings were written.")
-    return (missing,) if table is None else (table,)
-
-
-def _versions(run: Run) -> tuple[Block, ...]:
-    table = versions_table(run)
-    return (table,) if table.rows else (Note("run.json names no versions."),)
+def _table_or(table: Table | None, otherwise: str) -> Table | Note:
+    return table if table is not None and table.rows else Note(otherwise)
 
 
 def _groups(result: RunAnalysis) -> tuple[Group, ...]:

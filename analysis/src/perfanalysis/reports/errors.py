@@ -10,6 +10,7 @@ from typing import Any
 
 from perfanalysis.drawing.blocks import Block, Failure, Link, Log, Note, Section, data_size
 from perfanalysis.drawing.charts import Figure
+from perfanalysis.drawing.wording import shortened
 from perfanalysis.files.bounded import content, opened
 from perfanalysis.files.discovery import Command, Run
 from perfanalysis.files.documents import load_json, mapping
@@ -192,7 +193,7 @@ def _tail(path: Path) -> list[str]:
         stream.seek(max(size - TAIL_BYTES, 0))
         text = stream.read().decode("utf-8", errors="replace")
     lines = [CONTROL.sub("", line.rstrip()) for line in text.splitlines()[1 if size > TAIL_BYTES else 0 :]]
-    return [line if len(line) <= MOST_LETTERS else f"{line[:MOST_LETTERS]}\u2026" for line in lines]
+    return [shortened(line, MOST_LETTERS) for line in lines]
 
 
 def _captured(run: Run, folder: Path) -> Iterable[Link]:

@@ -130,13 +130,9 @@ def listed(content: Content) -> list[tuple[str, str, str, str]]:
 
 
 def _rows(section: Section) -> list[tuple[str, str, str, str]]:
-    rows = [
-        (section.name, block.name, _kind(block), getattr(block, "title", section.title))
-        for block in section.blocks
-        if not isinstance(block, Note)
-    ]
+    rows = []
+    for block in section.blocks:
+        if not isinstance(block, Note):
+            kind = "plot" if isinstance(block, Figure) else "table" if isinstance(block, Table) else "text"
+            rows.append((section.name, block.name, kind, getattr(block, "title", section.title)))
     return rows or [(section.name, section.name, "text", section.title)]
-
-
-def _kind(block: object) -> str:
-    return "plot" if isinstance(block, Figure) else "table" if isinstance(block, Table) else "text"

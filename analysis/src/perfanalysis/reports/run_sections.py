@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, data_size, duration
@@ -241,7 +240,8 @@ FILES = {
 def file_table(run: Run) -> Table:
     """The run's own files that are there, and the directory of each command."""
     own = [(name, text) for name, text in FILES.items() if (run.directory / name).is_file()]
-    rows = [(Cell(name, link=name), Cell(text), _size_cell(run.directory / name)) for name, text in own]
+    sizes = {name: (run.directory / name).stat().st_size for name, _ in own}
+    rows = [(Cell(name, link=name), Cell(text), Cell(data_size(sizes[name]), sort=sizes[name])) for name, text in own]
     rows += [
         (
             Cell(command.directory, link=command.directory),
@@ -252,8 +252,3 @@ def file_table(run: Run) -> Table:
     ]
     fields = (Field("File", "code"), Field("What it is"), Field("Size", "number"))
     return Table("Files of the run", fields, tuple(rows))
-
-
-def _size_cell(path: Path) -> Cell:
-    size = path.stat().st_size
-    return Cell(data_size(size), sort=size)

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from perfanalysis.files.documents import Document, text_or_none, write_json, write_text
 from perfanalysis.files.findings import print_findings, refuse_incomplete
-from perfanalysis.files.tables import TableSpec, write_table
+from perfanalysis.files.tables import write_table
 from perfanalysis.results.payload import payload_of, payload_schema, to_json
 from perfanalysis.results.scrubbing import read_rules, scrub
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.kpis import kpis_document, openmetrics
 from perfanalysis.workloads.options import OUTPUT, PERCENTILES, RUN, WORKLOADS
 from perfanalysis.workloads.percentiles import Method
-from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run, report_directory
-
-if TYPE_CHECKING:
-    from perfanalysis.workloads.run_analysis import RunAnalysis
+from perfanalysis.workloads.run_analysis import AnalysisOptions, RunAnalysis, analyse_run, report_directory
 
 
 def write_kpis(result: RunAnalysis, target: Path) -> tuple[Path, Path]:
@@ -51,19 +47,15 @@ def write_tables(result: RunAnalysis, target: Path) -> Path:
     import pandas as pd
 
     folder = target / "tables"
-    for name, spec in _derived(result).items():
+    specs = {name: spec for analysis in result.analyses for name, spec in analysis.specs.items()}
+    for name, spec in specs.items():
         frames = [
             analysis.frames[name].assign(recording=analysis.place.name)
             for analysis in result.analyses
             if name in analysis.frames
         ]
-        write_table(folder / f"{name}.parquet", pd.concat(frames, ignore_index=True), spec)
+        write_table(folder / f"{name}.parquet", pd.concat(frames, ignore_index=True), spec.with_recording())
     return folder
-
-
-def _derived(result: RunAnalysis) -> dict[str, TableSpec]:
-    specs = {name: spec for analysis in result.analyses for name, spec in analysis.specs.items()}
-    return {name: spec.with_recording() for name, spec in specs.items()}
 
 
 SCHEMAS = ("payload",)

@@ -11,13 +11,11 @@ import importlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from perfanalysis.errors import UsageError
 from perfanalysis.workloads.declared.loading import declaration, load_workload
-
-if TYPE_CHECKING:
-    from perfanalysis.workloads.workload_type import WorkloadType
+from perfanalysis.workloads.workload_type import WorkloadType
 
 PYTHON_KINDS: Mapping[str, str] = {
     "recording.json": "perfanalysis.workloads.scale_test.analysis",

@@ -117,14 +117,9 @@ class KpiValue(KpiResult, frozen=True, kw_only=True):
 
     @property
     def series(self) -> str:
-        """What tells it from the other KPIs of its recording: its name, and its own labels where it has some."""
-        return series_name(self.name, self.labels) if self.labels else self.name
-
-
-def series_name(name: str, labels: Mapping[str, str]) -> str:
-    """`waiting`, or `waiting{tenant="a"}` of a KPI with labels of its own."""
-    inner = ",".join(f'{key}="{_escape(text)}"' for key, text in sorted(labels.items()))
-    return f"{name}{{{inner}}}" if inner else name
+        """What tells it from the other KPIs of its recording: `waiting`, with own labels `waiting{tenant="a"}`."""
+        inner = ",".join(f'{key}="{_escape(text)}"' for key, text in sorted(self.labels.items()))
+        return f"{self.name}{{{inner}}}" if inner else self.name
 
 
 def evaluate(

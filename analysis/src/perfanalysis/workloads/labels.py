@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from perfanalysis.drawing.wording import value_text
+from perfanalysis.files.discovery import Run
 from perfanalysis.files.documents import mapping
-
-if TYPE_CHECKING:
-    from perfanalysis.files.discovery import Run
-    from perfanalysis.workloads.workload_type import Analysis
+from perfanalysis.workloads.workload_type import Analysis
 
 
 def labels_of(analysis: Analysis) -> dict[str, str]:
@@ -32,13 +30,10 @@ def recording_label(analysis: Analysis, run: Run) -> str:
         return analysis.place.name
     prefix = f"{run.document.get('flow')}_"
     known = ((name.removeprefix(prefix), cell.values.get(name)) for name in varying_settings(run))
-    values = ", ".join(_named(name, value_text(value)) for name, value in known if value is not None)
-    return f"cell {cell.index}: {values}" if values else f"cell {cell.index}"
-
-
-def _named(name: str, value: str) -> str:
+    texts = ((name, value_text(value)) for name, value in known if value is not None)
     # of a dictionary the parts have names of their own
-    return value if "=" in value else f"{name}={value}"
+    values = ", ".join(text if "=" in text else f"{name}={text}" for name, text in texts)
+    return f"cell {cell.index}: {values}" if values else f"cell {cell.index}"
 
 
 def varying_settings(run: Run) -> tuple[str, ...]:

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
 
+from perfanalysis.drawing.matplotlib import Format
 from perfanalysis.files.runs_folder import LATEST, run_named, run_names
 from perfanalysis.workloads.kinds import Kinds, shipped
 from perfanalysis.workloads.percentiles import METHODS
-
-if TYPE_CHECKING:
-    from perfanalysis.drawing.matplotlib import Format
 
 
 def _complete_runs(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of runs, the newest first, else paths."""
     known = [CompletionItem(name) for name in (LATEST, *run_names()) if name.startswith(incomplete)]
     return known or [CompletionItem(incomplete, type="file")]
-
-
-def _run(_context: click.Context, _parameter: click.Parameter, given: Path) -> Path:
-    return run_named(str(given)) or given
-
-
-def _runs(_context: click.Context, _parameter: click.Parameter, given: tuple[Path, ...]) -> tuple[Path, ...]:
-    return tuple(run_named(str(one)) or one for one in given)
 
 
 def _run_or_id(_context: click.Context, _parameter: click.Parameter, given: str) -> str:
@@ -39,8 +28,20 @@ def _runs_or_ids(_context: click.Context, _parameter: click.Parameter, given: tu
 
 
 _PATH = click.Path(path_type=Path)
-RUN = click.argument("run", type=_PATH, callback=_run, shell_complete=_complete_runs)
-RUNS = click.argument("runs", nargs=-1, required=True, type=_PATH, callback=_runs, shell_complete=_complete_runs)
+RUN = click.argument(
+    "run",
+    type=_PATH,
+    callback=lambda _context, _parameter, given: run_named(str(given)) or given,
+    shell_complete=_complete_runs,
+)
+RUNS = click.argument(
+    "runs",
+    nargs=-1,
+    required=True,
+    type=_PATH,
+    callback=lambda _context, _parameter, given: tuple(run_named(str(one)) or one for one in given),
+    shell_complete=_complete_runs,
+)
 RUN_OR_ID = click.argument("run", callback=_run_or_id, shell_complete=_complete_runs)
 """A run directory, or a run of a history, of which the beginning of the id would do."""
 RUNS_OR_IDS = click.argument("runs", nargs=-1, required=True, callback=_runs_or_ids, shell_complete=_complete_runs)

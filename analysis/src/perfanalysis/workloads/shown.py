@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, duration, number, quantity
 from perfanalysis.files.tables import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import pandas as pd
 
     from perfanalysis.workloads.percentiles import Value

@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from perfanalysis.files.discovery import Lab, Place
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import TableSource, TablesType
+from perfanalysis.files.tables import TableSpec
+from perfanalysis.workloads.prometheus.reading import Ranges
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,11 +23,8 @@ if TYPE_CHECKING:
 
     from perfanalysis.drawing.blocks import Section
     from perfanalysis.drawing.charts import Figure
-    from perfanalysis.files.discovery import Lab, Place
-    from perfanalysis.files.tables import TableSpec
     from perfanalysis.workloads.kpis import Kpi, KpiValue
     from perfanalysis.workloads.percentiles import Method
-    from perfanalysis.workloads.prometheus.reading import Ranges
 
 Item = TypeVar("Item")
 

@@ -53,7 +53,7 @@ def read_result_tree(root: Path, filters: tuple[Filter, ...] = ()) -> Read:
     values = [{**entry.test.settings, **entry.environment.versions} for entry in entries]
     common, varying = _common_and_varying(values)
     presets = dict.fromkeys(name for entry in entries for name in entry.environment.presets)
-    versions = _shared([entry.environment.versions for entry in entries])
+    versions = _common_and_varying([entry.environment.versions for entry in entries])[0]
     # a version is what runs are compared for: it decides nothing when all tests have it
     settings = {name: Setting(value) for name, value in common.items() if versions.get(name) != value}
     settings |= {"ci_presets": Setting(list(presets), key=False)} if presets else {}
@@ -102,10 +102,6 @@ def _common_and_varying(values: list[dict[str, Any]]) -> tuple[dict[str, Any], l
         if same and not name.startswith(REPETITION):
             common[name] = values[0][name]
     return common, [name for name in names if name not in common]
-
-
-def _shared(versions: list[dict[str, str]]) -> dict[str, str]:
-    return {name: text for name, text in versions[0].items() if all(each.get(name) == text for each in versions)}
 
 
 def _recording(entry: _Entry, cell: tuple[int, dict[str, Any]] | None) -> Recording:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -18,11 +17,9 @@ from perfanalysis.imports.scale_test_tool.records import Columns
 from perfanalysis.imports.scale_test_tool.run_directory import NAME, columns_by_recording, imported
 from perfanalysis.imports.scale_test_tool.times_csv import times_csv
 from perfanalysis.workloads.options import OUTPUT, PERCENTILES, RUN
+from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.run_analysis import report_directory
 from perfanalysis.workloads.workload_type import Selection
-
-if TYPE_CHECKING:
-    from perfanalysis.workloads.percentiles import Method
 
 LAYOUT = click.option(
     "--csv-layout",

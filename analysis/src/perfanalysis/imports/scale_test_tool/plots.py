@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfanalysis.drawing.blocks import DASH, duration
 from perfanalysis.drawing.charts import Axis, Chart, Figure
 from perfanalysis.drawing.over_time import row_of
 from perfanalysis.imports.scale_test_tool.records import DELTAS, STAMPS, SUBMITTED, Columns, Delta, resolution
 from perfanalysis.workloads.percentiles import STATED, STATISTICS, Method, Value, estimates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    from perfanalysis.workloads.workload_type import Selection
+from perfanalysis.workloads.workload_type import Selection
 
 HEADINGS = {**{stamp.name: stamp.heading for stamp in STAMPS}, SUBMITTED: "Workload Submitted"}
 NUMBER = Axis("number of the workload, in the order of submission", low=0.0, whole=True)

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.files.findings import Finding
@@ -25,9 +26,6 @@ from perfanalysis.imports.scale_test_tool.records import (
 )
 from perfanalysis.imports.scale_test_tool.times_csv import read_times_csv
 from perfanalysis.workloads.scale_test.milestones import STAMPED_CAUSES, Start
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 SUBMITTED_FILE = "submitted.json"
 SAMPLED_FILE = "sampled.json"

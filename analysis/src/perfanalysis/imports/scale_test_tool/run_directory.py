@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from perfanalysis.errors import UsageError
 from perfanalysis.files.discovery import discover
@@ -18,9 +19,6 @@ from perfanalysis.imports.run_directory import Imported, Recording, Setting, run
 from perfanalysis.imports.scale_test_tool.reading import WorkingDirectory
 from perfanalysis.imports.scale_test_tool.records import STAMPS, SUBMITTED, TIME_NAMES, Columns
 from perfanalysis.workloads.scale_test.tables import SUBMISSIONS, TRANSITIONS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NAME, FLOW = "scale_test_tool", "scale_test"
 STAMP_RESOLUTION_S = 1.0

@@ -10,22 +10,17 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.imports.scale_test_tool.records import DELTAS, STAMPS, SUBMITTED, TIME_NAMES, Columns, parse_stamp
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
 
 LAYOUTS = ("corrected", "scale-test")
 OLD_TOLERANCE_S = -1.0

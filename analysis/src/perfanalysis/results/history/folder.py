@@ -33,12 +33,8 @@ def version_key(value: object) -> tuple[tuple[int, int, str], ...]:
     """
     if value is None:
         return ()
-    parts = (_piece(part) for part in _PARTS.findall(str(value).removeprefix("v")))
-    return (*parts, (_END, 0, ""))
-
-
-def _piece(part: str) -> tuple[int, int, str]:
-    return (_NUMBER, int(part), "") if part.isdecimal() else (_WORD, 0, part)
+    parts = _PARTS.findall(str(value).removeprefix("v"))
+    return (*((_NUMBER, int(part), "") if part.isdecimal() else (_WORD, 0, part) for part in parts), (_END, 0, ""))
 
 
 NOT_FINITE = re.compile(rb"NaN|Infinity|[0-9][eE]\+?[0-9]{3}")

@@ -20,12 +20,11 @@ from perfanalysis.files.discovery import LAB_WORDS
 from perfanalysis.files.documents import Document, listing, mapping, parse_time, schema_problem
 from perfanalysis.files.findings import Finding
 from perfanalysis.results.history.folder import canonical, content_name
-from perfanalysis.results.opensearch.connection import ServerError, client_errors, connect
+from perfanalysis.results.opensearch.connection import Server, ServerError, client_errors, connect
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
 
-    from perfanalysis.results.opensearch.connection import Server
 
 MADE_BY = {"made_by": "psap.perf", "layout": 1}
 WORD = {"type": "keyword", "ignore_above": 8000}

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from perfanalysis.errors import UsageError
 from perfanalysis.files.cache import scratch_folder
 from perfanalysis.verdicts.comparison.comparison import compare
-from perfanalysis.verdicts.comparison.sides import sides_of, sides_of_cells
+from perfanalysis.verdicts.comparison.sides import Side, sides_of, sides_of_cells
 from perfanalysis.verdicts.comparison.texts import console_for_output, print_comparison
 from perfanalysis.verdicts.comparison.write import write_comparison
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import PERCENTILES, PNG, RUNS_OR_IDS, SVG, WORKLOADS, image_formats
 from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run, report_directory
-
-if TYPE_CHECKING:
-    from perfanalysis.verdicts.comparison.sides import Side
 
 
 def share(text: str) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 from perfanalysis.errors import AnalysisError, DataQualityError, ThresholdError, UsageError
 from perfanalysis.files.discovery import Lab, labs_together
-from perfanalysis.verdicts.comparison.pairs import Differing, FactDifference, Matched, Row, fact_differences, match
+from perfanalysis.verdicts.comparison.pairs import Differing, FactDifference, Row, fact_differences, match
 from perfanalysis.verdicts.comparison.sides import Recording, Sampled, Side, headings
 from perfanalysis.verdicts.comparison.statistics import (
     Difference,
@@ -23,6 +23,7 @@ from perfanalysis.workloads.percentiles import Method, Value
 STATISTICS = ("p50", "p99")
 MARGIN = 0.05
 MOST_SIDES = 12
+FORCED = "Settings that must be equal differ; the comparison was forced and says nothing of what caused a change"
 
 
 @dataclass(frozen=True)
@@ -136,21 +137,16 @@ def compare(
         raise UsageError(f"between 2 and {MOST_SIDES} can be compared at a time, not {len(sides)}")
     matched = match(sides, force=force, ignored=ignored)
     sentences = dict.fromkeys(note for side in sides for note in side.notes)
+    forced = any(differing for row in matched.rows for differing in row.differing.values())
     return Comparison(
         sides=tuple(sides),
         headings=headings(sides),
         margin=margin,
         groups=tuple(_group(row, margin) for row in matched.rows),
         only=tuple(tuple(recording.label for recording in recordings) for recordings in matched.only),
-        notes=(*matched.notes, *sentences, *_forced(matched)),
+        notes=(*matched.notes, *sentences, *((FORCED,) if forced else ())),
         differences=fact_differences(sides),
     )
-
-
-def _forced(matched: Matched) -> tuple[str, ...]:
-    if not any(differing for row in matched.rows for differing in row.differing.values()):
-        return ()
-    return ("Settings that must be equal differ; the comparison was forced and says nothing of what caused a change",)
 
 
 def _group(row: Row, margin: float) -> Group:

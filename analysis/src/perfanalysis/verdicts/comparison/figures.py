@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, cumulative, seconds_scale
+from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, cumulative, in_rows, seconds_scale
 from perfanalysis.drawing.layers import labels_with_overlaps
 from perfanalysis.verdicts.comparison.comparison import Comparison, Group, PairComparison
 from perfanalysis.verdicts.comparison.statistics import SECONDS, Difference
@@ -16,8 +16,6 @@ COLOURS = {"better": 11, "worse": 5}
 UNCERTAIN = 8
 MOST_IN_PERCENT = 4.0
 """A value that is more than so many times the baseline's, or less than that part of it, is shown as a multiple."""
-BETWEEN_CHARTS = 2
-"""Charts of distributions in a row."""
 
 
 def change_figure(comparison: Comparison, group: Group, place: int) -> Figure | None:
@@ -114,16 +112,14 @@ def _ranges(found: list[tuple[str, Difference]], word: str, scale: Scale) -> Lay
 
 def distribution_figure(comparison: Comparison, group: Group, place: int) -> Figure | None:
     """The cumulative distribution of each measure, a line a side; None where no two sides have values."""
-    charts = [chart for name in _measures(group) if (chart := _curves(comparison, group, name)) is not None]
+    names = dict.fromkeys(step.name for pair in group.pairs for step in pair.steps)
+    charts = [chart for name in names if (chart := _curves(comparison, group, name)) is not None]
     if not charts:
         return None
-    rows = tuple(tuple(charts[at : at + BETWEEN_CHARTS]) for at in range(0, len(charts), BETWEEN_CHARTS))
     caption = "The share of values up to each value: a line further left is lower throughout."
-    return Figure(f"distributions_{place}", f"Distributions: {group.label}", caption, rows, comparison.lab.phrases)
-
-
-def _measures(group: Group) -> list[str]:
-    return list(dict.fromkeys(step.name for pair in group.pairs for step in pair.steps))
+    return Figure(
+        f"distributions_{place}", f"Distributions: {group.label}", caption, in_rows(charts), comparison.lab.phrases
+    )
 
 
 def _curves(comparison: Comparison, group: Group, name: str) -> Chart | None:

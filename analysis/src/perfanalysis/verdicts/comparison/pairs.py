@@ -8,18 +8,16 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from perfanalysis.drawing.wording import value_text
+from perfanalysis.drawing.wording import listed, value_text
 from perfanalysis.errors import UsageError
-from perfanalysis.verdicts.comparison.sides import Side
-
-if TYPE_CHECKING:
-    from perfanalysis.verdicts.comparison.sides import Recording
+from perfanalysis.verdicts.comparison.sides import Recording, Side
 
 Differing = Mapping[str, tuple[Any, Any]]
 """Keys with their value in A and in B."""
 MOST_LISTED = 8
+KEYLESS = "{} does not say which of its settings must be equal: only keys that both runs know were looked at"
 UNKNOWN = object()
 """In place of a value that only the other side knows."""
 
@@ -71,7 +69,7 @@ def match(sides: Sequence[Side], *, force: bool, ignored: frozenset[str] = froze
     both = list(zip(baseline.recordings, found, strict=True))
     only[0] = tuple(recording for recording, others in both if not others)
     rows = tuple(_row(recording, others, rules) for recording, others in both if others)
-    return Matched(rows, tuple(only), _notes(sides))
+    return Matched(rows, tuple(only), tuple(dict.fromkeys(KEYLESS.format(side.name) for side in sides if side.keyless)))
 
 
 def _row(baseline: Recording, others: Mapping[int, Recording], rules: Sequence[Rule]) -> Row:
@@ -103,23 +101,14 @@ def _paired(
     free = list(recordings)
     paired: list[Recording | None] = []
     for recording in baseline:
-        alike = (place for place, other in enumerate(free) if _may_be_compared(recording, other, rule))
+        alike = (
+            place
+            for place, other in enumerate(free)
+            if recording.kind == other.kind and not differing(recording.keys, other.keys, rule)
+        )
         place = next(alike, None)
         paired.append(None if place is None else free.pop(place))
     return paired, free
-
-
-def _may_be_compared(first: Recording, second: Recording, rule: Rule) -> bool:
-    return first.kind == second.kind and not differing(first.keys, second.keys, rule)
-
-
-def _notes(sides: Sequence[Side]) -> tuple[str, ...]:
-    listed = (
-        f"{side.name} does not say which of its settings must be equal: only keys that both runs know were looked at"
-        for side in sides
-        if side.keyless
-    )
-    return tuple(dict.fromkeys(listed))
 
 
 def differing(first: Mapping[str, Any], second: Mapping[str, Any], rule: Rule) -> Differing:
@@ -153,13 +142,12 @@ def _refusal(baseline: Side, side: Side, rule: Rule) -> str:
     if not _of_one_kind(baseline, side):
         other = f"{first.kind} the one, {second.kind} the other"
         return f"{baseline.name} and {side.name} cannot be compared: they hold recordings of other kinds, {other}"
-    listed = differences_text(differing(first.keys, second.keys, rule))
-    if not listed:
+    different = differences_text(differing(first.keys, second.keys, rule))
+    if not different:
         return f"{baseline.name} and {side.name} cannot be compared: they hold recordings of other kinds"
-    more = f" and {len(listed) - MOST_LISTED} more" if len(listed) > MOST_LISTED else ""
     return (
         f"{baseline.name} and {side.name} cannot be compared: settings that must be equal differ: "
-        f"{', '.join(listed[:MOST_LISTED])}{more}; --ignore KEY leaves one out, --force compares them all the same"
+        f"{listed(different, MOST_LISTED)}; --ignore KEY leaves one out, --force compares them all the same"
     )
 
 

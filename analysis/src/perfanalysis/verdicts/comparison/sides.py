@@ -9,12 +9,15 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from perfanalysis.drawing.wording import value_text
 from perfanalysis.errors import UsageError
 from perfanalysis.files.cache import scratch_folder
-from perfanalysis.files.discovery import Lab, lab_of
+from perfanalysis.files.discovery import Lab, Run, lab_of
 from perfanalysis.files.documents import Document, listing, mapping, text_or_none
 from perfanalysis.results.history.documents import history_document, kpis_of_document
 from perfanalysis.results.history.folder import load, run_named
@@ -23,13 +26,7 @@ from perfanalysis.workloads.kpis import Direction, KpiValue
 from perfanalysis.workloads.labels import key_settings, labels_of, recording_label, settings_of
 from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.run_analysis import AnalysisOptions, RunAnalysis, analyse_run
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from perfanalysis.files.discovery import Run
-    from perfanalysis.workloads.workload_type import Analysis
+from perfanalysis.workloads.workload_type import Analysis
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SECONDS = ("s", "seconds")
@@ -190,7 +187,8 @@ def sides_of(words: Sequence[str], histories: Sequence[Path], options: AnalysisO
 
 def _side_of_word(word: str, documents: Sequence[Document], options: AnalysisOptions) -> Side:
     if Path(word).is_dir():
-        return side_of_run(_analysed(Path(word), options))
+        with scratch_folder() as folder:
+            return side_of_run(analyse_run(Path(word), folder, options))
     if not any(str(document["run"]).startswith(word) for document in documents):
         where = "and in no history that was given with --history" if documents else "; --history FOLDER names one"
         raise UsageError(f"{word} is no run directory {where}")
@@ -198,11 +196,6 @@ def _side_of_word(word: str, documents: Sequence[Document], options: AnalysisOpt
     if options.method != "linear":
         raise UsageError(f"{document['run']} is of a history, whose percentiles are linear ones; give its directory")
     return side_of_document(document)
-
-
-def _analysed(run: Path, options: AnalysisOptions) -> RunAnalysis:
-    with scratch_folder() as folder:
-        return analyse_run(run, folder, options)
 
 
 def sides_of_cells(result: RunAnalysis, by: str | None, baseline: str | None) -> tuple[Side, ...]:
@@ -327,8 +320,8 @@ def _without_what_follows(sides: Sequence[Side]) -> tuple[Side, ...]:
     following = {
         name for name, found in values.items() if all(len(each) == 1 for each in found) and len(set().union(*found)) > 1
     }
-    return tuple(replace(side, recordings=tuple(_without(one, following) for one in side.recordings)) for side in sides)
 
+    def rest(recording: Recording) -> Recording:
+        return replace(recording, keys={name: of for name, of in recording.keys.items() if name not in following})
 
-def _without(recording: Recording, names: set[str]) -> Recording:
-    return replace(recording, keys={name: value for name, value in recording.keys.items() if name not in names})
+    return tuple(replace(side, recordings=tuple(map(rest, side.recordings))) for side in sides)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfanalysis.drawing.blocks import quantity
 from perfanalysis.workloads.kpis import Direction
@@ -24,9 +25,6 @@ from perfanalysis.workloads.percentiles import (
     smallest_interval_sample,
     smallest_sample,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Word = Literal["better", "worse", "same", "different", "too little data"]
 SEED = 20_260_301

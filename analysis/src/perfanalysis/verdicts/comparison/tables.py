@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, number, quantity
-from perfanalysis.drawing.wording import value_text
+from perfanalysis.drawing.wording import shortened, value_text
 from perfanalysis.verdicts.comparison.comparison import Comparison, Group, KpiComparison, PairComparison, StepComparison
 from perfanalysis.verdicts.comparison.pairs import differences_text
 from perfanalysis.verdicts.comparison.statistics import Difference, Word
@@ -241,17 +241,15 @@ def differences_table(comparison: Comparison) -> Table | None:
         (
             Cell(each.name),
             *(
-                Cell(_cut(value_text(value)) or '""') if known else Cell("", reason="this run does not say")
+                Cell(shortened(value_text(value), MOST_TEXT) or '""')
+                if known
+                else Cell("", reason="this run does not say")
                 for value, known in zip(each.values, each.known, strict=True)
             ),
         )
         for each in comparison.differences
     )
     return Table("What else differs", fields, rows)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}\u2026"
 
 
 def counts(comparison: Comparison) -> dict[Word, int]:

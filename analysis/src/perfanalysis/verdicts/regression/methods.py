@@ -21,13 +21,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Method = Literal["change-point", "z-score", "percentile"]
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from perfanalysis.drawing.blocks import DASH, Section
-from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, moments, seconds_scale
+from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, in_rows, moments, seconds_scale
 from perfanalysis.drawing.matplotlib import Format
 from perfanalysis.drawing.page import Drawn, page_assets, page_environment, write_images
-from perfanalysis.drawing.wording import counted, value_text
+from perfanalysis.drawing.wording import counted, shortened, value_text
 from perfanalysis.errors import UsageError
 from perfanalysis.files.discovery import labs_together
 from perfanalysis.files.documents import write_text
@@ -36,7 +36,6 @@ VERSIONS = ("cluster.version", "version.psap.perf", "git.commit")
 MOST_LETTERS = 14
 BLUE, ORANGE, GREEN, RED, GREY = 0, 1, 11, 5, 8
 COLOURS = {"worse": RED, "better": GREEN, "different": BLUE, "acknowledged": ORANGE}
-IN_A_ROW = 2
 MOST_UNCHANGED = 24
 LARGE, SMALL = 260, 170
 """Heights in CSS pixels of the chart of a KPI that changed, and of one that did not."""
@@ -53,10 +52,11 @@ def trend_figures(regression: Regression, recording: RecordingVerdict, place: in
     shown = others[:MOST_UNCHANGED]
     if shown:
         charts = [trend_chart(regression, kpi, height=SMALL) for kpi in shown]
-        rows = tuple(tuple(charts[at : at + IN_A_ROW]) for at in range(0, len(charts), IN_A_ROW))
         more = len(others) - len(shown)
         caption = "Every dot is a run." + (f" {more} more without a change stand in the table only." if more else "")
-        figures.append(Figure(f"unchanged_{place}", "No change of this run", caption, rows, phrases_of((recording,))))
+        figures.append(
+            Figure(f"unchanged_{place}", "No change of this run", caption, in_rows(charts), phrases_of((recording,)))
+        )
     return tuple(figures)
 
 
@@ -276,7 +276,7 @@ def _page_recording(
     name = f"{entry.run}: {entry.recording}" if several_runs else entry.recording
     return Section(
         name=f"recording_{place}",
-        title=name if len(name) < 80 else f"{name[:79]}\u2026",
+        title=shortened(name, 79),
         text=f"Against {earlier} with the same keys{f': {keys}' if keys else ''}.",
         blocks=(*changed, *((suspects,) if suspects is not None else ()), kpi_table(recording), *rest),
     )

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from perfanalysis.drawing.wording import counted, value_text
+from perfanalysis.drawing.wording import counted, listed, value_text
 from perfanalysis.errors import UsageError
 from perfanalysis.results.history.documents import Entry
 from perfanalysis.results.history.folder import version_key
@@ -97,8 +97,7 @@ def why_not(entry: Entry, current: Entry, selection: Selection) -> str:
     names = sorted(differing(current.keys, entry.keys, Rule(selection.free)))
     names += [name for name in sorted(selection.same) if entry.value(name) != current.value(name)]
     if names:
-        more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
-        return f"other {', '.join(names[:MOST_TOLD])}{more}"
+        return f"other {listed(names, MOST_TOLD)}"
     if selection.skips(entry):
         return "left out by --skip"
     return "later" if place_of(entry, selection.sorted_by) > place_of(current, selection.sorted_by) else ""
@@ -118,15 +117,11 @@ def left_out(current: Entry, history: Sequence[Entry], selection: Selection) -> 
 
 def all_series(current: Entry, earlier: Sequence[Entry]) -> tuple[Series, ...]:
     """A series for each KPI that *current* has, of the entries that have it in the same unit."""
-    return tuple(
-        Series(kpi, (*(entry for entry in earlier if _has(entry, name, kpi.unit)), current))
-        for name, kpi in current.kpis.items()
-    )
-
-
-def _has(entry: Entry, name: str, unit: str) -> bool:
-    there = entry.kpis.get(name)
-    return there is not None and there.unit == unit
+    found = []
+    for name, kpi in current.kpis.items():
+        compared = (entry for entry in earlier if name in entry.kpis and entry.kpis[name].unit == kpi.unit)
+        found.append(Series(kpi, (*compared, current)))
+    return tuple(found)
 
 
 Place = tuple[tuple[tuple[tuple[int, int, str], ...], ...], float, str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, number, quantity
-from perfanalysis.drawing.wording import value_text
+from perfanalysis.drawing.wording import shortened, value_text
 from perfanalysis.results.history.documents import Entry
 from perfanalysis.verdicts.comparison.pairs import fact_differences
 from perfanalysis.verdicts.comparison.sides import Side
@@ -110,4 +110,4 @@ def suspects_table(recording: RecordingVerdict) -> Table | None:
 
 def _cut(value: object) -> str:
     text = DASH if value is None else value_text(value) or '""'
-    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}\u2026"
+    return shortened(text, MOST_TEXT)

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfanalysis.drawing.wording import counted
 from perfanalysis.errors import AnalysisError, DataQualityError, HistoryError, ThresholdError
@@ -31,9 +32,6 @@ from perfanalysis.verdicts.regression.methods import (
 from perfanalysis.verdicts.regression.series import Selection, Series, alike, all_series, check_names, left_out
 from perfanalysis.verdicts.regression.watched import EVERYTHING, Acknowledged, Better, Watch, unseen, watch_of
 from perfanalysis.workloads.kpis import KpiValue
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Word = Literal["worse", "better", "different", "same", "acknowledged", "too little history"]
 WORDS: tuple[Word, ...] = ("worse", "different", "better", "acknowledged", "same", "too little history")

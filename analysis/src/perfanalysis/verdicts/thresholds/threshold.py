@@ -14,20 +14,16 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfanalysis.errors import UsageError
 from perfanalysis.files.documents import Document, read_document
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.kpis import Direction, KpiValue, StatisticOf
 from perfanalysis.workloads.percentiles import STATISTICS, Method, Value, estimates
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from perfanalysis.workloads.workload_type import Analysis
+from perfanalysis.workloads.workload_type import Analysis
 
 LATENCIES = "latencies"
 ACCOUNTED = "recording.json"

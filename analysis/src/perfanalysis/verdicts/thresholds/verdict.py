@@ -18,7 +18,6 @@ from perfanalysis.workloads.kpis import measured
 from perfanalysis.workloads.labels import labels_of
 from perfanalysis.workloads.percentiles import Value
 from perfanalysis.workloads.run_analysis import RunAnalysis
-from perfanalysis.workloads.workload_type import Analysis
 
 Outcome = Literal["met", "missed", "not judged"]
 LOSSES = ("lost", "lost_ratio")
@@ -115,22 +114,20 @@ def judge(result: RunAnalysis, thresholds: tuple[Threshold, ...], *, unjudged_al
     A threshold on what no recording of the run has stays with all of them, not judged.
     """
     markers = frozenset(analysis.place.marker for analysis in result.analyses)
-    recordings = tuple(
-        _judge_recording(analysis, tuple(one for one in thresholds if _concerns(one, analysis, markers)))
-        for analysis in result.analyses
-    )
+    recordings = []
+    for analysis in result.analyses:
+        value_of = measure_of(analysis, accounting_of(analysis))
+        marker = analysis.place.marker
+        own = (one for one in thresholds if marker in one.measure.markers or not one.measure.markers & markers)
+        judged = tuple(Judged(threshold, value_of(threshold.measure)) for threshold in own)
+        recordings.append(RecordingVerdict(labels_of(analysis), judged))
     judges_losses = any(one.measure.name in LOSSES for one in thresholds)
     errors = tuple(
         f"{finding.where}: {finding.text}"
         for finding in result.findings
         if finding.severity == "error" and not (judges_losses and finding.cause == "lost")
     )
-    return Verdict(_about(result.run), recordings, errors, unjudged_allowed)
-
-
-def _concerns(threshold: Threshold, analysis: Analysis, markers: frozenset[str]) -> bool:
-    own = threshold.measure.markers
-    return analysis.place.marker in own or not own & markers
+    return Verdict(_about(result.run), tuple(recordings), errors, unjudged_allowed)
 
 
 def _about(run: Run) -> Document:
@@ -146,12 +143,6 @@ def _about(run: Run) -> Document:
 def _run_document(directory: Path) -> Document | None:
     path = directory / "run.json"
     return read_document(path, "run", path.name)[0] if path.is_file() else None
-
-
-def _judge_recording(analysis: Analysis, thresholds: tuple[Threshold, ...]) -> RecordingVerdict:
-    value_of = measure_of(analysis, accounting_of(analysis))
-    judged = tuple(Judged(threshold, value_of(threshold.measure)) for threshold in thresholds)
-    return RecordingVerdict(labels_of(analysis), judged)
 
 
 def verdict_document(verdict: Verdict) -> Document:

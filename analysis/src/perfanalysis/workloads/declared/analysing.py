@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from perfanalysis.drawing.blocks import Cell, Field, Note, Section, Table, number
+from perfanalysis.drawing.wording import listed
 from perfanalysis.files.bounded import content
 from perfanalysis.files.discovery import Lab, Place, lab_of
 from perfanalysis.files.documents import load_json, mapping
@@ -57,7 +58,7 @@ class Analyser:
 
     def _facts(self, columns: Columns) -> dict[str, str]:
         found = {name: columns.texts(fact.of, fact.where) for name, fact in self.declared.facts.items()}
-        return {name: _few(texts) for name, texts in found.items() if texts}
+        return {name: listed(texts, MOST_FACTS) for name, texts in found.items() if texts}
 
     def _period(self, columns: Columns) -> tuple[float, float] | None:
         period = self.declared.period
@@ -70,10 +71,19 @@ class Analyser:
         return (begin, end) if begin <= end else None
 
     def _sections(self, columns: Columns, samples: tuple[Sample, ...]) -> tuple[Section, ...]:
+        specs = specs_of(type(columns.tables))
         made = (
             Section("plots", "Plots", "", tuple(_drawn(columns))),
             Section("percentiles", "Percentiles", "", (_percentiles(samples, columns.method),) if samples else ()),
-            Section("tables", "Tables", "", tuple(_data_table(columns, name) for name in self.declared.shown)),
+            Section(
+                "tables",
+                "Tables",
+                "",
+                tuple(
+                    data_table(specs[name].help, getattr(columns.tables, name), specs[name].columns)
+                    for name in self.declared.shown
+                ),
+            ),
         )
         return tuple(section for section in made if section.blocks)
 
@@ -86,11 +96,6 @@ def _lab(place: Place) -> Lab:
         return lab_of(mapping(load_json(content(path)))) if small else Lab()
     except (OSError, ValueError):
         return Lab()
-
-
-def _few(texts: list[str]) -> str:
-    rest = len(texts) - MOST_FACTS
-    return ", ".join(texts[:MOST_FACTS]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _drawn(columns: Columns) -> list[Any]:
@@ -114,8 +119,3 @@ def _percentiles(samples: tuple[Sample, ...], method: Method) -> Table:
     )
     note = f"{STATED[method]} Small print: 95 % bootstrap interval."
     return Table("Percentiles", fields, tuple(rows), note)
-
-
-def _data_table(columns: Columns, name: str) -> Table:
-    spec = specs_of(type(columns.tables))[name]
-    return data_table(spec.help, getattr(columns.tables, name), spec.columns)

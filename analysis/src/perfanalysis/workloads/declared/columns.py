@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfanalysis.errors import UsageError
 from perfanalysis.workloads.declared.checks import split
@@ -28,7 +29,6 @@ from perfanalysis.workloads.percentiles import SHARES, STATISTICS, Method, Value
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import NDArray
 
 SIMPLE: Mapping[str, Callable[[Any], Any]] = {"sum": np.sum, "mean": np.mean, "min": np.min, "max": np.max}
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, LayerKind, cumulative
 from perfanalysis.workloads.declared.checks import split
@@ -15,7 +16,6 @@ from perfanalysis.workloads.step_series import count_between
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import NDArray
 
 MOST_SERIES = 12
 MOST_BARS = 40

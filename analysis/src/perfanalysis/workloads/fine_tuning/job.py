@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from perfanalysis.files.documents import Document, listing, mapping, number_or, text_or_none
+from perfanalysis.files.source import Source
 from perfanalysis.workloads.fine_tuning.logs.records import finite
-
-if TYPE_CHECKING:
-    from perfanalysis.files.source import Source
 
 MARKER = "fine_tuning.json"
 KIND = "fine-tuning"

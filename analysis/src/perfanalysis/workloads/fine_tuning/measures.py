@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.fine_tuning.job import ACCUMULATION, PER_DEVICE, Job
@@ -20,7 +21,6 @@ from perfanalysis.workloads.percentiles import Method
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import NDArray
 
 BYTES_PER_GIB = 2.0**30
 NO_LOG = "no log of the job holds anything a trainer printed"

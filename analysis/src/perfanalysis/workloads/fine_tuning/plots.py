@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer
 from perfanalysis.workloads.fine_tuning.measures import BYTES_PER_GIB, Measures
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 FEW_POINTS = 20
 MOST_GPUS = 16

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer
+from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, in_rows
 from perfanalysis.drawing.wording import value_text
 from perfanalysis.workloads.fine_tuning.job import PHASE, REFERENCE
 from perfanalysis.workloads.fine_tuning.plots import line, step_axis
 from perfanalysis.workloads.fine_tuning.scaling import RATES, JobInMatrix, groups_of, varying
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MOST_LINES = 12
 MOST_PARAMETERS = 6
@@ -161,11 +159,10 @@ def parameters_figure(jobs: tuple[JobInMatrix, ...]) -> Figure | None:
         return None
     charts = [_parameter_chart(jobs, name, values, rate) for name, values in list(different.items())[:MOST_PARAMETERS]]
     known = [chart for chart in charts if chart.layers]
-    rows = tuple(tuple(known[place : place + 2]) for place in range(0, len(known), 2))
     caption = "Jobs that are equal but for that one setting share a line."
     if len(different) > MOST_PARAMETERS:
         caption += f" The first {MOST_PARAMETERS} of {len(different)} that vary."
-    return Figure("hyper_parameters", "Hyper-parameters and settings", caption, rows) if rows else None
+    return Figure("hyper_parameters", "Hyper-parameters and settings", caption, in_rows(known)) if known else None
 
 
 def _parameter_chart(jobs: tuple[JobInMatrix, ...], name: str, values: list[Any], rate: str) -> Chart:
@@ -190,12 +187,8 @@ def _parameter_chart(jobs: tuple[JobInMatrix, ...], name: str, values: list[Any]
     throughput = Axis(title, unit, low=0.0)
     if numbers:
         return Chart(name, Axis(name, low=0.0), throughput, shown, height=280)
-    names = Axis("", categories=tuple(_category(value) for value in values))
+    names = Axis("", categories=tuple("none" if value is None else value_text(value) for value in values))
     return Chart(name, throughput, names, shown, height=90 + 44 * len(values))
-
-
-def _category(value: Any) -> str:
-    return "none" if value is None else value_text(value)
 
 
 def _ordered(x: NDArray[np.float64], y: NDArray[np.float64], label: str, colour: int, *, across: bool) -> Layer:

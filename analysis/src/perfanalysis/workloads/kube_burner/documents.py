@@ -14,15 +14,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from perfanalysis.files.documents import finite_number, listing, mapping, number_or, parse_time, text_or_none
 from perfanalysis.files.source import Source
 from perfanalysis.workloads.percentiles import METHODS, Method, Value, percentile
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 SUMMARY = "jobSummary.json"
 ALERTS = "alert.json"

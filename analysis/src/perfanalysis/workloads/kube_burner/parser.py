@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from perfanalysis.files.source import Source
 from perfanalysis.workloads.kube_burner.documents import creation_rate, iteration_rate, tables_of
-
-if TYPE_CHECKING:
-    from perfanalysis.files.source import Source
 
 FUNCTIONS = (creation_rate, iteration_rate)
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from perfanalysis.files.bounded import LARGEST_LIST, content
 from perfanalysis.files.documents import parse_time, text_or_none
+from perfanalysis.files.source import Source
 from perfanalysis.files.tables import TypedRows
 from perfanalysis.workloads.kubernetes_objects import jobs, pods
 from perfanalysis.workloads.kubernetes_objects.model import KIND, MARKER, Item, Stamps, read_list
 from perfanalysis.workloads.kubernetes_objects.pods import offered_by
-
-if TYPE_CHECKING:
-    from perfanalysis.files.source import Source
 
 Rows = list[dict[str, Any]]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from perfanalysis.files.source import Source
 from perfanalysis.workloads.kubernetes_objects.figures import (
     creation_span,
     jobs_finished_per_s,
@@ -14,9 +15,6 @@ from perfanalysis.workloads.kubernetes_objects.figures import (
     test_length,
 )
 from perfanalysis.workloads.kubernetes_objects.frames import tables_of
-
-if TYPE_CHECKING:
-    from perfanalysis.files.source import Source
 
 FUNCTIONS = (creation_span, jobs_finished_per_s, makespan, most_jobs, most_pods, scheduling_span, test_length)
 

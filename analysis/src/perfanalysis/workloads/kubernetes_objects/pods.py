@@ -9,7 +9,6 @@ from typing import Any
 from perfanalysis.workloads.kubernetes_objects.model import (
     Item,
     Labels,
-    Metadata,
     Spec,
     Stamps,
     Status,
@@ -44,7 +43,7 @@ def pod_row(pod: Item, stamps: Stamps) -> dict[str, Any]:
     return {
         "namespace": metadata.namespace,
         "name": metadata.name,
-        "workload": _workload(metadata),
+        "workload": (metadata.labels and metadata.labels.job) or metadata.owner,
         "node": spec.node_name,
         "created_s": stamps(metadata.creation_timestamp),
         "scheduled_s": met.get("PodScheduled"),
@@ -55,10 +54,6 @@ def pod_row(pod: Item, stamps: Stamps) -> dict[str, Any]:
         "gpus": gpus_of(spec),
         "restarts": sum(each.restart_count or 0 for each in status.container_statuses or ()),
     }
-
-
-def _workload(metadata: Metadata) -> str | None:
-    return (metadata.labels.job if metadata.labels is not None else None) or metadata.owner
 
 
 def _outcome(status: Status, ended: list[Terminated], finished: float | None) -> str | None:

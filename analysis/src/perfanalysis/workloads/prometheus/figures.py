@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfanalysis.drawing.blocks import Note, Section
-from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, seconds_scale, span
+from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, in_rows, seconds_scale, span
 from perfanalysis.files.cache import load_tables, tables_folder
 from perfanalysis.files.discovery import Lab, Run
 from perfanalysis.files.findings import Finding
@@ -23,7 +24,6 @@ from perfanalysis.workloads.workload_type import Analysis
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import NDArray
 
 MOST_LINES = 8
 MOST_POINTS = 600
@@ -47,12 +47,9 @@ TITLE = "Metrics"
 def metrics_section(ranges: Sequence[Ranges], within: tuple[float, float] | None, marks: tuple[str, ...]) -> Section:
     """All that was asked over these windows; `within`, the time of a workload, is shaded."""
     figures = tuple(figure for window in ranges for figure in range_figures(window, within, marks))
-    empty = tuple(Note(_empty(window)) for window in ranges if not len(window.samples))
+    lengths = (window.end_s - window.start_s for window in ranges if not len(window.samples))
+    empty = (Note(f"Prometheus was asked for {length:.0f} s, but had no sample of any query.") for length in lengths)
     return Section("metrics", TITLE, "As Prometheus scraped them.", (*figures, *empty))
-
-
-def _empty(window: Ranges) -> str:
-    return f"Prometheus was asked for {window.end_s - window.start_s:.0f} s, but had no sample of any query."
 
 
 def range_figures(
@@ -69,7 +66,7 @@ def range_figures(
     if within is not None:
         caption += " Shaded: from the workload's start to its end."
     return tuple(
-        Figure(f"metrics_{group}", title, caption, _rows(charts), marks) for (group, title), charts in found.items()
+        Figure(f"metrics_{group}", title, caption, in_rows(charts), marks) for (group, title), charts in found.items()
     )
 
 
@@ -81,10 +78,6 @@ def _order(name: str) -> tuple[int, str]:
 
 def _group(name: str) -> tuple[str, str]:
     return next((entry[:2] for entry in _GROUPS if name.lower().startswith(entry[2])), OTHERS)
-
-
-def _rows(charts: list[Chart]) -> tuple[tuple[Chart, ...], ...]:
-    return tuple(tuple(charts[first : first + 2]) for first in range(0, len(charts), 2))
 
 
 def _chart(ranges: Ranges, name: str, within: tuple[float, float] | None) -> Chart:

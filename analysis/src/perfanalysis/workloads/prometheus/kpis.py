@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfanalysis.drawing.wording import counted
 from perfanalysis.files.discovery import Lab
@@ -25,7 +26,6 @@ from perfanalysis.workloads.workload_type import Analysis
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import NDArray
 
 MOST_SERIES = 50
 """Of a query with more, single series are no KPIs: nobody would read them."""
@@ -52,7 +52,8 @@ def metric_analyses(windows: tuple[Ranges, ...], method: Method) -> tuple[Analys
 def _analysis(window: Ranges, method: Method) -> Analysis:
     kpis: list[KpiValue] = []
     findings: list[Finding] = []
-    declared = {str(one.get("name")): one for one in map(mapping, _queries(window))}
+    queries = listing(Source(window.place).document(MARKER, KIND).get("queries"))
+    declared = {str(one.get("name")): one for one in map(mapping, queries)}
     samples = window.samples.dropna(subset=["value"])
     names = list(dict.fromkeys(str(name) for name in samples["query"]))
     stems = [base_of(name)[0] for name in names]
@@ -76,10 +77,6 @@ def _analysis(window: Ranges, method: Method) -> Analysis:
         findings=tuple(findings),
         method=method,
     )
-
-
-def _queries(window: Ranges) -> list[Any]:
-    return listing(Source(window.place).document(MARKER, KIND).get("queries"))
 
 
 def _query(name: str, stem: str, declared: Mapping[str, Any]) -> Query | None:

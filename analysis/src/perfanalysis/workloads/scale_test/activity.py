@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.scale_test.steps import held
 from perfanalysis.workloads.step_series import StepSeries, combine, count_between, nice_width
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 THROUGHPUT_BINS = 80
 CONCURRENCY_BINS = 600

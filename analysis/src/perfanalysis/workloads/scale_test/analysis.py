@@ -6,9 +6,9 @@ The declaration of scale tests in the registry of workload kinds.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from perfanalysis.files.discovery import Place, lab_of
 from perfanalysis.files.documents import Document, number_or
@@ -35,9 +35,6 @@ from perfanalysis.workloads.scale_test.parser import ALWAYS, FILES, parse
 from perfanalysis.workloads.scale_test.sections import sections
 from perfanalysis.workloads.scale_test.tables import ScaleTestTables, select
 from perfanalysis.workloads.workload_type import Analysis, Sample, WorkloadType
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SPECS = {
     spec.name: spec

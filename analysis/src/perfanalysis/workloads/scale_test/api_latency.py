@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from perfanalysis.files.documents import Document, mapping, number_or
 from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.percentiles import Method, estimates
 from perfanalysis.workloads.scale_test.activity import sustained_rate
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 GIVEN = ("p50", "p90", "p99", "max")
 LATENCIES = tuple(

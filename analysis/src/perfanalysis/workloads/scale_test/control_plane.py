@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.percentiles import SHARES, Value, smallest_sample
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from perfanalysis.workloads.scale_test.activity import Window
+from perfanalysis.workloads.scale_test.activity import Window
 
 LABELS = (
     *("component", "metric", "verb", "code", "resource", "subresource", "operation"),

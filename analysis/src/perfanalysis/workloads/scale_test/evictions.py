@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.scale_test.pods import UNIT, places_of
-from perfanalysis.workloads.scale_test.tables import workload_keys
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from perfanalysis.workloads.scale_test.tables import ScaleTestTables
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables, workload_keys
 
 PREEMPTED_BY = r"Preempted (?:by (?:pod |podgroup )?|to accommodate a workload \(UID: )([^\s)]+)"
 """The event names a uid for which it preempted: of a pod or pod group, by the scheduler; of a Workload, by Kueue."""

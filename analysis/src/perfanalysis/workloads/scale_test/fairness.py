@@ -6,17 +6,15 @@ Tenants are queues, else namespaces. What they hold are GPUs of bound pods; pods
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.scale_test.activity import Window, ended
 from perfanalysis.workloads.step_series import StepSeries, combine, count_between
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 ACTIVITY_BINS = 200
 MOST_TENANTS = 24

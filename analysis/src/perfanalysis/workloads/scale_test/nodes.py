@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.scale_test.activity import Window
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables
 from perfanalysis.workloads.step_series import count_between
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from perfanalysis.workloads.scale_test.tables import ScaleTestTables
 
 LOST = ("not_ready", "deleted")
 NAMES_SHOWN = 5

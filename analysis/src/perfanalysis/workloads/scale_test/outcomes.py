@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from perfanalysis.files.documents import Document
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.scale_test.pods import deletions, places_of
-from perfanalysis.workloads.scale_test.tables import workload_keys
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from perfanalysis.workloads.scale_test.tables import ScaleTestTables
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables, workload_keys
 
 VARYING = r'"[^"]*"|\b[\w.-]*\d[\w.-]*\b'
 """What differs between errors of one cause: quoted names, and words with digits."""
@@ -204,15 +200,13 @@ def data_quality_table(accounting: Accounting, anomalies: pd.DataFrame) -> pd.Da
     for what, key in PLACES:
         count = None if what == "lost" else int(getattr(accounting, what))
         stated = _whole(accounting.stated.get(key)) if key else None
-        rows.append((what, count, stated, _ratio(stated if count is None else count, accounting.submitted)))
+        known = stated if count is None else count
+        ratio = known / accounting.submitted if known is not None and accounting.submitted else None
+        rows.append((what, count, stated, ratio))
     for problem in ("missing", "negative"):
         counts = anomalies["count"][(anomalies["problem"] == problem) & (anomalies["clock"] == "seen")]
         rows.append((f"{problem} latencies", int(counts.sum()), None, None))
     return DATA_QUALITY.of_rows(rows)
-
-
-def _ratio(count: int | None, submitted: int) -> float | None:
-    return count / submitted if count is not None and submitted else None
 
 
 def _whole(value: object) -> int | None:

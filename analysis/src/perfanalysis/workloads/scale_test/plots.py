@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from perfanalysis.drawing.blocks import duration, number
 from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, cumulative
@@ -18,10 +19,6 @@ from perfanalysis.workloads.scale_test.outcomes import WARNING
 from perfanalysis.workloads.scale_test.plots_cluster import rescheduling_by_submission
 from perfanalysis.workloads.scale_test.plots_over_time import SINCE, SUBMITTED, node_moments
 from perfanalysis.workloads.scale_test.steps import STEPS, Step, seen_resolution, values_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from numpy.typing import NDArray
 
 BESIDE = "Queues, scheduler, objects between, conditions of pods"
 EVICTIONS_COLOUR, BETWEEN_COLOUR = 12, 4
@@ -65,7 +62,7 @@ def _between_row(measures: Measures, window: Window) -> tuple[tuple[Chart, ...],
     if not np.isfinite(values).any():
         return ()
     submitted = first_times(measures.workloads) - window.start
-    average = _average(values, estimates(values, measures.method))
+    average = average_words(values, estimates(values, measures.method))
     title = f"Sent to intermediate object: intermediate object created \u2212 sent \u00b7 {average}"
     label = "Sent to intermediate object"
     return (row_of(label, title, SUBMITTED, submitted, values, colour=BETWEEN_COLOUR, height=230),)
@@ -91,13 +88,13 @@ def detailed_figure(measures: Measures, window: Window) -> Figure:
 def _step_row(measures: Measures, window: Window, step: Step, height: int) -> tuple[Chart, ...]:
     values = values_of(measures.latencies, step)
     submitted = first_times(measures.workloads) - window.start
-    title = f"{step.label}: {step.formula} \u00b7 {_average(values, measures.estimates(step.name))}"
+    title = f"{step.label}: {step.formula} \u00b7 {average_words(values, measures.estimates(step.name))}"
     exact = seen_resolution(step, measures.arrival_s)
     colour = COLOURS[step.name]
     return row_of(step.label, title, SUBMITTED, submitted, values, colour=colour, height=height, resolution=exact)
 
 
-def _average(values: NDArray[np.float64], percentiles: Mapping[str, Value]) -> str:
+def average_words(values: NDArray[np.float64], percentiles: Mapping[str, Value]) -> str:
     """Average, and of median and P99 those that the sample carries."""
     median, extreme = percentiles["p50"].number, percentiles["p99"].number
     shown = {"average": float(np.nanmean(values)), "median": median, "P99": extreme}
@@ -279,7 +276,9 @@ def _waiting(measures: Measures, tenants: list[str]) -> Chart:
 
 
 def _waits(measures: Measures, tenants: list[str]) -> Chart:
-    step = wait_step(measures)
+    by_name = {step.name: step for step in measures.steps}
+    # the wait in a queue where there is one, else that of pods for a node
+    step = by_name.get("queue_wait") or by_name["scheduling"]
     values = values_of(measures.latencies, step)
     owner = measures.workloads["tenant"].astype("str").to_numpy()
     curves = ((tenant, colour, values[owner == tenant]) for colour, tenant in enumerate(tenants))
@@ -290,9 +289,3 @@ def _waits(measures: Measures, tenants: list[str]) -> Chart:
     share = Axis("workloads", "%", low=0.0, high=100.0)
     wait = Axis("wait", "s", "log", low, high)
     return Chart(f"{step.label}: {step.formula}", wait, share, layers, height=260)
-
-
-def wait_step(measures: Measures) -> Step:
-    """The wait in a queue where there is one, else that of pods for a node."""
-    by_name = {step.name: step for step in measures.steps}
-    return by_name.get("queue_wait") or by_name["scheduling"]

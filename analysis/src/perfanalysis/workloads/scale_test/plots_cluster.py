@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, span
+from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, in_rows, span
 from perfanalysis.drawing.over_time import row_of
 from perfanalysis.workloads.scale_test.activity import Window, first_times
 from perfanalysis.workloads.scale_test.measures import Measures
 from perfanalysis.workloads.scale_test.plots_over_time import EVICTED, SINCE, WHOLE, node_moments
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from numpy.typing import NDArray
 
 EVICTIONS = "Evictions and preemption"
 PREEMPTED, OTHERS, AGAIN = 3, 5, 2
@@ -102,23 +99,24 @@ MOST_LINES, MOST_LATENCIES = 8, 24
 def control_plane_figure(measures: Measures, window: Window) -> Figure:
     """CPU, memory, requests and queues over time, latencies below; nothing where nothing was scraped."""
     series = measures.control_plane_series
+    cores, mib = Axis("cores", low=0.0), Axis("MiB", low=0.0)
+    per_second, requests = Axis("requests per second", low=0.0), Axis("requests", low=0.0)
     charts = [
-        _by_component(series, window, "cpu", "CPU", Axis("cores", low=0.0)),
-        _by_component(series, window, "memory", "Memory", Axis("MiB", low=0.0), 1 / MIB),
-        _by_component(series, window, "requests", "Requests to the API server", Axis("requests per second", low=0.0)),
-        _by_detail(series, window, "inflight", "Requests in flight", Axis("requests", low=0.0)),
-        _by_detail(series, window, "pending_pods", "Pods in the scheduler's queues", Axis("pods", low=0.0)),
-        _by_component(series, window, "db_size", "Database of etcd", Axis("MiB", low=0.0), 1 / MIB),
+        _over_time(series, window, "component", "cpu", "CPU", cores),
+        _over_time(series, window, "component", "memory", "Memory", mib, 1 / MIB),
+        _over_time(series, window, "component", "requests", "Requests to the API server", per_second),
+        _over_time(series, window, "detail", "inflight", "Requests in flight", requests),
+        _over_time(series, window, "detail", "pending_pods", "Pods in the scheduler's queues", Axis("pods", low=0.0)),
+        _over_time(series, window, "component", "db_size", "Database of etcd", mib, 1 / MIB),
     ]
     shown = [chart for chart in charts if chart is not None]
-    rows: list[tuple[Chart, ...]] = [tuple(shown[first : first + 2]) for first in range(0, len(shown), 2)]
     latencies = _latencies(measures.control_plane_measures)
-    rows += [(latencies,)] if latencies is not None else []
+    rows = (*in_rows(shown), *(((latencies,),) if latencies is not None else ()))
     caption = (
         "From the programs' own metrics; shaded: the test, from the first submission to the last end. Rates hold for "
         "the time since the scrape before. Latencies are estimated within the buckets of histograms, over all scrapes."
     )
-    return Figure("control_plane", CONTROL_PLANE, caption, tuple(rows))
+    return Figure("control_plane", CONTROL_PLANE, caption, rows)
 
 
 def _lines(rows: pd.DataFrame, window: Window, factor: float) -> tuple[Layer, ...]:
@@ -134,18 +132,13 @@ def _lines(rows: pd.DataFrame, window: Window, factor: float) -> tuple[Layer, ..
     return (span(0.0, window.length, "test", TEST_COLOUR), *layers)
 
 
-def _by_component(
-    series: pd.DataFrame, window: Window, measure: str, title: str, axis: Axis, factor: float = 1.0
+def _over_time(
+    series: pd.DataFrame, window: Window, by: str, measure: str, title: str, axis: Axis, factor: float = 1.0
 ) -> Chart | None:
-    rows = series[(series["measure"] == measure) & series["detail"].isna()]
-    rows = rows.assign(line=rows["component"].astype("str"))
+    """A measure with a line for each component or for each detail; None where nothing was scraped of it."""
+    rows = series[(series["measure"] == measure) & (series["detail"].notna() == (by == "detail"))]
+    rows = rows.assign(line=rows[by].astype("str"))
     return Chart(title, WHOLE, axis, _lines(rows, window, factor), height=240) if len(rows) else None
-
-
-def _by_detail(series: pd.DataFrame, window: Window, measure: str, title: str, axis: Axis) -> Chart | None:
-    rows = series[(series["measure"] == measure) & series["detail"].notna()]
-    rows = rows.assign(line=rows["detail"].astype("str"))
-    return Chart(title, WHOLE, axis, _lines(rows, window, 1.0), height=240) if len(rows) else None
 
 
 def _latencies(table: pd.DataFrame) -> Chart | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from perfanalysis.drawing.blocks import number
 from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, Meaning, Shades, heat, moments, span
@@ -13,10 +15,6 @@ from perfanalysis.files.documents import Document, listing, mapping, number_or
 from perfanalysis.workloads.scale_test.activity import Window, first_times
 from perfanalysis.workloads.scale_test.measures import Measures
 from perfanalysis.workloads.scale_test.nodes import Occupation
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from numpy.typing import NDArray
 
 SINCE = Axis("time since the first submission", "s", low=0.0)
 SUBMITTED = Axis("time of submission, since the first", "s", low=0.0)
@@ -96,27 +94,20 @@ def requested_rate(recording: Document, end: float) -> tuple[NDArray[np.float64]
         return None
     if not phases:
         return np.array([0.0, end]), np.array([rate, rate])
-    times, rates, began = [], [], 0.0
+    ends, of_ends, began = [], [], 0.0
     for length, first, last in phases:
-        times += [began, began + length]
-        rates += [first, last]
+        ends += [began, began + length]
+        of_ends += [first, last]
         began += length
     # the last phase's last rate lasts on
-    corners = np.array([*times, max(end, began)]), np.array([*rates, rates[-1]], dtype=float)
-    return _up_to(end, *corners)
+    times, rates = np.array([*ends, max(end, began)]), np.array([*of_ends, of_ends[-1]], dtype=float)
+    kept = times < end
+    return np.append(times[kept], end), np.append(rates[kept], np.interp(end, times, rates))
 
 
 def _is_phase(phase: object) -> bool:
     numbers = listing(phase)
     return len(numbers) == 3 and all(isinstance(number, int | float) for number in numbers) and numbers[0] > 0
-
-
-def _up_to(
-    end: float, times: NDArray[np.float64], rates: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    kept = times < end
-    at_end = float(np.interp(end, times, rates))
-    return np.append(times[kept], end), np.append(rates[kept], at_end)
 
 
 STATE_COLOURS = {"sent": 0, "scheduled": 1, "running": 2, "completed": 3, "failed": 5}
@@ -135,12 +126,16 @@ def ramp_figure(measures: Measures, window: Window) -> Figure:
     per_second = Axis("workloads per second", low=0.0)
     totals = tuple(_progress(measures, window, name) for name in names)
     counted = Axis("workloads", low=0.0, whole=True)
-    layers = (*marks, *_requested_rate_layer(measures, window), *rates)
+    time, at_once = (measures.concurrency[name].to_numpy(dtype=float) for name in ("time_s", "running"))
+    running = Layer("steps", "running", time, at_once, STATE_COLOURS["running"])
+    corners = requested_rate(measures.recording, float(np.nanmax(first_times(measures.workloads) - window.start)))
+    asked = (Layer("line", "asked for", *corners, REQUESTED_COLOUR, dashed=True),) if corners else ()
+    layers = (*marks, *asked, *rates)
     rows = (
         (Chart(f"Rates{_steady_words(measures)}", SINCE, per_second, layers, height=320),),
         (
             Chart("Progress", SINCE, counted, totals, height=260),
-            Chart("Running at once", SINCE, counted, (*marks, _running(measures)), height=260),
+            Chart("Running at once", SINCE, counted, (*marks, running), height=260),
         ),
     )
     return Figure("ramp", "Ramp and throughput", _ramp_caption(measures, width), rows)
@@ -160,12 +155,6 @@ def _rates(counts: pd.Series[Any], width: float) -> NDArray[np.float64]:
     """Counts per second, the last repeated so that its interval is drawn to its end."""
     rates = counts.to_numpy(dtype=float) / width
     return np.append(rates, rates[-1])
-
-
-def _requested_rate_layer(measures: Measures, window: Window) -> tuple[Layer, ...]:
-    sent = first_times(measures.workloads) - window.start
-    corners = requested_rate(measures.recording, float(np.nanmax(sent)))
-    return (Layer("line", "asked for", *corners, REQUESTED_COLOUR, dashed=True),) if corners else ()
 
 
 def steady_layers(measures: Measures, window: Window) -> tuple[Layer, ...]:
@@ -193,9 +182,3 @@ def _progress(measures: Measures, window: Window, name: str) -> Layer:
     ordered = np.sort(times[np.isfinite(times)])
     grid = np.linspace(0.0, window.length, GRID_POINTS)
     return Layer("line", name, grid, np.searchsorted(ordered, grid, side="right").astype(float), STATE_COLOURS[name])
-
-
-def _running(measures: Measures) -> Layer:
-    table = measures.concurrency
-    time, running = (table[name].to_numpy(dtype=float) for name in ("time_s", "running"))
-    return Layer("steps", "running", time, running, STATE_COLOURS["running"])

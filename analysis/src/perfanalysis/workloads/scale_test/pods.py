@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.percentiles import Method, estimates
-from perfanalysis.workloads.scale_test.tables import workload_keys
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from perfanalysis.workloads.scale_test.tables import ScaleTestTables
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables, workload_keys
 
 UNIT = "s since the epoch, UTC"
 ENDINGS = ("succeeded", "failed", "evicted", "deleted")
@@ -48,7 +44,7 @@ def pods_table(transitions: pd.DataFrame, workloads: pd.DataFrame) -> pd.DataFra
         "pod": rows["name"].array[first],
         "workload": rows["workload"].array[first],
         "tenant": workloads["tenant"].array.take(owner, allow_fill=True),
-        "node": _nodes(rows, codes, len(objects)),
+        "node": _texts(rows["node"], codes, len(objects), rows["node"].notna().to_numpy()),
         "gpus": _gpus(workloads, owner),
     }
     for word in ("created", "scheduled", "running"):
@@ -71,10 +67,6 @@ def _texts(values: pd.Series[Any], codes: Any, count: int, chosen: Any) -> Any:
     places = np.full(count, -1)
     places[codes[chosen][::-1]] = values.cat.codes.to_numpy()[chosen][::-1]
     return pd.Categorical.from_codes(places, categories=values.cat.categories)
-
-
-def _nodes(rows: pd.DataFrame, codes: Any, count: int) -> Any:
-    return _texts(rows["node"], codes, count, rows["node"].notna().to_numpy())
 
 
 def places_of(names: pd.Series[Any], workloads: pd.DataFrame) -> Any:

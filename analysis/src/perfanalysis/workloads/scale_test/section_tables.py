@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from perfanalysis.drawing.blocks import Cell, Field, Table, number, quantity
 from perfanalysis.workloads.kpis import KpiValue
 from perfanalysis.workloads.percentiles import Value
+from perfanalysis.workloads.scale_test.measures import Measures
 from perfanalysis.workloads.shown import value_cell
-
-if TYPE_CHECKING:
-    from perfanalysis.workloads.scale_test.measures import Measures
 
 
 def control_plane_table(measures: Measures) -> Table:

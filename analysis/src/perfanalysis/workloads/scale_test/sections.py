@@ -40,9 +40,13 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
     """All sections of one recording, in reading order; what did not occur (queues, evictions, …) has none."""
 
     def figures(make: Callable[[Measures, Window], Figure]) -> tuple[Figure | Note, ...]:
-        return _figures(measures, marks, make)
+        if measures.window is None:
+            return (NOTHING,)
+        return (_drawn(make(measures, measures.window), marks),)
 
     changed = _shown(measures, "Changes of nodes", nodes.NODE_CHANGES)
+    phases = _shown(measures, "Ramp, steady part and drain", activity.PHASES)
+    submitters = _shown(measures, "Submitting processes", api_latency.SUBMITTERS)
     found = (
         Section("latency", "Latency", "", figures(plots.general_figure)),
         Section(
@@ -55,7 +59,7 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
         ),
         Section("distributions", "Distributions", "", figures(lambda of, _: plots.distribution_figure(of))),
         Section("steps", "Steps", "", figures(plots.detailed_figure)),
-        Section("throughput", "Throughput", "", (*figures(ramp_figure), *_throughput_tables(measures))),
+        Section("throughput", "Throughput", "", (*figures(ramp_figure), *phases, *submitters)),
         Section("scheduling", "Scheduling", "", (formulas_table(kpis),)),
         Section("queues", "Queues", "", (*_if_any(measures, marks, queues_figure), *_queue_tables(measures))),
         Section("evictions", "Evictions", "", _evictions(measures, marks)),
@@ -75,13 +79,6 @@ def _shown(measures: Measures, title: str, spec: TableSpec, chosen: pd.DataFrame
     frame = getattr(measures, spec.name) if chosen is None else chosen
     note = STATED[measures.method] if any(column.name.endswith(("p50_s", "p99_s")) for column in spec.columns) else ""
     return (data_table(title, frame, spec.columns, note),) if len(frame) else ()
-
-
-def _throughput_tables(measures: Measures) -> tuple[Table, ...]:
-    return (
-        *_shown(measures, "Ramp, steady part and drain", activity.PHASES),
-        *_shown(measures, "Submitting processes", api_latency.SUBMITTERS),
-    )
 
 
 def _queue_tables(measures: Measures) -> tuple[Table, ...]:
@@ -115,14 +112,6 @@ def _answers(measures: Measures) -> tuple[Table | Note, ...]:
         *(_shown(measures, "Final answers to the submitter", api_latency.ANSWERS) or (nobody,)),
         *_shown(measures, "All requests, each try counted", api_latency.REQUESTS),
     )
-
-
-def _figures(
-    measures: Measures, marks: tuple[str, ...], make: Callable[[Measures, Window], Figure]
-) -> tuple[Figure | Note, ...]:
-    if measures.window is None:
-        return (NOTHING,)
-    return (_drawn(make(measures, measures.window), marks),)
 
 
 def _if_any(

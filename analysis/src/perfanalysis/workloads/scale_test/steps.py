@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.percentiles import Method, Value, estimates
 from perfanalysis.workloads.scale_test.milestones import BY_NAME, SEEN_RESOLUTION_S, STAMPED_CAUSES, Milestone
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Clock = Literal["seen", "server"]
 Group = Literal["chain", "queueing", "objects", "pods"]

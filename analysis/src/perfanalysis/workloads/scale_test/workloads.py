@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from perfanalysis.workloads.scale_test.milestones import (
     BESIDE,
@@ -20,14 +22,7 @@ from perfanalysis.workloads.scale_test.milestones import (
     Milestone,
     Origin,
 )
-from perfanalysis.workloads.scale_test.tables import several_namespaces, tenants, workload_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from perfanalysis.workloads.scale_test.tables import ScaleTestTables
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables, several_namespaces, tenants, workload_keys
 
 Times = tuple["NDArray[np.float64]", "NDArray[np.float64]", "NDArray[np.float64]"]
 """Seen on the client's clock, the server's stamp, the stamp's resolution."""
@@ -104,7 +99,9 @@ def stream(frame: pd.DataFrame, place: NDArray[np.int32], parts: Sequence[Rows],
     """The parts of a table as one stream. `word` and `of` are the columns of the word and the object's identity."""
     words = frame[word].cat
     known = {str(name): code for code, name in enumerate(words.categories)}
-    every = {**known, **{name: len(known) + new for new, name in enumerate(_new_names(parts, known))}}
+    given = dict.fromkeys(name for part in parts for name in (part.names or {}).values() if name not in known)
+    # milestones whose names no row bears itself have the codes behind those of the rows
+    every = {**known, **{name: len(known) + new for new, name in enumerate(given)}}
     codes = words.codes.to_numpy()
     rows, spoken = [], []
     for part in parts:
@@ -119,12 +116,6 @@ def stream(frame: pd.DataFrame, place: NDArray[np.int32], parts: Sequence[Rows],
     row = row[order]
     identity = frame[of].cat.codes.to_numpy()[row].astype(np.int32)
     return Stream(place[row], identity, np.concatenate(spoken)[order], row, every, times)
-
-
-def _new_names(parts: Sequence[Rows], known: Mapping[str, int]) -> list[str]:
-    """Names of milestones that no row bears itself."""
-    given = (name for part in parts for name in (part.names or {}).values())
-    return [name for name in dict.fromkeys(given) if name not in known]
 
 
 def _renamed(name: str, names: Mapping[str, str] | None, every: Mapping[str, int]) -> int:

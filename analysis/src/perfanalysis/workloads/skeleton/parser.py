@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import convert
 
+from perfanalysis.files.source import Source
 from perfanalysis.workloads.kubernetes_objects.model import Item, Stamps
 from perfanalysis.workloads.kubernetes_objects.pods import pod_row
-
-if TYPE_CHECKING:
-    from perfanalysis.files.source import Source
 
 
 def parse(source: Source) -> dict[str, Any]:
