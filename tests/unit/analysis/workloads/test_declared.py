@@ -20,7 +20,7 @@ from perfanalysis.verdicts.comparison.sides import sampled_of
 from perfanalysis.verdicts.thresholds.threshold import declared_measures, measure_of
 from perfanalysis.workloads.declared.loading import declaration, load_workload
 from perfanalysis.workloads.declared.model import WorkloadDeclared, schema_text
-from perfanalysis.workloads.kinds import SHIPPED, shipped
+from perfanalysis.workloads.kinds import PYTHON_KINDS, SHIPPED, shipped
 from perfanalysis.workloads.run_analysis import AnalysisOptions, RunAnalysis, analyse_run
 from perfanalysis.workloads.workload_type import Analysis
 
@@ -389,7 +389,7 @@ def test_every_shipped_kind_loads_and_is_small(folder: Path) -> None:
 
 
 def test_every_kind_is_in_the_registry() -> None:
-    assert len(shipped().all) == 2 + len(list(SHIPPED.glob("*/workload.yml")))
+    assert len(shipped().all) == len(PYTHON_KINDS) + len(list(SHIPPED.glob("*/workload.yml")))
 
 
 def test_the_schema_is_that_of_the_types() -> None:
