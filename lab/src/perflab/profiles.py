@@ -14,6 +14,7 @@ _PACKAGES: Mapping[str, str] = {
     "trainers": "kubernetes.trainers",
     "openshift": "openshift.platform",
     "machines": "openshift.machines",
+    "machine_config": "openshift.machine_config",
     "monitoring": "openshift.monitoring",
     "builds": "openshift.builds",
     "hive": "openshift.hive",
@@ -42,7 +43,10 @@ STANDARD = ("volumes", "trainers")
 # what a lab of each profile has besides
 PROFILES: Mapping[str, tuple[str, ...]] = {
     KUBERNETES: (),
-    OPENSHIFT: ("openshift", "machines", "monitoring", "builds", "hive", "nfd", "gpu_operator", "rhoai"),
+    OPENSHIFT: (
+        *("openshift", "machines", "machine_config", "monitoring", "builds", "hive"),
+        *("nfd", "gpu_operator", "rhoai"),
+    ),
 }
 
 

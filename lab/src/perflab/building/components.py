@@ -203,6 +203,10 @@ DEFINITIONS: tuple[Component, ...] = (
             ("payload-manifests/crds/0000_03_config-operator_01_securitycontextconstraints.crd.yaml", "openshift"),
             (f"machine/v1beta1/{_GENERATED}0000_10_machine-api_01_machines-Default.crd.yaml", "machines"),
             (f"machine/v1beta1/{_GENERATED}0000_10_machine-api_01_machinesets-Default.crd.yaml", "machines"),
+            *(
+                (f"machineconfiguration/v1/{_GENERATED}0000_80_machine-config_01_{kind}.crd.yaml", "machine_config")
+                for kind in ("kubeletconfigs", "machineconfigpools-Default", "machineconfigs")
+            ),
         ),
     ),
     Component(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -105,5 +106,27 @@ def from_yaml(text: Any) -> Any:
     return found if isinstance(found, dict) else {}
 
 
-_ALL = (now, ready, leaving, condition, names, named, starting, begins_with, exactly, contains)
+def encoded(text: str) -> str:
+    """A text in base64, as the data of a Secret."""
+    return base64.b64encode(text.encode()).decode()
+
+
+def selected_by(labels: Any, selector: Any) -> bool:
+    """Whether an object with these labels is selected; a selector that is empty selects all, one that is none nothing."""
+    if not isinstance(selector, dict):
+        return False
+    labels = labels if isinstance(labels, dict) else {}
+    expressions = [
+        *({"key": key, "operator": "In", "values": [value]} for key, value in (selector.get("matchLabels") or {}).items()),
+        *(selector.get("matchExpressions") or ()),
+    ]
+    return all(_matches(labels, **each) for each in expressions)
+
+
+def _matches(labels: Mapping[str, str], key: str, operator: str, values: Iterable[str] = ()) -> bool:
+    found = key in labels if operator in ("Exists", "DoesNotExist") else labels.get(key) in values
+    return found == (operator in ("Exists", "In"))
+
+
+_ALL = (encoded, selected_by, now, ready, leaving, condition, names, named, starting, begins_with, exactly, contains)
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {each.__name__: each for each in (*_ALL, duration, from_yaml)}

@@ -71,9 +71,14 @@ class Child(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Patch(msgspec.Struct, forbid_unknown_fields=True):
-    """A change of the rule's object itself, as a merge patch."""
+    """A change of the rule's object itself, as a merge patch.
+
+    :param loop: the objects that are changed instead, each an `item` with `apiVersion`, `kind` and `metadata.name`;
+        each time that the rule is looked at, so only those that lack the change.
+    """
 
     object: Any
+    loop: Any = None
     when: str = "true"
 
 

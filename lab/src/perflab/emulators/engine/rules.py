@@ -205,7 +205,13 @@ class RuleController:
 
     async def _patch(self, key: Key, scope: Scope) -> None:
         for patch in self._patches:
-            if patch.fields["when"](scope):
+            if patch.loop is not None:
+                for each in patch.scopes(scope):
+                    if patch.fields["when"](each):
+                        other = each.find("item")
+                        path = Resource.of(other["apiVersion"], other["kind"]).path(*key_of(other))
+                        await self._cluster.api.patch_present(path, patch.fields["object"](each))
+            elif patch.fields["when"](scope):
                 change = patch.fields["object"](scope)
                 present = self._store.get(key)
                 if present is not None and not contains(present, change):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from perflab.emulators.engine.functions import encoded
 
 # the emulators work in the lab's folder
 _KUBECONFIG = Path("kubeconfig")
@@ -14,7 +15,7 @@ _KUBECONFIG = Path("kubeconfig")
 
 def lab_kubeconfig() -> str:
     """The kubeconfig of the lab, as the data of a Secret; empty where there is no lab, as in a test of rules."""
-    return _encoded(_KUBECONFIG.read_text(encoding="utf-8")) if _KUBECONFIG.is_file() else ""
+    return encoded(_KUBECONFIG.read_text(encoding="utf-8")) if _KUBECONFIG.is_file() else ""
 
 
 def lab_server() -> str:
@@ -26,18 +27,10 @@ def lab_server() -> str:
 def password(uid: str) -> str:
     """A password of the form that installers make, as the data of a Secret; no lab checks it."""
     digest = hashlib.sha256(uid.encode()).hexdigest()
-    return _encoded("-".join(digest[start : start + 5] for start in (0, 5, 10, 15)))
+    return encoded("-".join(digest[start : start + 5] for start in (0, 5, 10, 15)))
 
-
-def encoded(text: str) -> str:
-    """A text as the data of a Secret."""
-    return _encoded(text)
-
-
-def _encoded(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
 
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    each.__name__: each for each in (lab_kubeconfig, lab_server, password, encoded)
+    each.__name__: each for each in (lab_kubeconfig, lab_server, password)
 }

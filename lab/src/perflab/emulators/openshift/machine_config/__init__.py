@@ -1,0 +1,1 @@
+"""OpenShift's Machine Config Operator: pools of nodes and their configuration; see `product.yaml`."""
