@@ -73,7 +73,11 @@ class MemoryApi:
         key = self._key(path)
         if key not in self.objects:
             return None
-        changed = merged(self.objects[key], body)
+        # a JSON patch adds to the status
+        fields: Document = (
+            {each["path"].rpartition("/")[2]: each["value"] for each in body} if isinstance(body, list) else {}
+        )
+        changed = merged(self.objects[key], {"status": fields} if fields else body)
         if changed != self.objects[key]:
             self._store(key, changed)
         return copy.deepcopy(self.objects.get(key) or changed)

@@ -22,6 +22,8 @@ _TIMEOUT = 504
 _CONNECT_TIMEOUT_S = 10.0
 
 Document = dict[str, Any]
+# a merge patch, or a JSON patch
+Body = Document | list[Document]
 Item = TypeVar("Item")
 
 
@@ -54,11 +56,11 @@ class Api:
             created = await self._request("POST", path, body, (CONFLICT,))
         return None if created.get("code") == CONFLICT else created
 
-    async def patch(self, path: str, body: Document) -> Document:
+    async def patch(self, path: str, body: Body) -> Document:
         """Merge `body` into an object and return what it is then."""
         return await self._request("PATCH", path, body, ())
 
-    async def patch_present(self, path: str, body: Document) -> Document | None:
+    async def patch_present(self, path: str, body: Body) -> Document | None:
         """Merge `body` into an object and return what it is then; None when it is gone."""
         patched = await self._request("PATCH", path, body, (NOT_FOUND,))
         return None if patched.get("code") == NOT_FOUND else patched
@@ -88,8 +90,9 @@ class Api:
         except (aiohttp.ClientError, TimeoutError) as error:
             raise ClusterError(f"the watch {path} broke: {error}") from error
 
-    async def _request(self, method: str, path: str, body: Document | None, accepted: Sequence[int]) -> Document:
-        content = "application/merge-patch+json" if method == "PATCH" else "application/json"
+    async def _request(self, method: str, path: str, body: Body | None, accepted: Sequence[int]) -> Document:
+        kind = "json-patch+" if isinstance(body, list) else "merge-patch+"
+        content = f"application/{kind if method == 'PATCH' else ''}json"
         # a field that the kind does not have is a mistake of ours; by default the server drops it
         query = "?fieldValidation=Strict" if method in ("POST", "PATCH") else ""
         data = None if body is None else json.dumps(body).encode()

@@ -112,19 +112,16 @@ def encoded(text: str) -> str:
 
 
 def selected_by(labels: Any, selector: Any) -> bool:
-    """Whether an object with these labels is selected; a selector that is empty selects all, one that is none nothing."""
+    """Whether an object with these labels is selected; an empty selector selects all, none selects nothing."""
     if not isinstance(selector, dict):
         return False
     labels = labels if isinstance(labels, dict) else {}
-    expressions = [
-        *({"key": key, "operator": "In", "values": [value]} for key, value in (selector.get("matchLabels") or {}).items()),
-        *(selector.get("matchExpressions") or ()),
-    ]
-    return all(_matches(labels, **each) for each in expressions)
+    exact = (selector.get("matchLabels") or {}).items() <= labels.items()
+    return exact and all(_matches(labels, **each) for each in selector.get("matchExpressions") or ())
 
 
 def _matches(labels: Mapping[str, str], key: str, operator: str, values: Iterable[str] = ()) -> bool:
-    found = key in labels if operator in ("Exists", "DoesNotExist") else labels.get(key) in values
+    found = key in labels if operator in ("Exists", "DoesNotExist") else labels.get(key) in list(values)
     return found == (operator in ("Exists", "In"))
 
 

@@ -91,8 +91,13 @@ class Store:
         """Merge *status* into an object's status where it differs; nothing happens when the object does not exist."""
         known = (self.get(key) or {}).get("status") or {}
         change = {name: value for name, value in status.items() if known.get(name) != value}
+        body: Document | list[Document] = {"status": change}
+        lists = (value for value in change.values() if isinstance(value, list))
+        if any(isinstance(each, dict) and None in each.values() for value in lists for each in value):
+            # in a list, a merge patch loses what is null
+            body = [{"op": "add", "path": f"/status/{name}", "value": value} for name, value in change.items()]
         if change:
-            await self._patch(key, f"{self.resource.path(*key)}/status", {"status": change})
+            await self._patch(key, f"{self.resource.path(*key)}/status", body)
 
     async def add_finalizer(self, document: Document, finalizer: str) -> None:
         """Put *finalizer* on an object that lacks it: it stays until it is removed."""
@@ -111,7 +116,7 @@ class Store:
         """Delete an object without a grace period; it need not exist."""
         await self._api.delete(self.resource.path(*key))
 
-    async def _patch(self, key: Key, path: str, change: Document) -> None:
+    async def _patch(self, key: Key, path: str, change: Document | list[Document]) -> None:
         before = self.get(key)
         patched = await self._api.patch_present(path, change)
         if patched is not None:

@@ -13,6 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.documents import du
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, readable
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import query_from
 from ansible_collections.psap.perf.plugins.module_utils.machines.leaving import failed_machine
+from ansible_collections.psap.perf.plugins.module_utils.waiting.machine_configs import behind
 from ansible_collections.psap.perf.plugins.module_utils.waiting.openshift_states import unchanged_for
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
 from ansible_collections.psap.perf.plugins.module_utils.waiting.stuck_pods import stuck_pod
@@ -26,6 +27,8 @@ from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import show
 _MANY = 20
 # where else to look for what keeps an object from getting there: at its pods, unless it has others
 _SURRENDERS = {"MachineSet": failed_machine}
+# what an object does not tell of itself, by its kind
+_LACKING = {"MachineConfigPool": behind}
 
 
 class ActionModule(PerfAction):
@@ -74,6 +77,7 @@ def _goal(args: Any) -> Goal:
         absent=absent,
         give_up_on=tuple(args["give_up_on"]),
         patience_s=seconds(args["patience"]),
+        lacking=_LACKING.get(query.kind) if "ready" in args["conditions"] else None,
         surrender=None if absent else _SURRENDERS.get(query.kind, stuck_pod),
     )
 

@@ -30,6 +30,9 @@ options:
       - Of a Subscription V(resolved), OLM knows what to install or has installed it.
       - Of a Node also V(features_found), Node Feature Discovery labelled it, V(nvidia_gpu_found), and
         V(nvidia_gpus_allocatable), as many GPUs can be allocated as its labels announce.
+      - Of a MachineConfigPool V(ready) is that all its nodes have all that is configured for it; a pool that is
+        degraded or paused ends the wait. Of a ClusterVersion V(accepted) is that the update asked for has begun,
+        V(ready) that it is complete.
       - Of a DaemonSet also V(rolled_out), a pod is ready on every node that should have one, if there is such a node.
     type: list
     elements: str

@@ -30,7 +30,4 @@ def password(uid: str) -> str:
     return encoded("-".join(digest[start : start + 5] for start in (0, 5, 10, 15)))
 
 
-
-FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    each.__name__: each for each in (lab_kubeconfig, lab_server, password)
-}
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {each.__name__: each for each in (lab_kubeconfig, lab_server, password)}

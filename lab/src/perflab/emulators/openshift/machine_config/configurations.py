@@ -11,6 +11,7 @@ from typing import Any
 from perflab.cluster.api import Document
 from perflab.emulators.engine.functions import encoded, selected_by
 
+_GROUP = "machineconfiguration.openshift.io"
 _BUILT_IN = ("master", "worker")
 _KUBELET = "/etc/kubernetes/kubelet.conf"
 _IGNITION = ("2.2.0", "3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.4.0")
@@ -23,7 +24,8 @@ def rendered(configs: Iterable[Document]) -> dict[str, Any]:
     `source`; where one of them cannot be read, the `error`.
     """
     configs, spec = list(configs), dict[str, Any](kernelArguments=[])
-    files, units = {}, {}
+    files: dict[str, Any] = {}
+    units: dict[str, Any] = {}
     for each in configs:
         own = each["spec"]
         config = own.get("config") or {}
@@ -38,7 +40,8 @@ def rendered(configs: Iterable[Document]) -> dict[str, Any]:
     contents = {"storage": {"files": [*files.values()]}, "systemd": {"units": [*units.values()]}}
     spec["config"] = {"ignition": {"version": _IGNITION[-1]}, **contents}
     digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()
-    source = [{name: each[name] for name in ("apiVersion", "kind")} | {"name": each["metadata"]["name"]} for each in configs]
+    names = [each["metadata"]["name"] for each in configs]
+    source = [{"apiVersion": f"{_GROUP}/v1", "kind": "MachineConfig", "name": name} for name in names]
     return {"spec": spec, "hash": digest[:32], "source": source, "error": ""}
 
 

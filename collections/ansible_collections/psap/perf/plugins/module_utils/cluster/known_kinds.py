@@ -37,6 +37,7 @@ _KINDS = MappingProxyType(
         "config.openshift.io/v1": "ClusterOperator ClusterVersion OAuth",
         "image.openshift.io/v1": "ImageStream",
         "machine.openshift.io/v1beta1": "Machine MachineSet",
+        "machineconfiguration.openshift.io/v1": "KubeletConfig MachineConfig MachineConfigPool",
         "oauth.openshift.io/v1": "OAuthClient",
         "operator.openshift.io/v1": "ClusterCSIDriver",
         "project.openshift.io/v1": "Project",

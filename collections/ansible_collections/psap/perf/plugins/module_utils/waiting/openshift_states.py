@@ -34,6 +34,34 @@ def build_completed(obj: Object) -> Verdict:
     return Verdict(phase == "Complete", f"{note}; its log ends: {log}" if log else note, phase in _BUILD_OVER)
 
 
+def update_accepted(obj: Object) -> Verdict:
+    """The cluster is at the release image that its ``spec`` asks for, or on the way to it."""
+    image = _asked(obj)
+    if image in ("", obj.get("status", {}).get("desired", {}).get("image")):
+        return Verdict(True)
+    accepted = condition(obj, "ReleaseAccepted") or {}
+    message = accepted.get("message", "")
+    # what is said of an earlier image decides nothing
+    refused = accepted.get("status") == "False" and image in message
+    return Verdict(False, message if refused else f"{image} is not accepted yet", refused)
+
+
+def update_completed(obj: Object) -> Verdict:
+    """The newest entry of the history is complete, and of the release image that the ``spec`` asks for."""
+    status = obj.get("status", {})
+    newest = (status.get("history") or [{}])[0]
+    progressing, failing = condition(obj, "Progressing") or {}, condition(obj, "Failing") or {}
+    if newest.get("state") == "Completed" and _asked(obj) in ("", newest.get("image")):
+        return Verdict(True)
+    if failing.get("status") == "True":
+        return Verdict(False, f"Failing: {failing.get('reason', '')}: {failing.get('message', '')}", True)
+    return Verdict(False, progressing.get("message") or "the update has not begun")
+
+
+def _asked(obj: Object) -> str:
+    return str((obj.get("spec", {}).get("desiredUpdate") or {}).get("image") or "")
+
+
 def unchanged_for(duration_s: float) -> Predicate:
     """No condition of the object has changed for that long, by the times that it tells and this machine's clock."""
 

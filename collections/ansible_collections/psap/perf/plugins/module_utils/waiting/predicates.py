@@ -11,6 +11,10 @@ import jmespath
 import jmespath.exceptions
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.waiting.data_science import data_science_ready
+from ansible_collections.psap.perf.plugins.module_utils.waiting.machine_configs import (
+    kubelet_config_ready,
+    pool_updated,
+)
 from ansible_collections.psap.perf.plugins.module_utils.waiting.olm_states import (
     catalog_ready,
     csv_succeeded,
@@ -20,6 +24,8 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.olm_states impor
 from ansible_collections.psap.perf.plugins.module_utils.waiting.openshift_states import (
     build_completed,
     cluster_operator_ready,
+    update_accepted,
+    update_completed,
 )
 from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import (
     Object,
@@ -254,6 +260,10 @@ _BY_KIND: Mapping[tuple[str, str], Predicate] = {
     ("Node", "features_found"): features_found,
     ("Build", "completed"): build_completed,
     ("ClusterOperator", "ready"): cluster_operator_ready,
+    ("ClusterVersion", "accepted"): update_accepted,
+    ("ClusterVersion", "ready"): update_completed,
+    ("KubeletConfig", "ready"): kubelet_config_ready,
+    ("MachineConfigPool", "ready"): pool_updated,
     ("APIService", "ready"): condition_true("Available"),
     ("ClusterPolicy", "ready"): cluster_policy_ready,
     ("CatalogSource", "ready"): catalog_ready,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, WaitTimeoutError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
@@ -28,6 +27,7 @@ class Goal:
     :param absent: that no object is left.
     :param give_up_on: reasons, as a pod's containers or conditions spell them, that end the wait at once.
     :param patience_s: how long an object may say that it cannot get there before that is believed.
+    :param lacking: looks elsewhere for what an object that has got there lacks, and when time is up; "" for nothing.
     :param surrender: looks elsewhere, from time to time, for what keeps an object from getting there; "" for nothing.
     """
 
@@ -39,6 +39,7 @@ class Goal:
     absent: bool = False
     give_up_on: tuple[str, ...] = ()
     patience_s: float = 0.0
+    lacking: Callable[[Source, Manifest], str] | None = None
     surrender: Callable[[Source, Manifest], str] | None = None
 
 
@@ -96,15 +97,26 @@ def _reasons(item: Manifest) -> set[str]:
     return {reason for reason in waiting | conditions | {status.get("reason")} if reason}
 
 
-def _looked_elsewhere(source: Source, goal: Goal, progress: Progress) -> str:
-    if goal.surrender is None:
-        return ""
-    with contextlib.suppress(ClusterError):  # the wait itself decides how long to bear with a silent cluster
-        for item in progress.objects[:_OBJECTS_LOOKED_INTO]:
-            reason = goal.surrender(source, item)
+def _looked_elsewhere(
+    source: Source, look: Callable[[Source, Manifest], str] | None, progress: Progress, silence: str = ""
+) -> str:
+    """What *look* finds of the objects; *silence* when the cluster does not answer."""
+    try:
+        for item in progress.objects[:_OBJECTS_LOOKED_INTO] if look else ():
+            reason = look(source, item) if look else ""
             if reason:
                 return f"{item['metadata']['name']}: {reason}"
+    except ClusterError:  # the wait itself decides how long to bear with a silent cluster
+        return silence
     return ""
+
+
+def _confirmed(source: Source, goal: Goal, progress: Progress) -> Progress:
+    """*progress*, which is not done while something is lacking."""
+    if not progress.done:
+        return progress
+    note = _looked_elsewhere(source, goal.lacking, progress, "the cluster does not answer")
+    return replace(progress, note=note, done=False) if note else progress
 
 
 def wait_for(source: Source, goal: Goal, check: Callable[[], None], report: Callable[[Progress], None]) -> Progress:
@@ -127,12 +139,12 @@ def wait_for(source: Source, goal: Goal, check: Callable[[], None], report: Call
                 raise seen
             continue
         answered = time.monotonic()
-        progress = judge(goal, seen)
+        progress = _confirmed(source, goal, judge(goal, seen))
         report(progress)
         if progress.done:
             return progress
         if time.monotonic() - looked >= _BETWEEN_LOOKS_ELSEWHERE_S:
-            stuck = _looked_elsewhere(source, goal, progress)
+            stuck = _looked_elsewhere(source, goal.surrender, progress)
             looked = time.monotonic()
         hopeless = progress.hopeless or stuck
         if not hopeless:
@@ -141,8 +153,10 @@ def wait_for(source: Source, goal: Goal, check: Callable[[], None], report: Call
             raise NotReachedError(f"{goal.described} will not be: {hopeless}", progress.objects)
         if time.monotonic() >= deadline:
             break
+    lacking = _looked_elsewhere(source, goal.lacking, progress)
+    note = f"{progress.note}; {lacking}" if lacking and lacking not in progress.note else progress.note
     within = f" within {goal.timeout_s:g} s" if goal.timeout_s else ""
     raise NotReachedError(
-        f"{goal.described} was not reached{within}: {progress.reached} of {progress.seen} there; {progress.note}",
+        f"{goal.described} was not reached{within}: {progress.reached} of {progress.seen} there; {note}",
         progress.objects,
     )
