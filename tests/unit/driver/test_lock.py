@@ -44,13 +44,15 @@ class Leases:
         self.queue: list[dict[str, Any]] = []
         self.deleted: list[Mapping[str, Any]] = []
 
-    def run_task(self, _: Project, site: Path | None, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def run_task(
+        self, _: Project, site: Path | None, verb: str, arguments: Mapping[str, Any], host: str
+    ) -> dict[str, Any]:
         """In the place of Ansible's process."""
-        assert site is None
+        assert (site, host) == (None, "sutest")
         if verb == "delete":
             self.deleted.append(arguments)
             return {}
-        return {"objects": self.queue if "label_selector" in arguments else self.held}
+        return {"objects": [*self.held, *self.queue]}
 
 
 @pytest.fixture
@@ -62,13 +64,13 @@ def leases(monkeypatch: pytest.MonkeyPatch) -> Leases:
 
 def test_a_free_cluster_is_said_to_be_free(leases: Leases, perfdrv: Perfdrv) -> None:
     assert perfdrv("lock", "status").output == "No run changes the cluster.\n"
-    assert json.loads(perfdrv("lock", "status", "--json").output) == {"held": False, "waiting": []}
+    assert json.loads(perfdrv("lock", "status", "--json").output) == {"held": False, "waiting": [], "lock": None}
     assert perfdrv("lock", "break", "--yes").output == "No run changes the cluster.\n"
     assert leases.deleted == []
 
 
 def test_the_holder_and_the_queue_are_shown(leases: Leases, perfdrv: Perfdrv) -> None:
-    leases.held, leases.queue = [lease("run-a")], [lease("run-b", 3600.0), lease("run-c")]
+    leases.held, leases.queue = [lease("run-a")], [lease("run-b", 3600.0, "b"), lease("run-c", name="c")]
     shown = perfdrv("lock", "status").output
     assert "In use by run run-a (scale_test) of ada on bastion" in shown
     assert "Its directory is /runs/run-a on bastion." in shown
@@ -83,6 +85,14 @@ def test_the_holder_and_the_queue_are_shown(leases: Leases, perfdrv: Perfdrv) ->
 def test_a_lease_that_nobody_renews_has_expired(leases: Leases, perfdrv: Perfdrv) -> None:
     leases.held = [lease("run-a", 3600.0)]
     assert ": it has expired." in perfdrv("lock", "status").output
+
+
+def test_for_whom_the_cluster_is_locked_is_shown_and_may_be_broken_alone(leases: Leases, perfdrv: Perfdrv) -> None:
+    leases.held = [lease("run-a"), lease("team-b", name="psap-perf-lock")]
+    assert "Locked for " in perfdrv("lock", "status").output
+    assert json.loads(perfdrv("lock", "status", "--json").output)["lock"]["owner"] == "team-b"
+    assert "run-a" not in perfdrv("lock", "break", "--only", "lock", "--yes").output
+    assert [deleted["name"] for deleted in leases.deleted] == [["psap-perf-lock"]]
 
 
 def test_the_cluster_is_taken_only_from_who_is_named_and_with_consent(leases: Leases, perfdrv: Perfdrv) -> None:
