@@ -15,6 +15,7 @@ from perfanalysis.__main__ import run
 from perfanalysis.files.cache import content_hash, own_hash
 from perfanalysis.results.history.folder import add, content_name
 
+from tests.data.container_benchmarks import container_benchmark
 from tests.data.downloads import DOWNLOADS, write_downloads
 from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.kube_burner_folders import node_density
@@ -112,6 +113,12 @@ def _lts(directory: Path) -> None:
         (directory / f"tests_{day}.json").write_text(json.dumps(payload))
 
 
+def _container_bench(directory: Path) -> None:
+    place = directory / RUN / "000__cell" / "001__container_bench__iperf_net_host_benchmark" / "artifacts"
+    place.mkdir(parents=True)
+    (place / "container_benchmark.yml").write_text(json.dumps(container_benchmark(3)))
+
+
 def _skeleton(directory: Path) -> None:
     place = directory / RUN / "000__cell" / "001__skeleton__start_pods" / "artifacts"
     place.mkdir(parents=True)
@@ -199,6 +206,7 @@ TARGETS: Mapping[str, Target] = {
     "declared kind": Target(_declared, (f"kpi {{input}}/run {PARSED}", f"parse {{input}}/run {PARSED}"), 80),
     "Kubernetes objects": Target(_kubernetes_objects, ("kpi {input}/run",), 80),
     "load tests": Target(_load_tests, ("kpi {input}/run",), 20),
+    "container engine": Target(_container_bench, ("kpi {input}/run",), 20),
     "skeleton": Target(_skeleton, ("kpi {input}/run",), 20),
     "kept tables": Target(
         _kept_tables, (f"kpi {{input}}/run {PARSED} --output {{input}}/report",

@@ -26,8 +26,8 @@ LOOKING = "capture look note preflight wait"
 OF_PROMETHEUS = (f"prometheus.{verb}" for verb in ("dump", "find", "query", "scrape", "wait"))
 OF_SCALE_TEST = ("scale_test.count", "scale_test.judge", "scale_test.watch")
 READING = {f"psap.perf.{verb}" for verb in (*LOOKING.split(), *OF_PROMETHEUS, *OF_SCALE_TEST)}
-# hosts are booked, and clusters created, before there is a cluster whose Lease could be taken
-READING |= {verb for verb in VERBS if verb.startswith(("psap.perf.quads.", "psap.perf.clusters."))}
+# hosts are booked, and clusters created, before there is a cluster whose Lease could be taken; machines have none
+READING |= {verb for verb in VERBS if verb.startswith(("psap.perf.quads.", "psap.perf.clusters.", "psap.perf.hosts."))}
 # who locks a cluster has its Lease for that moment, by themselves
 READING |= {"psap.perf.locks.take", "psap.perf.locks.release"}
 BUILTIN = {
@@ -40,7 +40,7 @@ BUILTIN = {
 # helm, exec, drain, copy: where the community's modules are the right tool
 COMMUNITY = re.compile(r"kubernetes\.core\.(helm\w*|k8s_exec|k8s_drain|k8s_cp)")
 WORDS_OF_A_TASK = {
-    "always", "block", "changed_when", "check_mode", "delegate_to", "environment", "failed_when", "loop",
+    "always", "become", "block", "changed_when", "check_mode", "delegate_to", "environment", "failed_when", "loop",
     "loop_control", "module_defaults", "name", "no_log", "register", "rescue", "run_once", "throttle", "vars", "when",
 }  # fmt: skip
 

@@ -60,6 +60,8 @@ class VerbContext:
     interrupted: threading.Event
     finalizing: bool
     redactor: Redactor
+    transport: str = "local"
+    """The connection of the task's host."""
     _cluster: Cluster | None = None
 
     @property
@@ -88,7 +90,15 @@ class VerbContext:
         return directories
 
     def cluster(self) -> Cluster:
-        """The cluster of the task's host."""
+        """The cluster of the task's host.
+
+        :raises UsageError: when the host is another machine, and nothing says which cluster is its.
+        """
+        if self.transport != "local" and not self.variables.get("perf_kubeconfig"):
+            raise UsageError(
+                f"host {self.host} has connection {self.transport}, and a cluster's API is called from the controller; "
+                "set ansible_connection: local for it, or say which cluster is its with perf_kubeconfig"
+            )
         if self._cluster is None:
             self._cluster = Cluster(Access.from_variables(self.variables), self._outage())
         return self._cluster
@@ -183,7 +193,6 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
         return {**result, **redacted}
 
     def _outcome(self, task_vars: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
-        self._refuse_remote_host(task_vars)
         self._take_environment()
         _validated, arguments = self.validate_argument_spec(argument_spec=dict(self.ARGUMENTS))
         with self._context(arguments, task_vars, redactor) as context:
@@ -213,14 +222,6 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
                     )
                 os.environ[name] = str(value)
 
-    def _refuse_remote_host(self, task_vars: Mapping[str, Any]) -> None:
-        if self._connection.transport != "local":
-            raise UsageError(
-                f"{self._task.action} talks to the cluster's API from the controller, but host "
-                f"{task_vars.get('inventory_hostname')} has connection {self._connection.transport}; "
-                "set ansible_connection: local for it and say which cluster it is with perf_kubeconfig"
-            )
-
     @contextlib.contextmanager
     def _context(
         self, arguments: Mapping[str, Any], task_vars: dict[str, Any], redactor: Redactor
@@ -240,6 +241,7 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
             interrupted=interrupted,
             finalizing=finalizing,
             redactor=redactor,
+            transport=self._connection.transport,
         )
         ended = threading.Event()
         if not finalizing:

@@ -28,6 +28,14 @@ class ClusterError(PerfError):
     exit_code = 3
 
 
+class HostError(ClusterError):
+    """A host of the inventory cannot be reached, or lacks what the command needs."""
+
+    def __init__(self, message: str, result: Mapping[str, Any] = MappingProxyType({})) -> None:
+        super().__init__(message)
+        self.result = result
+
+
 class ThresholdError(PerfError):
     """A threshold was missed or a regression found."""
 

@@ -1,0 +1,1 @@
+"""The kind of recordings of the commands that time container engines."""

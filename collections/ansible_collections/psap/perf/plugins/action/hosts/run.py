@@ -1,0 +1,79 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostError
+from ansible_collections.psap.perf.plugins.module_utils.hosts import lines, records
+from ansible_collections.psap.perf.plugins.module_utils.hosts.clocks import Clock
+from ansible_collections.psap.perf.plugins.modules.hosts.run import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.hosts import HostAction
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+class ActionModule(HostAction):
+    """Run programs and time one of them."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+    RUNS_IN_CHECK_MODE = False
+
+    def describe(self, context: VerbContext) -> str:
+        """The program and how often."""
+        return f"would run {context.args['program']} {context.args['runs']} times"
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Note it, have the host do it, and forget it when all is undone."""
+        rendered = _rendered(context.args)
+        work = records.HostWork(
+            self.host_of(context), self.becomes, rendered["directory"], rendered["environment"], rendered["left"]
+        )
+        records.begin(context.directory, work)
+        begun = time.time()
+        answer = self.on_host(context, "psap.perf.hosts.run", rendered)["answer"]
+        clock = Clock.compared((begun, time.time()), (answer["begun"], answer["ended"]))
+        for run in answer["runs"]:
+            run["started"] -= clock.correction_s
+        values = {
+            "runs": answer["runs"],
+            "overhead": answer["overhead"],
+            "setup": answer["setup"],
+            "stdout": answer["stdout"],
+            "clock": {"offset_s": clock.offset_s, "within_s": clock.within_s},
+        }
+        if answer["clean"]:
+            records.end(context.directory)
+        if answer["problem"]:
+            raise HostError(f"host {context.host}: {answer['problem']}", values)
+        warned = f"the clock of {context.host} differs by {clock.offset_s:.1f} s; times are corrected by that"
+        warnings = (warned,) if abs(clock.correction_s) > 1 else ()
+        return VerbResult(changed=bool(rendered["program"]), values=values, warnings=warnings)
+
+
+def _rendered(args: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments with the words in their lines."""
+    words = args["words"]
+    return {
+        "directory": args["directory"],
+        "environment": {name: str(value) for name, value in args["environment"].items()},
+        "files": args["files"],
+        "setup": lines.steps(args["setup"], words),
+        "prepare": lines.steps(args["prepare"], words),
+        "program": lines.steps([args["program"]], words)[0] if args["program"] else None,
+        "beside": lines.render(args["beside"], words) if args["beside"] else None,
+        "runs": args["runs"],
+        "timeout": seconds(args["timeout"]),
+        "proof": [
+            {"output": each["output"], "program": lines.render(each["program"], words) if each["program"] else None}
+            for each in args["proof"]
+        ],
+        "numbers": args["numbers"],
+        "least": seconds(args["least"]),
+        "tolerated": args["tolerated"],
+        "left": [lines.render(each, words) for each in args["left"]],
+    }

@@ -1,0 +1,53 @@
+"""Which programs were begun on which host: noted in the command's directory before, removed when all is undone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json
+
+_FILE = "host-work.json"
+
+
+@dataclass(frozen=True, slots=True)
+class HostWork:
+    """What was begun: in *directory* of *host*, with or without *become*; *left* tells whether something is left."""
+
+    host: str
+    become: bool
+    directory: str
+    environment: Mapping[str, str]
+    left: Sequence[Sequence[str]]
+
+
+def begin(command: Path, work: HostWork) -> None:
+    """Note it in the directory of a command, before the host is asked."""
+    write_json(command / _FILE, {"schema": "psap.perf/host-work/1", **asdict(work)})
+
+
+def end(command: Path) -> None:
+    """Nothing is left."""
+    (command / _FILE).unlink(missing_ok=True)
+
+
+def unfinished(run: Path, host: str, become: bool) -> list[tuple[Path, HostWork]]:
+    """What commands of *run* began on *host* and did not end, with their directories."""
+    found = []
+    for path in sorted(run.rglob(_FILE)):
+        work = _work(read_json(path))
+        if (work.host, work.become) == (host, become):
+            found.append((path.parent, work))
+    return found
+
+
+def _work(document: Mapping[str, Any]) -> HostWork:
+    return HostWork(
+        host=str(document["host"]),
+        become=bool(document["become"]),
+        directory=str(document["directory"]),
+        environment=dict(document["environment"]),
+        left=list(document["left"]),
+    )

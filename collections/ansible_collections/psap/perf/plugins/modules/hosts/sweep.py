@@ -1,0 +1,72 @@
+#!/usr/bin/python
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: sweep
+short_description: Undo what killed commands of this run left on a host
+version_added: 0.1.0
+description:
+  - Undoes the steps of M(psap.perf.hosts.run) that were not undone, because the command or the host was killed.
+  - A process of it that still works is waited for, and killed by its ID when it takes too long.
+  - It concerns what was done with the same C(become) as that of the task. Where nothing is left the host is not asked.
+author: The psap.perf developers (@openshift-psap)
+options:
+  patience:
+    description: How long to wait for a process that still works, and for each program, in seconds or like V(2m).
+    type: str
+    default: 1m
+  directory:
+    description: Only what was done in this directory of the host.
+    type: path
+  environment:
+    description: Variables of the programs' environment; those of the measurement, unless they are given.
+    type: dict
+  left:
+    description:
+      - Programs, a list of arguments each, that have an output as long as something is left; those of the measurement,
+        unless they are given.
+    type: list
+    elements: raw
+"""
+
+EXAMPLES = r"""
+- name: Undo what killed commands left on the host
+  psap.perf.hosts.sweep:
+"""
+
+RETURN = r"""
+directories:
+  description: The directories of the host whose steps were undone.
+  type: list
+  elements: str
+  returned: success
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.psap.perf.plugins.module_utils.hosts import measuring
+
+
+def main() -> None:
+    """What runs on the host."""
+    kinds = {
+        "patience": {"type": "str", "default": "1m"},
+        "directory": {"type": "path"},
+        "environment": {"type": "dict"},
+        "left": {"type": "list", "elements": "raw"},
+    }
+    module = AnsibleModule(argument_spec=kinds)
+    args = module.params
+    try:
+        left = measuring.remove(args["directory"], args["environment"], args["left"], float(args["patience"]))
+    except (measuring.HostSideError, OSError) as problem:
+        module.fail_json(msg=f"{args['directory']}: {problem}")
+    if left:
+        module.fail_json(msg=left)
+    module.exit_json(changed=True)
+
+
+if __name__ == "__main__":
+    main()

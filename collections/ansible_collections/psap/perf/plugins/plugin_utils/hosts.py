@@ -1,0 +1,81 @@
+"""What verbs have in common that work on the host that Ansible reaches, by its connection."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from ansible.errors import AnsibleConnectionFailure
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostError
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants
+from ansible_collections.psap.perf.plugins.plugin_utils.preset_layers import LANE_OF
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext
+
+_STOP_POLL_S = 0.5
+
+
+class HostAction(PerfAction):
+    """Runs modules of ours on the host; one that cannot be reached is an error like others, so that a run concludes."""
+
+    _task_variables: dict[str, Any]
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Ansible's entry point."""
+        self._task_variables = task_vars or {}
+        return super().run(tmp, task_vars)
+
+    def on_host(self, context: VerbContext, module: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The result of *module* on the host.
+
+        :raises HostError: when the host cannot be reached, or the module fails.
+        :raises Interrupted: when the run was asked to stop meanwhile.
+        """
+        if getattr(self._connection._shell, "_IS_WINDOWS", False):
+            raise HostError(f"{context.host} is a Windows host, on which programs are not timed yet")
+        with _stopped_with(context):
+            try:
+                result: dict[str, Any] = self._execute_module(
+                    module_name=module, module_args=dict(arguments), task_vars=self._task_variables
+                )
+            except AnsibleConnectionFailure as error:
+                context.check_interrupted()
+                raise HostError(f"host {context.host} cannot be reached: {error}") from error
+        context.check_interrupted()
+        if result.get("unreachable") or result.get("failed"):
+            said = result.get("module_stderr") or result.get("exception") or ""
+            raise HostError(f"host {context.host}: {result.get('msg', 'no message')} {said}".strip()[-4000:])
+        return result
+
+    def host_of(self, context: VerbContext) -> str:
+        """The host of the inventory, of which the task's may be a lane."""
+        return str(context.variables.get(LANE_OF, context.host))
+
+    @property
+    def becomes(self) -> bool:
+        """Whether the task has ``become``."""
+        return bool(self._play_context.become)
+
+
+@contextmanager
+def _stopped_with(context: VerbContext) -> Iterator[None]:
+    """End the connection's processes when the run is asked to stop: the host then undoes what it did."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(_STOP_POLL_S):
+            if context.interrupted.is_set():
+                for pid in descendants(os.getpid()):
+                    with suppress(OSError):
+                        os.kill(pid, signal.SIGTERM)
+                return
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()

@@ -1,0 +1,239 @@
+"""A machine of the tests: a real sshd on loopback, and behind it a real podman with images that are made here.
+
+It is namespaces of this machine: of mounts, so that /etc with its users and /run are its own, and of processes, so
+that all ends with its first process. Its network is the loopback of this machine, its kernel is this one.
+``python -m tests.machine up FOLDER`` starts it, ``down FOLDER`` ends it; FOLDER/hosts.yml is an inventory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+
+import yaml
+
+PROJECT = Path(__file__).resolve().parents[1]
+USER, UID = "bench", 20001
+PACKAGES = (
+    "openssh-server podman crun iperf3 sysbench busybox-static sudo uidmap slirp4netns netavark aardvark-dns iptables "
+    "docker-registry faketime"
+)
+PROGRAMS = "sshd podman crun iperf3 sysbench busybox sudo newuidmap slirp4netns docker-registry faketime"
+APPLETS = "sh sleep dd true echo cat ls rm mkdir"
+IMAGES = {"hello": (), "tools": ("iperf3", "sysbench"), "registry": ("docker-registry",)}
+COMMANDS = {
+    "hello": '["/bin/echo", "hello"]',
+    "tools": '["/bin/sh"]',
+    "registry": '["/usr/bin/docker-registry", "serve", "/etc/docker/registry/config.yml"]',
+}
+PATIENCE_S = 60.0
+# what a container without systemd and without rights over its cgroups needs
+CONTAINERS = """[containers]
+cgroups = "disabled"
+default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
+log_driver = "k8s-file"
+[engine]
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+runtime = "crun"
+[network]
+network_backend = "netavark"
+"""
+STORAGE = """[storage]
+driver = "overlay"
+graphroot = "{folder}/storage"
+runroot = "{folder}/run/containers/storage"
+"""
+POLICY = '{"default": [{"type": "insecureAcceptAnything"}]}'
+SSHD = """Port {port}
+ListenAddress 127.0.0.1
+HostKey {folder}/host_key
+PidFile {folder}/sshd.pid
+AuthorizedKeysFile {folder}/authorized_keys
+AllowUsers {user}
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+StrictModes no
+UsePAM no
+UseDNS no
+SetEnv XDG_RUNTIME_DIR=/run/user/{uid}
+"""
+# an image is imported once for each owner of a storage; sshd does not become the first process, which reaps
+START = """set -e
+mountpoint -q /sys/fs/cgroup/unified && umount /sys/fs/cgroup/unified
+mount --make-rshared /
+mount --bind {folder}/run /run
+mount --bind {folder}/etc /etc
+if [ -e /dev/net/tun ]; then mount --bind {folder}/tun /dev/net/tun; fi
+mkdir -p {folder}/small && mount -t tmpfs -o size=128k,mode=1777 none {folder}/small
+for image in {images}; do
+    podman load --quiet --input {folder}/images/$image.tar
+    runuser -u {user} -- env HOME={folder}/home XDG_RUNTIME_DIR=/run/user/{uid} \
+        podman load --quiet --input {folder}/images/$image.tar
+done > /dev/null
+$(command -v sshd) -f {folder}/sshd_config -E {folder}/sshd.log
+touch {folder}/up
+while :; do sleep 1; done
+"""
+
+
+def up(folder: Path) -> None:
+    """Start the machine; its files are in *folder*, which is new."""
+    subprocess.run(["sh", str(PROJECT / "tests/install_debian.sh"), PACKAGES, *PROGRAMS.split()], check=True)
+    folder.mkdir(parents=True)
+    # the whole folder: a file that is mounted alone is lost when a package of this machine adds a user
+    shutil.copytree("/etc", folder / "etc", symlinks=True)
+    for name in ("etc/containers", "run/sshd", "run/lock", f"run/user/{UID}", "home", "work", "images"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    _users(folder)
+    for name, text in {"containers.conf": CONTAINERS, "storage.conf": STORAGE, "policy.json": POLICY}.items():
+        (folder / "etc/containers" / name).write_text(text.replace("{folder}", str(folder)))
+    os.mknod(folder / "tun", 0o20666, os.makedev(10, 200))
+    (folder / "tun").chmod(0o666)
+    port = _free_port()
+    keys = {"host_key": "host", "key": "controller"}
+    for name, comment in keys.items():
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", folder / name], check=True)
+    shutil.copy(folder / "key.pub", folder / "authorized_keys")
+    (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {(folder / 'host_key.pub').read_text()}")
+    (folder / "sshd_config").write_text(SSHD.format(port=port, folder=folder, user=USER, uid=UID))
+    (folder / "hosts.yml").write_text(yaml.safe_dump(inventory(folder, port), sort_keys=False))
+    python = folder / "python-ahead"
+    python.write_text('#!/bin/sh\nFAKETIME_DONT_FAKE_MONOTONIC=1 exec faketime -f +1h /usr/bin/python3 "$@"\n')
+    python.chmod(0o755)
+    for image in IMAGES:
+        _image(folder, image)
+    (folder / "start.sh").write_text(START.format(folder=folder, images=" ".join(IMAGES), user=USER, uid=UID))
+    with (folder / "log").open("w") as log:
+        command = [
+            "unshare",
+            "--mount",
+            "--pid",
+            "--fork",
+            "--kill-child",
+            "--mount-proc",
+            "sh",
+            str(folder / "start.sh"),
+        ]
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=_environment()
+        )
+    (folder / "pid").write_text(str(process.pid))
+    deadline = time.monotonic() + PATIENCE_S
+    while not (folder / "up").exists():
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise SystemExit(f"the machine does not start: {(folder / 'log').read_text()}")
+        time.sleep(0.1)
+
+
+def down(folder: Path) -> None:
+    """End the machine and remove its files."""
+    pid = int((folder / "pid").read_text())
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + PATIENCE_S
+    while Path(f"/proc/{pid}").exists() and _living(pid) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    shutil.rmtree(folder)
+
+
+def inventory(folder: Path, port: int) -> dict[str, object]:
+    """As a site would write it, for this machine."""
+    machine = {
+        "ansible_connection": "ssh",
+        "ansible_host": "127.0.0.1",
+        "ansible_port": port,
+        "ansible_user": USER,
+        "ansible_ssh_private_key_file": str(folder / "key"),
+        "ansible_ssh_common_args": f"-o UserKnownHostsFile={folder / 'known_hosts'} -o ConnectTimeout=5",
+        "ansible_host_key_checking": True,
+        "ansible_pipelining": True,
+        "ansible_python_interpreter": "/usr/bin/python3",
+        "machine_work_directory": str(folder / "work"),
+        "machine_free_port": _free_port(),
+    }
+    local = {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}
+    return {"all": {"hosts": {"localhost": local, "sutest": machine}}}
+
+
+def _environment() -> dict[str, str]:
+    return {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8"}
+
+
+def _users(folder: Path) -> None:
+    """One more than this machine has, who may become root."""
+    more = {
+        "passwd": f"{USER}:x:{UID}:{UID}::{folder}/home:/bin/sh",
+        "group": f"{USER}:x:{UID}:",
+        "shadow": f"{USER}:*:19000:0:99999:7:::",
+        "subuid": f"{USER}:200000:65536",
+        "subgid": f"{USER}:200000:65536",
+        "sudoers": f"{USER} ALL=(ALL) NOPASSWD: ALL",
+    }
+    for name, line in more.items():
+        with (folder / "etc" / name).open("a") as stream:
+            stream.write(f"{line}\n")
+    for name in ("home", "work", f"run/user/{UID}"):
+        os.chown(folder / name, UID, UID)
+        (folder / name).chmod(0o700)
+
+
+def _image(folder: Path, name: str) -> None:
+    """An image of busybox and Debian's programs with their libraries, as an archive for `podman load`."""
+    root = folder / "root" / name
+    for part in ("bin", "usr/bin", "tmp", "etc/docker/registry", "var/lib/registry"):
+        (root / part).mkdir(parents=True)
+    shutil.copy(shutil.which("busybox") or "busybox", root / "bin/busybox")
+    for applet in APPLETS.split():
+        (root / "bin" / applet).symlink_to("busybox")
+    for program in IMAGES[name]:
+        path = shutil.which(program) or program
+        shutil.copy(path, root / "usr/bin" / program)
+        for library in _libraries(path):
+            (root / library.parent.relative_to("/")).mkdir(parents=True, exist_ok=True)
+            shutil.copy(library, root / library.relative_to("/"))
+    (root / "etc/docker/registry/config.yml").write_text(
+        "version: 0.1\nstorage: {filesystem: {rootdirectory: /var/lib/registry}}\nhttp: {addr: ':5000'}\n"
+    )
+    (root / "etc/passwd").write_text("root:x:0:0::/:/bin/sh\n")
+    archive = folder / "root" / f"{name}.tar"
+    with tarfile.open(archive, "w") as tar:
+        tar.add(root, ".")
+    storage = ["podman", "--root", str(folder / "making"), "--runroot", str(folder / "making-run")]
+    reference = f"localhost/{name}:1"
+    imported = [*storage, "import", "--quiet", "--change", f"CMD {COMMANDS[name]}", str(archive), reference]
+    saved = [*storage, "save", "--quiet", "--output", str(folder / "images" / f"{name}.tar"), reference]
+    for command in (imported, saved):
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    (folder / "images" / f"{name}.tar").chmod(0o644)
+
+
+def _libraries(program: str) -> list[Path]:
+    said = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
+    return [Path(word) for word in said.split() if word.startswith("/")]
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _living(pid: int) -> bool:
+    """Whether it is more than a zombie that its starter has not waited for."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+if __name__ == "__main__":
+    {"up": up, "down": down}[sys.argv[1]](Path(sys.argv[2]).absolute())

@@ -1,0 +1,1 @@
+"""Tests of what works on hosts that Ansible reaches."""

@@ -1,0 +1,146 @@
+"""The program that times others on a host: what it proves, undoes and leaves."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.hosts import measuring
+from ansible_collections.psap.perf.plugins.module_utils.hosts.measuring import Plan, Proof, Step
+
+pytestmark = pytest.mark.slow
+
+
+def heard() -> bool:
+    return True
+
+
+def shell(text: str) -> list[str]:
+    return ["sh", "-c", text]
+
+
+def measured(tmp_path: Path, **given: Any) -> dict[str, Any]:
+    return measuring.measure(Plan(directory=str(tmp_path / "work/one"), **given), heard)
+
+
+def test_each_run_is_prepared_timed_and_undone_and_nothing_is_left(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    say = {word: shell(f"echo {word} >> {log}") for word in ("setup", "prepare", "run", "undo-prepare", "undo-setup")}
+    answer = measured(
+        tmp_path,
+        setup=[Step(say["setup"], undo=say["undo-setup"]), Step(shell("exit 1"), unless=["true"])],
+        prepare=[Step(say["prepare"], undo=say["undo-prepare"])],
+        measured=Step(say["run"]),
+        runs=2,
+    )
+    assert log.read_text().split() == ["setup", *["prepare", "run", "undo-prepare"] * 2, "undo-setup"]
+    assert (answer["problem"], answer["clean"], len(answer["runs"])) == (None, True, 2)
+    assert answer["overhead"]["median_s"] > 0
+    assert not (tmp_path / "work").exists()
+
+
+def test_the_time_is_that_of_the_program_and_not_of_what_is_around_it(tmp_path: Path) -> None:
+    begun = time.monotonic()
+    (run,) = measured(tmp_path, prepare=[Step(["sleep", "1"])], measured=Step(["sleep", "0.2"]))["runs"]
+    assert 0.2 <= run["took_s"] <= time.monotonic() - begun - 1
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"measured": Step(["true"]), "least_s": 1.0}, "takes 1 s at least if it does its work"),
+        ({"measured": Step(["echo", "done"]), "proof": [Proof("^made")]}, "true did not do its work|says 'done'"),
+        ({"measured": Step(["true"]), "proof": [Proof("x", ["echo", "y"])]}, "echo y says 'y', not x"),
+        ({"measured": Step(["echo", "0.00 MiB"]), "numbers": {"rate": "([0-9.]+) MiB"}}, "rate is 0.00, so it did"),
+        ({"measured": Step(["true"]), "numbers": {"rate": "([0-9.]+) MiB"}}, "says no rate"),
+        ({"measured": Step(shell("echo why >&2; exit 3"))}, "ended with 3: why"),
+        ({"measured": Step(["no-such-program"])}, "cannot start no-such-program: No such file"),
+        ({"measured": Step(["sleep", "60"]), "timeout_s": 0.2}, "did not end within 0.2 s"),
+        ({"setup": [Step(shell("exit 2"))], "measured": Step(["true"])}, "ended with 2: it said nothing"),
+        ({"measured": Step(["true"], undo=["true"]), "left": [["echo", "c0ffee"]]}, "still finds c0ffee"),
+    ],
+)
+def test_an_exit_code_of_0_is_not_enough(tmp_path: Path, given: dict[str, Any], message: str) -> None:
+    problem = measured(tmp_path, **given)["problem"]
+    assert any(part in problem for part in message.split("|")), problem
+
+
+def test_a_tolerated_failure_is_recorded_and_the_next_run_follows(tmp_path: Path) -> None:
+    once = shell("test -e failed || { touch failed; echo half an image >&2; exit 125; }")
+    answer = measured(tmp_path, measured=Step(once), runs=2, tolerated="half an image")
+    assert [run["exit_code"] for run in answer["runs"]] == [125, 0]
+    assert answer["problem"] is None
+
+
+def test_a_step_is_repeated_until_it_succeeds(tmp_path: Path) -> None:
+    thrice = shell("echo x >> tries; test $(wc -l < tries) -ge 3 && echo ready")
+    assert measured(tmp_path, setup=[Step(thrice, within_s=30.0)])["setup"] == ["ready\n"]
+
+
+def test_a_program_beside_is_waited_for_and_must_succeed(tmp_path: Path) -> None:
+    (run,) = measured(tmp_path, measured=Step(["true"]), beside=["sleep", "0.3"])["runs"]
+    assert run["beside_s"] >= 0.3
+    problem = measured(tmp_path, measured=Step(["true"]), beside=shell("echo busy >&2; exit 4"))["problem"]
+    assert "ended with 4: busy" in problem
+
+
+def test_when_nobody_listens_the_program_is_killed_and_all_is_undone(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    plan = Plan(
+        directory=str(tmp_path / "work/one"),
+        setup=[Step(["touch", str(made)], undo=["rm", str(made)])],
+        measured=Step(["sleep", "600"]),
+    )
+    with pytest.raises(measuring.Stopped):
+        measuring.measure(plan, lambda: False)
+    assert not made.exists()
+    assert not (tmp_path / "work").exists()
+
+
+def _measure(plan: Plan) -> None:
+    measuring.measure(plan, heard)
+
+
+def test_what_a_kill_left_is_undone_by_whoever_comes_next(tmp_path: Path) -> None:
+    made, directory = tmp_path / "made", tmp_path / "work/one"
+    step = Step(["touch", str(made)], undo=["rm", "-f", str(made)])
+    plan = Plan(directory=str(directory), setup=[step], measured=Step(["sleep", "600"]))
+    process = multiprocessing.get_context("fork").Process(target=_measure, args=(plan,))
+    process.start()
+    while not made.exists():
+        time.sleep(0.01)
+    assert process.pid
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    assert json.loads((directory / measuring.UNDO).read_text()) == ["rm", "-f", str(made)]
+    assert measuring.remove(str(directory), {}, [], 1.0) is None
+    assert not made.exists()
+    assert not directory.exists()
+    # once more there is nothing to do
+    assert measuring.remove(str(directory), {}, [], 1.0) is None
+
+
+def test_a_measurement_that_goes_on_is_killed_by_its_id_before_it_is_undone(tmp_path: Path) -> None:
+    made, directory = tmp_path / "made", tmp_path / "work/one"
+    step = Step(["touch", str(made)], undo=["rm", "-f", str(made)])
+    plan = Plan(directory=str(directory), setup=[step], measured=Step(["sleep", "600"]))
+    process = multiprocessing.get_context("fork").Process(target=_measure, args=(plan,))
+    process.start()
+    while not made.exists():
+        time.sleep(0.01)
+    assert measuring.remove(str(directory), {}, [], 0.5) is None
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert not made.exists()
+
+
+def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(measuring.HostSideError, match=r"cannot work in .*file/one: Not a directory"):
+        measuring.measure(Plan(directory=str(tmp_path / "file/one")), heard)
