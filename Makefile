@@ -14,7 +14,7 @@ PYTEST := $(ON_PATH) $(BIN)/python -m pytest --quiet
 # the integration tests that need operators of OpenShift, and those of the lab itself; those of commands and the driver;
 # all others take a second lab of the profile kubernetes
 OPENSHIFT_TESTS := $(addprefix tests/integration/,clusters fine_tuning gpu_operator lab prometheus rhoai)
-DRIVER_TESTS := $(addprefix tests/integration/,awx commands driver settings)
+DRIVER_TESTS := $(addprefix tests/integration/,awx commands driver machines settings)
 SCENARIOS := $(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))
 # each scenario says which lab it needs
 ON_OPENSHIFT = $(patsubst molecule/%/molecule.yml,%,$(shell grep -l 'PERF_LAB_PROFILE: openshift' molecule/*/molecule.yml))

@@ -79,7 +79,7 @@ for image in {images}; do
     runuser -u {user} -- env HOME={folder}/home XDG_RUNTIME_DIR=/run/user/{uid} \
         podman load --quiet --input {folder}/images/$image.tar
 done > /dev/null
-$(command -v sshd) -f {folder}/sshd_config -E {folder}/sshd.log
+sh {folder}/sshd.sh
 touch {folder}/up
 while :; do sleep 1; done
 """
@@ -111,25 +111,15 @@ def up(folder: Path) -> None:
     python.chmod(0o755)
     for image in IMAGES:
         _image(folder, image)
+    (folder / "sshd.sh").write_text(f"$(command -v sshd) -f {folder}/sshd_config -E {folder}/sshd.log\n")
     (folder / "start.sh").write_text(START.format(folder=folder, images=" ".join(IMAGES), user=USER, uid=UID))
-    with (folder / "log").open("w") as log:
-        command = [
-            "unshare",
-            "--mount",
-            "--pid",
-            "--fork",
-            "--kill-child",
-            "--mount-proc",
-            "sh",
-            str(folder / "start.sh"),
-        ]
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=_environment()
-        )
-    (folder / "pid").write_text(str(process.pid))
+    isolated = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", str(folder / "start.sh")]
+    # nobody's child, as whoever starts it may end before it does
+    background = f'setsid "$@" </dev/null >{folder}/log 2>&1 & echo $! >{folder}/pid'
+    subprocess.run(["sh", "-c", background, "sh", *isolated], check=True, env=_environment())
     deadline = time.monotonic() + PATIENCE_S
     while not (folder / "up").exists():
-        if process.poll() is not None or time.monotonic() > deadline:
+        if not _living(int((folder / "pid").read_text())) or time.monotonic() > deadline:
             raise SystemExit(f"the machine does not start: {(folder / 'log').read_text()}")
         time.sleep(0.1)
 
@@ -140,9 +130,44 @@ def down(folder: Path) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
     deadline = time.monotonic() + PATIENCE_S
-    while Path(f"/proc/{pid}").exists() and _living(pid) and time.monotonic() < deadline:
+    while _living(pid) and time.monotonic() < deadline:
         time.sleep(0.1)
     shutil.rmtree(folder)
+
+
+def inside(folder: Path, *words: str) -> str:
+    """What a program says that the machine's user runs."""
+    become = ("runuser", "-u", USER, "--", "env", f"HOME={folder}/home", f"XDG_RUNTIME_DIR=/run/user/{UID}")
+    return _entered(folder, *become, *words)
+
+
+def start_sshd(folder: Path) -> None:
+    """Start it again, after it was ended."""
+    _entered(folder, "sh", str(folder / "sshd.sh"))
+
+
+def sshd(folder: Path) -> int:
+    """The ID of its listener on this machine, which is another one than on its own."""
+    init = _first(folder)
+    own = (folder / "sshd.pid").read_text().strip()
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError):
+            fields = dict(line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line)
+            same = (status.parent / "ns/pid").readlink() == Path(f"/proc/{init}/ns/pid").readlink()
+            if same and fields["NSpid"].split()[-1] == own:
+                return int(status.parent.name)
+    raise SystemExit("sshd is not there")
+
+
+def _first(folder: Path) -> int:
+    """The ID of the machine's first process, the only child of unshare."""
+    pid = (folder / "pid").read_text().strip()
+    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+
+
+def _entered(folder: Path, *words: str) -> str:
+    command = ["nsenter", "--target", str(_first(folder)), "--mount", "--pid", "--wd=/", "--", *words]
+    return subprocess.run(command, env=_environment(), capture_output=True, text=True, check=True).stdout
 
 
 def inventory(folder: Path, port: int) -> dict[str, object]:

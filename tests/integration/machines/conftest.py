@@ -1,0 +1,90 @@
+"""A machine of the tests, for all tests of this folder: a real sshd, a real podman."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants
+
+from tests import machine
+from tests.integration.conftest import PROGRAMS, PROJECT
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A running machine."""
+
+    folder: Path
+
+    def start(self, runs: Path, *words: str) -> subprocess.Popen[str]:
+        """Begin a command of perfdrv whose inventory is this machine; its runs go to *runs*."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_", "KUBE"))}
+        environment = {**kept, "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "PERF_RUNS_DIR": str(runs)}
+        return subprocess.Popen(
+            [str(PROGRAMS / "perfdrv"), *words],
+            cwd=PROJECT,
+            env={**environment, "ANSIBLE_NOCOLOR": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def run(self, runs: Path, *words: str) -> tuple[int, str]:
+        """Run it to its end: its exit code, and all that it said."""
+        process = self.start(runs, *words)
+        said, _nothing = process.communicate()
+        return process.returncode, said
+
+    @property
+    def words(self) -> list[str]:
+        """What a run on it has in common with others."""
+        settings = {
+            "work_directory": self.folder / "work",
+            "image": "localhost/hello:1",
+            "sysbench_image": "localhost/tools:1",
+            "iperf_image": "localhost/tools:1",
+            "size_mib": 1,
+            "seconds": 1,
+        }
+        given = [f"container_bench_{name}={value}" for name, value in settings.items()]
+        return ["-i", str(self.folder / "hosts.yml"), *(word for each in given for word in ("-s", each))]
+
+    def inside(self, *words: str) -> str:
+        """What a program says that is run there as its user."""
+        return machine.inside(self.folder, *words)
+
+    def left(self) -> list[str]:
+        """What a run has left on it."""
+        containers = self.inside("podman", "ps", "--all", "--quiet").split()
+        images = self.inside("podman", "images", "--format", "{{.Repository}}").split()
+        work = [str(path) for path in (self.folder / "work").iterdir()]
+        return [*containers, *sorted(set(images) - {f"localhost/{name}" for name in machine.IMAGES}), *work]
+
+    def stop_sshd(self) -> None:
+        """End sshd with its connections, but not what they have started."""
+        listener = machine.sshd(self.folder)
+        sessions = [pid for pid in descendants(listener) if Path(f"/proc/{pid}/comm").read_text().strip() == "sshd"]
+        for pid in (listener, *sessions):
+            os.kill(pid, signal.SIGKILL)
+
+    def start_sshd(self) -> None:
+        """Start it again."""
+        machine.start_sshd(self.folder)
+
+
+@pytest.fixture(scope="session", name="machine")
+def _machine() -> Iterator[Machine]:
+    # podman wants a short path, and the machine's user one that it may enter
+    folder = Path("/var/tmp", f"psap-perf-{secrets.token_hex(3)}")
+    machine.up(folder)
+    try:
+        yield Machine(folder)
+    finally:
+        machine.down(folder)

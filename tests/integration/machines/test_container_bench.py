@@ -1,0 +1,146 @@
+"""The flow container_bench as its user runs it, over a real sshd with a real podman, and what becomes of failures."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.integration.conftest import PATIENCE_S
+from tests.integration.machines.conftest import Machine
+
+FLOW = ("run", "container_bench")
+# as often as it takes until something happens to it
+ENDLESS = ("-s", "container_bench_benchmark=exec_container", "-s", "container_bench_runs=100000")
+
+
+def only_run(runs: Path) -> Path:
+    (run,) = runs.iterdir()
+    return run
+
+
+def reason(runs: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((only_run(runs) / "run.json").read_text())
+    return document
+
+
+def measurement(runs: Path) -> dict[str, Any]:
+    (path,) = only_run(runs).rglob("container_benchmark.yml")
+    document: dict[str, Any] = yaml.safe_load(path.read_text())
+    return document
+
+
+def wait_for(found: Callable[[], Any]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not found():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def test_an_engine_is_measured_and_one_that_is_not_there_is_refused(machine: Machine, tmp_path: Path) -> None:
+    # the client of docker may be there, its daemon not
+    absent = ("-s", 'container_bench_environment={"DOCKER_HOST": "tcp://127.0.0.1:1"}')
+    matrix = ("-s", "container_bench_engine=[podman, docker]", "-s", "container_bench_runs=2")
+    code, said = machine.run(tmp_path, *FLOW, *machine.words, *matrix, *absent)
+    assert code == 3, said
+    assert "docker" in str(reason(tmp_path)["reason"])
+    states = {
+        path.parent.name[-1]: json.loads(path.read_text()) for path in only_run(tmp_path).glob("*cell*/cell.json")
+    }
+    assert {state["values"]["container_bench_engine"]: state["status"] for state in states.values()} == {
+        "podman": "ok",
+        "docker": "failed",
+    }
+    kpis = json.loads((only_run(tmp_path) / "report/kpis.json").read_text())["kpis"]
+    values = {one["name"]: one["value"] for one in kpis if one["labels"].get("benchmark") == "run_container"}
+    assert values["runs_done"] == 2
+    assert values["run_time_p50"] > values["measuring_overhead"] > 0
+    assert machine.left() == []
+
+
+def test_a_killed_run_leaves_nothing_but_what_finalize_removes(machine: Machine, tmp_path: Path) -> None:
+    process = machine.start(tmp_path, *FLOW, *machine.words, *ENDLESS)
+    wait_for(lambda: machine.inside("podman", "ps", "--quiet").split())
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    words = ("runs", "finalize", only_run(tmp_path).name)
+    code, said = machine.run(tmp_path, *words)
+    assert machine.left() == [], said
+    assert code == 0, said
+
+
+@pytest.mark.deep
+def test_a_run_that_is_interrupted_cleans_up_by_itself(machine: Machine, tmp_path: Path) -> None:
+    process = machine.start(tmp_path, *FLOW, *machine.words, *ENDLESS)
+    wait_for(lambda: machine.inside("podman", "ps", "--quiet").split())
+    process.send_signal(signal.SIGINT)
+    said, _nothing = process.communicate()
+    assert process.returncode == 130, said
+    assert machine.left() == []
+
+
+@pytest.mark.deep
+def test_a_machine_that_vanishes_in_a_measurement_is_named_and_cleaned_up_later(
+    machine: Machine, tmp_path: Path
+) -> None:
+    process = machine.start(tmp_path, *FLOW, *machine.words, *ENDLESS)
+    wait_for(lambda: machine.inside("podman", "ps", "--quiet").split())
+    machine.stop_sshd()
+    said, _nothing = process.communicate()
+    machine.start_sshd()
+    assert process.returncode == 3, said
+    assert "cannot be reached" in str(reason(tmp_path)["reason"])
+    code, said = machine.run(tmp_path, "runs", "finalize", only_run(tmp_path).name)
+    assert machine.left() == [], said
+    assert code == 0, said
+
+
+@pytest.mark.deep
+def test_a_machine_that_is_not_there_in_the_preparation_is_named(machine: Machine, tmp_path: Path) -> None:
+    machine.stop_sshd()
+    code, said = machine.run(tmp_path, *FLOW, *machine.words)
+    machine.start_sshd()
+    assert code == 3, said
+    assert "cannot be reached" in str(reason(tmp_path)["reason"])
+
+
+@pytest.mark.deep
+def test_a_machine_with_another_host_key_is_refused(machine: Machine, tmp_path: Path) -> None:
+    (tmp_path / "known_hosts").touch()
+    words = ("-e", f"ansible_ssh_common_args=-o UserKnownHostsFile={tmp_path}/known_hosts -o ControlPath=none")
+    code, said = machine.run(tmp_path / "runs", *FLOW, *machine.words, *words)
+    assert code == 3, said
+    assert "Host key verification failed" in said
+
+
+@pytest.mark.deep
+def test_a_full_disk_is_told_in_the_words_of_the_host(machine: Machine, tmp_path: Path) -> None:
+    words = ("-s", f"container_bench_work_directory={machine.folder}/small")
+    build = ("-s", "container_bench_benchmark=image_build_large_build_context")
+    code, said = machine.run(tmp_path, *FLOW, *machine.words, *words, *build)
+    assert code == 3, said
+    assert "No space left on device" in str(reason(tmp_path)["reason"])
+    assert machine.inside("ls", f"{machine.folder}/small") == ""
+    assert machine.left() == []
+
+
+@pytest.mark.deep
+def test_a_clock_that_is_an_hour_ahead_changes_no_time(machine: Machine, tmp_path: Path) -> None:
+    before = time.time()
+    words = ("-e", f"ansible_python_interpreter={machine.folder}/python-ahead", "-s", "container_bench_runs=2")
+    code, said = machine.run(tmp_path, *FLOW, *machine.words, *words)
+    assert code == 0, said
+    assert "differs by 3" in said
+    document = measurement(tmp_path)
+    within = document["clock"]["within_s"]
+    assert abs(document["clock"]["offset_s"] - 3600) <= within
+    for run in document["runs"]:
+        assert before - within <= run["started"] <= time.time() + within
+        assert run["took_s"] < time.time() - before
