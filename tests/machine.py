@@ -86,8 +86,10 @@ while :; do sleep 1; done
 
 
 def up(folder: Path) -> None:
-    """Start the machine; its files are in *folder*, which is new."""
+    """Start the machine, anew if it is there; its files are in *folder*."""
     subprocess.run(["sh", str(PROJECT / "tests/install_debian.sh"), PACKAGES, *PROGRAMS.split()], check=True)
+    if (folder / "pid").exists():
+        down(folder)
     folder.mkdir(parents=True)
     # the whole folder: a file that is mounted alone is lost when a package of this machine adds a user
     shutil.copytree("/etc", folder / "etc", symlinks=True)

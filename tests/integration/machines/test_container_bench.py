@@ -114,7 +114,8 @@ def test_a_machine_that_is_not_there_in_the_preparation_is_named(machine: Machin
 @pytest.mark.deep
 def test_a_machine_with_another_host_key_is_refused(machine: Machine, tmp_path: Path) -> None:
     (tmp_path / "known_hosts").touch()
-    words = ("-e", f"ansible_ssh_common_args=-o UserKnownHostsFile={tmp_path}/known_hosts -o ControlPath=none")
+    ssh = f"-o UserKnownHostsFile={tmp_path}/known_hosts -o ControlPath=none"
+    words = ("-e", json.dumps({"ansible_ssh_common_args": ssh}))
     code, said = machine.run(tmp_path / "runs", *FLOW, *machine.words, *words)
     assert code == 3, said
     assert "Host key verification failed" in said
