@@ -71,6 +71,12 @@ def test_an_exit_code_of_0_is_not_enough(tmp_path: Path, given: dict[str, Any], 
     assert any(part in problem for part in message.split("|")), problem
 
 
+def test_a_measurement_that_fails_before_its_overhead_is_known_says_so(tmp_path: Path) -> None:
+    answer = measured(tmp_path, measured=Step(["true"]), timeout_s=1e-6)
+    assert "did not end within 1e-06 s" in answer["problem"]
+    assert (answer["overhead"], answer["clean"]) == (None, True)
+
+
 def test_a_tolerated_failure_is_recorded_and_the_next_run_follows(tmp_path: Path) -> None:
     once = shell("test -e failed || { touch failed; echo half an image >&2; exit 125; }")
     answer = measured(tmp_path, measured=Step(once), runs=2, tolerated="half an image")

@@ -251,7 +251,8 @@ def measure(plan: Plan, listened: Callable[[], bool]) -> dict[str, Any]:
     """
     directory = Path(plan.directory)
     runs: list[dict[str, Any]] = []
-    answer: dict[str, Any] = {"begun": time.time(), "runs": runs, "setup": [], "stdout": "", "problem": None}
+    answer: dict[str, Any] = {"begun": time.time(), "runs": runs, "overhead": None, "setup": [], "stdout": ""}
+    answer["problem"] = None
     with _own(directory) as undo_file:
         programs = Programs(directory, plan.environment, plan.timeout_s)
         ended = threading.Event()
