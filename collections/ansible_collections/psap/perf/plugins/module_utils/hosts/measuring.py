@@ -223,9 +223,14 @@ class Programs:
         """
         ran = self.run(argv)
         if ran.exit_code != 0:
-            said = (ran.stderr.strip() or ran.stdout.strip() or "it said nothing")[-2000:]
+            said = (ran.stderr.strip() or ran.stdout.strip() or self._silence())[-2000:]
             raise HostSideError(f"{' '.join(argv)} ended with {ran.exit_code}: {said}")
         return ran
+
+    def _silence(self) -> str:
+        # what it said is kept on the disk that it may have filled
+        full = shutil.disk_usage(self._directory).free < 1 << 12
+        return f"No space left on device of {self._directory}" if full else "it said nothing"
 
     def kill(self) -> None:
         """End the running program and what it has started, if there is one."""
