@@ -37,9 +37,9 @@ def test_the_collection_builds(tmp_path: Path) -> None:
 
 def test_every_verb_is_documented_and_every_documented_verb_is_there() -> None:
     modules = COLLECTION / "plugins" / "modules"
-    # what runs on hosts is no verb, and called by one
+    # what runs on hosts is no verb, and called by one, which may have its name
     on_hosts = {name for name in _files(modules) if "AnsibleModule(" in (modules / name).read_text()}
-    assert _files(COLLECTION / "plugins" / "action") == _files(modules) - on_hosts
+    assert _files(COLLECTION / "plugins" / "action") | on_hosts == _files(modules)
 
 
 def _files(folder: Path) -> set[str]:
