@@ -1,9 +1,11 @@
 #!/bin/sh
 # install_debian.sh PACKAGES PROGRAM…: install Debian's PACKAGES (one word, such as "maven default-jdk-headless") when a
-# PROGRAM of them is missing.
+# PROGRAM of them is missing. Stages of make test that run at once do so one after the other.
 set -eu
 packages=$1
 shift
+exec 9>"${TMPDIR:-/tmp}/psap-perf-debian.lock"
+flock 9
 for program; do
     command -v "$program" >/dev/null || missing=$program
 done
