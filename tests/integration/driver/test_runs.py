@@ -68,13 +68,13 @@ def test_settings_that_ansible_refuses_are_exit_code_2_and_no_run(
     ended = driver("run", "demo", *words)
     assert ended.code == 2, ended.out + ended.err
     assert sentence in ended.out + ended.err
-    assert list(driver.runs.iterdir()) == []
+    assert list(driver.runs.glob("*")) == []
 
 
 @pytest.mark.parametrize(
     ("inventory", "sentence"),
     [
-        ("all: [", "Completely failed to parse inventory source"),
+        ("all: [", "site.yml:2: not YAML: "),
         ("all: {hosts: {other: }}", "has none of the hosts that the playbook is for; a site has the host sutest"),
     ],
 )
@@ -87,7 +87,7 @@ def test_a_site_without_its_host_is_refused_and_not_ok(
     ended = driver("run", "demo", "-i", str(site), "--jobs", jobs)
     assert ended.code == 2, ended.out + ended.err
     assert sentence in ended.out + ended.err
-    assert list(driver.runs.iterdir()) == []
+    assert list(driver.runs.glob("*")) == []
 
 
 def project_of(tmp_path: Path, playbook: str) -> Driver:

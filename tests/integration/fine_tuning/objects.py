@@ -11,8 +11,8 @@ from typing import Any
 
 from kubernetes import client, config
 
-# what lives by the clock
-FLEETING = frozenset(("Event", "Lease", "EndpointSlice"))
+# what lives by the clock; a pool of machines says when one joined it last
+FLEETING = frozenset(("Event", "Lease", "EndpointSlice", "MachineConfigPool"))
 _ASIDE = (("metadata", "managedFields"), ("metadata", "resourceVersion"), ("metadata", "generation"))
 _OBSERVED = (("status", "observedGeneration"),)
 
