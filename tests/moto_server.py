@@ -20,7 +20,7 @@ from moto.server import ThreadedMotoServer
 
 KEYS = Keys("an-id", "a-secret-key")
 REGION = "us-east-2"
-_LONGEST_S = 600
+_LONGEST_S = 2340
 
 
 @contextmanager

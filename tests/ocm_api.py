@@ -24,7 +24,7 @@ PASSWORD = "the-password-of-kubeadmin"
 CSV = "rhods-operator.2.19.1"
 _CLUSTERS = {"molecule": "id-1", "broken": "id-2"}
 _ADDON = "managed-odh"
-_LONGEST_S = 600
+_LONGEST_S = 2340
 
 
 class Ocm(Quiet, http.server.BaseHTTPRequestHandler):

@@ -58,7 +58,7 @@ options:
     type: raw
   beside:
     description: A line that is started right before what is timed, and waited for after it.
-    type: str
+    type: raw
   runs:
     description: How often it is timed.
     type: int
@@ -76,7 +76,7 @@ options:
     suboptions:
       program:
         description: A line, which must succeed; its output is searched, else that of the timed program.
-        type: str
+        type: raw
       output:
         description: A regular expression that must be found.
         type: str
@@ -99,7 +99,7 @@ options:
   left:
     description: Lines that have an output as long as something is left; they are run at the end.
     type: list
-    elements: str
+    elements: raw
     default: []
 """
 
@@ -122,7 +122,9 @@ runs:
   elements: dict
   returned: when the host was reached
   contains:
-    started: {description: When it began, in seconds since the epoch by the controller's clock., type: float}
+    started:
+      description: When it began, in seconds since the epoch by the controller's clock.
+      type: float
     took_s: {description: How long it took by the host's monotonic clock., type: float}
     exit_code: {description: Its exit code; negative is a signal., type: int}
     user_s: {description: Processor time of it and the processes it waited for., type: float}
@@ -155,7 +157,6 @@ clock:
 import contextlib
 import os
 import signal
-import sys
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
@@ -206,7 +207,7 @@ def plan(args: Mapping[str, Any]) -> measuring.Plan:
 def main() -> None:
     """What runs on the host."""
     kinds = {
-        "words": {"type": "dict"},
+        "words": {"type": "dict", "default": {}},
         "directory": {"type": "path", "required": True},
         "environment": {"type": "dict", "default": {}},
         "files": {"type": "dict", "default": {}},
@@ -216,7 +217,12 @@ def main() -> None:
         "beside": {"type": "raw"},
         "runs": {"type": "int", "default": 1},
         "timeout": {"type": "str", "default": "10m"},
-        "proof": {"type": "list", "elements": "raw", "default": []},
+        "proof": {
+            "type": "list",
+            "elements": "dict",
+            "default": [],
+            "options": {"program": {"type": "raw"}, "output": {"type": "str", "required": True}},
+        },
         "numbers": {"type": "dict", "default": {}},
         "least": {"type": "str", "default": "0"},
         "tolerated": {"type": "str"},
@@ -232,7 +238,7 @@ def main() -> None:
     except measuring.Stopped:
         with contextlib.suppress(OSError):
             module.fail_json(msg="stopped")
-        sys.exit(1)
+        raise SystemExit(1) from None
 
 
 if __name__ == "__main__":

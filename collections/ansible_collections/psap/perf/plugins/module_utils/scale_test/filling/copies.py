@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, labelled
@@ -17,7 +17,7 @@ SELECTOR = "=".join(BUSY_LABEL)
 NUMBER_MARK = "psap-perf-number-mark"
 """What a template renders as the number of the copy."""
 
-Key = tuple[str, str | None, str]
+Key: TypeAlias = "tuple[str, str | None, str]"
 """Kind, namespace (None: it has none) and name of an object."""
 
 
