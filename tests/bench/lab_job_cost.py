@@ -82,6 +82,10 @@ TRIES: Mapping[str, Try] = {
     ),
     "events refused": Try(refused=("events",)),
     "status by merge patches": Try(merged=True),
+    "one thread at once, but the API server": Try(
+        environment={name: {"GOMAXPROCS": "1"} for name in (CONTROLLERS, SCHEDULER, "kwok", "etcd")}
+    ),
+    "one thread at once": Try(environment={name: {"GOMAXPROCS": "1"} for name in SHOWN}),
 }
 
 
