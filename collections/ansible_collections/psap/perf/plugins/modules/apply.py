@@ -46,8 +46,9 @@ options:
   secrets:
     description:
       - Values of Secrets among the manifests, by the Secret's name and key, each a reference such as
-        V(env:MINIO_PASSWORD).
-      - The values go to the server only. Files, differences and results show C((secret)) for every value of a Secret.
+        V(env:MINIO_PASSWORD); of MachineConfigs, contents of files, by the name of the object and the path of the file.
+      - The values go to the server only. Files, differences and results show C((secret)) for every value of a Secret,
+        and for contents in every MachineConfig, these with size and sum.
     type: dict
     default: {}
   when_served:

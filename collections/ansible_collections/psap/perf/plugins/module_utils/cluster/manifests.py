@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import copy
+import hashlib
+import urllib.parse
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,6 +16,9 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 Manifest = dict[str, Any]
 
 MANAGED_BY = {"app.kubernetes.io/managed-by": "psap.perf"}
+# The kinds whose objects hold what may be secret.
+_SECRETIVE = ("Secret", "MachineConfig")
+_SHOWN_DIGITS = 12
 # Where kubectl keeps all that it was given, the values of a Secret too.
 _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 # Written by the server, and different at every look.
@@ -60,31 +65,71 @@ def labelled(manifest: Manifest, labels: Mapping[str, str], namespace: str | Non
 
 
 def with_secrets(manifests: Iterable[Manifest], values: Mapping[str, Mapping[str, str]]) -> list[Manifest]:
-    """Copies in which each Secret that *values* names has its values, by key.
+    """Copies in which each Secret that *values* names has its values, by key, and each MachineConfig the contents of
+    its files, by path.
 
-    :raises UsageError: when there is no such Secret.
+    :raises UsageError: when there is no such object, or no such file in it.
     """
     results = [copy.deepcopy(manifest) for manifest in manifests]
-    secrets = {item["metadata"]["name"]: item for item in results if item["kind"] == "Secret"}
+    holders = {item["metadata"]["name"]: item for item in results if item["kind"] in _SECRETIVE}
     for name, data in values.items():
-        if name not in secrets:
-            raise UsageError(f"secrets: there is no Secret {name} among the manifests")
+        if name not in holders:
+            raise UsageError(
+                f"secrets: there is no Secret {name} among the manifests, and no MachineConfig of that name"
+            )
         encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
-        secrets[name]["data"] = {**(secrets[name].get("data") or {}), **encoded}
+        if holders[name]["kind"] == "Secret":
+            holders[name]["data"] = {**(holders[name].get("data") or {}), **encoded}
+        else:
+            _fill_files(holders[name], encoded)
     return results
 
 
+def _fill_files(config: Manifest, encoded: Mapping[str, str]) -> None:
+    files = {each["path"]: each for each in config["spec"]["config"]["storage"]["files"]}
+    for path, content in encoded.items():
+        if path not in files:
+            raise UsageError(f"secrets: MachineConfig {config['metadata']['name']} has no file {path}")
+        files[path]["contents"] = {"source": f"data:;base64,{content}"}
+
+
 def hidden(obj: Mapping[str, Any]) -> dict[str, Any]:
-    """*obj* as it may be shown: the values of a Secret are not."""
+    """*obj* as it may be shown: without the values of a Secret, and of the files of a MachineConfig with size and sum
+    only. The operator copies files from one MachineConfig to others, so none of them tells which file is secret.
+    """
     result = dict(obj)
-    if obj.get("kind") == "Secret":
-        for field in ("data", "stringData"):
-            if obj.get(field):
-                result[field] = dict.fromkeys(obj[field], HIDDEN)
-        annotations = obj["metadata"].get("annotations") or {}
-        if _APPLIED in annotations:
-            result["metadata"] = {**obj["metadata"], "annotations": {**annotations, _APPLIED: HIDDEN}}
+    if obj.get("kind") not in _SECRETIVE:
+        return result
+    for field in ("data", "stringData"):
+        if obj.get(field):
+            result[field] = dict.fromkeys(obj[field], HIDDEN)
+    if "spec" in obj:
+        result["spec"] = _without_contents(obj["spec"])
+    annotations = obj["metadata"].get("annotations") or {}
+    if _APPLIED in annotations:
+        result["metadata"] = {**obj["metadata"], "annotations": {**annotations, _APPLIED: HIDDEN}}
     return result
+
+
+def _without_contents(part: Any) -> Any:
+    """A part of an Ignition configuration, in which contents are addresses with the scheme ``data``."""
+    if isinstance(part, Mapping):
+        return {key: HIDDEN if key == "passwordHash" else _without_contents(value) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_without_contents(each) for each in part]
+    if isinstance(part, str) and part[:5].lower() == "data:":
+        content = _content(part)
+        return f"{HIDDEN}, {len(content)} bytes, sha256 {hashlib.sha256(content).hexdigest()[:_SHOWN_DIGITS]}"
+    return part
+
+
+def _content(address: str) -> bytes:
+    header, _comma, text = address.partition(",")
+    content = urllib.parse.unquote_to_bytes(text)
+    try:
+        return base64.b64decode(content, validate=True) if header.endswith(";base64") else content
+    except ValueError:
+        return content
 
 
 def stable(obj: Mapping[str, Any] | None) -> dict[str, Any]:
