@@ -153,6 +153,7 @@ def test_a_lease_that_is_over_while_the_cluster_is_awaited_is_told_at_once(pool:
     pool.leave_nothing()
 
 
+@pytest.mark.deep
 def test_a_kept_cluster_stays_until_somebody_says_so(pool: Pool) -> None:
     kept = pool.lab.run(pool.runs, "perfdrv", *pool.words(clusters_create_keep="true"))
     assert kept.returncode == 0, kept.stdout + kept.stderr

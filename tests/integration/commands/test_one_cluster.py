@@ -135,7 +135,12 @@ def _pretended_pod(folder: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("named_by", "in_pod"),
-    [("perf_kubeconfig", False), ("K8S_AUTH_KUBECONFIG", False), ("KUBECONFIG", False), ("KUBECONFIG", True)],
+    [
+        ("perf_kubeconfig", False),
+        pytest.param("K8S_AUTH_KUBECONFIG", False, marks=pytest.mark.deep),
+        pytest.param("KUBECONFIG", False, marks=pytest.mark.deep),
+        ("KUBECONFIG", True),
+    ],
 )
 def test_a_verb_and_a_module_reach_the_same_cluster(
     named_by: str, in_pod: bool, kubeconfigs: dict[str, Path], tmp_path: Path

@@ -190,6 +190,7 @@ def test_the_steps_export_and_post_cleanup_tell_of_the_run_and_no_other(
     assert "told to skip export" in driver("ci", "step", "export", "demo", "-e", settings, "--skip", "export").out
 
 
+@pytest.mark.deep
 def test_what_steps_cannot_hand_over_is_exported_where_it_is(
     driver: Driver, store: Store, server: S3Server, tmp_path: Path
 ) -> None:

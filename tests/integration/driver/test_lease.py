@@ -114,6 +114,7 @@ def test_what_was_killed_is_no_hindrance_where_that_is_seen(shared_lab: Lab, tmp
     assert (holder(shared_lab, tmp_path), jobs(shared_lab)) == (None, 0)
 
 
+@pytest.mark.deep
 def test_a_run_from_which_the_cluster_was_taken_stops_and_deletes_nothing(shared_lab: Lab, tmp_path: Path) -> None:
     # it would take minutes, so that it still submits when it hears of it, however slow the machine is
     with shared_lab.start(tmp_path, "perfdrv", *FLOW, "-s", "scale_test_count=120") as first:

@@ -92,6 +92,7 @@ def test_a_model_that_fails_alone_is_not_trained_with_others(flow: Flow) -> None
     assert "fms-0-0-bloom-560m-alone" in cell["error"]
 
 
+@pytest.mark.deep
 def test_a_flow_killed_in_the_middle_of_its_matrix_is_resumed(flow: Flow) -> None:
     # the first cell ends at once, the second is at work when all is killed
     experiments = json.dumps([{"fine_tuning_gpu": 1}, {"fine_tuning_gpu": 2}, {"fine_tuning_gpu": 4}])

@@ -142,6 +142,7 @@ def test_an_operator_that_never_installs_fails_the_run_by_its_name(flow: Flow, f
     assert left_over(found, flow.lab) == {}
 
 
+@pytest.mark.deep
 def test_many_jobs_go_through_a_queue_that_is_made_for_them(flow: Flow, found: dict[Name, Document]) -> None:
     played = flow.play(
         presets=("many_model", "lab", "cleanup"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.awaiting import Expected, await_series
@@ -87,6 +88,7 @@ def test_nodes_that_have_gpus_without_olm_stay_as_they_are(on_kubernetes: TaskSe
     assert (done.changed, done.commands) == (0, [])
 
 
+@pytest.mark.deep
 def test_in_check_mode_nothing_is_touched(on_openshift: TaskSets) -> None:
     before = traces(on_openshift)
     done = on_openshift.play("prepare_gpu_operator", "--check", **WISHES)

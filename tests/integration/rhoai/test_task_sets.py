@@ -113,6 +113,7 @@ def test_it_comes_as_wished_and_goes_as_it_came(on_openshift: TaskSets) -> None:
     assert (again.exit_code, again.changed) == (0, 0), again.output
 
 
+@pytest.mark.deep
 def test_an_installation_of_others_keeps_its_components_and_stays(on_openshift: TaskSets) -> None:
     assert on_openshift.play("prepare_rhoai", rhoai_components=["trainingoperator"]).exit_code == 0
     belongs_to(on_openshift, "others")
