@@ -187,6 +187,7 @@ def test_runs_are_compared_by_their_ids(runs: Path, capsys: pytest.CaptureFixtur
     assert "tune" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("runs")
 def test_the_shell_completes_commands_and_runs() -> None:
     def offered(*words: str) -> list[str]:

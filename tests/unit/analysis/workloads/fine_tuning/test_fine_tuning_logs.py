@@ -209,6 +209,7 @@ def mutated(content: bytes, chance: random.Random) -> bytes:
     return content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_no_damage_stops_the_analysis(name: str, tmp_path: Path) -> None:
     chance = random.Random(f"{SEED} {name}")
