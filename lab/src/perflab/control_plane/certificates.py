@@ -19,6 +19,9 @@ _VALID = datetime.timedelta(days=365)
 # clocks of virtual machines jump
 _TOLERANCE = datetime.timedelta(hours=1)
 
+_Key = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
+_PublicKey = ec.EllipticCurvePublicKey | rsa.RSAPublicKey
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -34,7 +37,9 @@ class Authority:
     def __init__(self, folder: Path) -> None:
         """Make the authority's key and certificate in `folder`."""
         self._folder = documents.private_folder(folder)
-        self._key = ec.generate_private_key(ec.SECP256R1())
+        # RSA as kubeadm has it: the API server verifies a client's certificate at each request, and a signature of RSA
+        # costs a quarter of one on an elliptic curve to verify
+        self._key = _rsa_key()
         self._name = _name("perflab", None)
         builder = _builder(self._name, self._name, self._key.public_key())
         builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
@@ -59,7 +64,7 @@ class Authority:
         """Make a key pair to sign service account tokens; `certificate` is its public key."""
         pair = self._pair(file)
         # the API server's token issuer wants RSA or ECDSA; RSA is what clusters use
-        key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        key = _rsa_key()
         public = key.public_key().public_bytes(
             serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
         )
@@ -89,7 +94,7 @@ class Authority:
     def _pair(self, file: str) -> Pair:
         return Pair(self._folder / f"{file}.crt", self._folder / f"{file}.key")
 
-    def _write(self, pair: Pair, certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> None:
+    def _write(self, pair: Pair, certificate: x509.Certificate, key: _Key) -> None:
         documents.write_private(pair.certificate, certificate.public_bytes(serialization.Encoding.PEM))
         documents.write_private(pair.key, _key_bytes(key))
 
@@ -108,7 +113,7 @@ def _alternative(name: str) -> x509.GeneralName:
         return x509.DNSName(name)
 
 
-def _builder(subject: x509.Name, issuer: x509.Name, public_key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+def _builder(subject: x509.Name, issuer: x509.Name, public_key: _PublicKey) -> x509.CertificateBuilder:
     now = datetime.datetime.now(datetime.UTC)
     return (
         x509.CertificateBuilder()
@@ -137,7 +142,11 @@ def _key_usage(signs_certificates: bool) -> x509.KeyUsage:
     )
 
 
-def _key_bytes(key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> bytes:
+def _rsa_key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+def _key_bytes(key: _Key) -> bytes:
     return key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.TraditionalOpenSSL,
