@@ -30,11 +30,13 @@ _LONGEST_S = 2340
 class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
     """The requests of a test; a subclass has its own state.
 
-    *kubeconfig* is what created clusters have, if not one of nothing; they are not ready as long as *installing*.
+    *kubeconfig* is what created clusters have, if not one of nothing; they are not ready as long as *installing*, and
+    not gone as long as *uninstalling*.
     """
 
     kubeconfig: ClassVar[str] = ""
     installing: ClassVar[bool] = False
+    uninstalling: ClassVar[bool] = False
 
     installations: ClassVar[dict[str, dict[str, Any]]]
     created: ClassVar[dict[str, dict[str, Any]]]
@@ -111,7 +113,7 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
         if found is None:
             return []
         found["looks"] += 1
-        if found["state"] == "uninstalling" and found["looks"] > 1:
+        if found["state"] == "uninstalling" and found["looks"] > 1 and not self.uninstalling:
             del self.created[found["id"]]
             return []
         if found["state"] in ("pending", "installing") and name == "refused":

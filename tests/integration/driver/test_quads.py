@@ -103,8 +103,9 @@ def test_a_killed_run_gives_its_hosts_back(bare_metal: BareMetal, moment: str) -
     refuse_left_hosts(bare_metal, run)
 
 
-def test_a_run_that_is_killed_while_its_cluster_is_installed_gives_the_hosts_back(
-    bare_metal: BareMetal, tmp_path: Path
+@pytest.mark.parametrize("keep", [False, pytest.param(True, marks=pytest.mark.deep)])
+def test_a_run_that_is_killed_while_its_cluster_is_installed_gives_back_the_hosts_that_it_does_not_keep(
+    keep: bool, bare_metal: BareMetal, tmp_path: Path
 ) -> None:
     tasks = tmp_path / "install.yml"
     tasks.write_text(
@@ -113,11 +114,12 @@ def test_a_run_that_is_killed_while_its_cluster_is_installed_gives_the_hosts_bac
         encoding="utf-8",
     )
     words = ("-s", "quads_book=true", "-s", f"quads_install_tasks={tasks}", "-e", f"perf_kubeconfig={tmp_path}/none")
+    words += ("-s", f"quads_keep={keep}")
     run = bare_metal.driver.start("run", "skeleton", *bare_metal.words[2:], *words)
     bare_metal.wait_for("begun", run)
     bare_metal.kill()
     # there is no cluster that could be cleaned
-    refuse_left_hosts(bare_metal, run)
+    refuse_left_hosts(bare_metal, run, left=int(keep))
 
 
 def test_a_run_is_stopped_and_its_hosts_are_released_before_the_lease_ends(
@@ -140,8 +142,8 @@ def test_a_run_is_stopped_and_its_hosts_are_released_before_the_lease_ends(
     assert all(row["end"] - row["start"] < timedelta(seconds=lease_s) for row in bare_metal.server.lab.rows)
 
 
-def refuse_left_hosts(bare_metal: BareMetal, run: subprocess.Popen[str]) -> None:
-    """Finalize a killed run, which has an assignment until then and none afterwards."""
+def refuse_left_hosts(bare_metal: BareMetal, run: subprocess.Popen[str], left: int = 0) -> None:
+    """Finalize a killed run, which has an assignment until then and none afterwards, unless it keeps its hosts."""
     run.communicate(timeout=PATIENCE_S)
     wait_until_all_have_ended(bare_metal.driver.runs)
     refuse_damage(bare_metal.driver.runs)
@@ -150,5 +152,5 @@ def refuse_left_hosts(bare_metal: BareMetal, run: subprocess.Popen[str]) -> None
     finalized = bare_metal.driver("runs", "finalize", "latest")
 
     assert finalized.code == 0, finalized.out + finalized.err
-    assert not bare_metal.active
+    assert len(bare_metal.active) == left
     assert len(bare_metal.server.lab.assignments) == 1

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.clusters.plan import created, missing, plan
 from ansible_collections.psap.perf.plugins.module_utils.clusters.record import ClusterRecord, read_records
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP, CONCLUDE
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
@@ -28,14 +30,16 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Plan."""
-        records = read_records(RunEnvironment.read().root)
+        root = RunEnvironment.read().root
+        records = read_records(root)
         creations = plan(context.args["methods"], context.args["differing"], records, _arguments_of)
         access = list(_access(records))
         # one whose kubeconfig cannot be read must not be taken for the cluster of the site
         unusable = created(records).keys() - {each["host"] for each in access}
         installs = context.args["installs"]
         only_cleans = {CLEANUP, CONCLUDE}.issuperset(context.variables["ansible_run_tags"])
-        destroyed = installs or any(each.host == context.host and not each.kept for each in creations)
+        goes = installs and (not context.args["keeps"] or not _was_reached(root))
+        destroyed = goes or any(each.host == context.host and not each.kept for each in creations)
         return VerbResult(
             values={
                 "creations": [asdict(each) for each in creations],
@@ -45,6 +49,12 @@ class ActionModule(PerfAction):
                 "leaving": only_cleans and destroyed,
             }
         )
+
+
+def _was_reached(run: Path) -> bool:
+    """Whether the run found its cluster there, in any of its attempts."""
+    path = run / RUN_FILE
+    return path.exists() and bool(read_json(path).get("cluster"))
 
 
 def _access(records: list[ClusterRecord]) -> Iterator[dict[str, str]]:

@@ -24,6 +24,11 @@ options:
       - Whether the cluster of the task's host is installed on hosts that the run books, and goes with them.
     type: bool
     default: false
+  keeps:
+    description:
+      - Whether these hosts stay, and so does the cluster, which is then left clean, unless the run never reached it.
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""
