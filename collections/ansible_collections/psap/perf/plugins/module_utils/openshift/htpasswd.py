@@ -13,14 +13,26 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Clust
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, ConflictError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import MANAGED_BY, Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.openshift.identity_providers import (
+    OAUTH,
+    Provider,
+    add,
+    find,
+    remove,
+)
 
 NAMESPACE, PROVIDER, SECRET, KEY = "openshift-config", "htpasswd", "htpasswd-secret", "htpasswd"
 # on the Secret: the users that we added, so that no other's is changed or removed
 USERS = "psap.perf/users"
-OAUTH = Query("config.openshift.io/v1", "OAuth", name="cluster")
 _TYPE, _LONGEST_PASSWORD, _ATTEMPTS = "HTPasswd", 72, 5
 _USER = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._-]{0,62}")
 _USERS_VERSION = "user.openshift.io/v1"
+_OURS: Provider = {
+    "name": PROVIDER,
+    "type": _TYPE,
+    "mappingMethod": "claim",
+    "htpasswd": {"fileData": {"name": SECRET}},
+}
 
 
 def check_user(name: str) -> str:
@@ -52,10 +64,10 @@ def add_admin(cluster: Cluster, user: str, password: str, *, dry: bool = False) 
     :raises ClusterError: when the cluster has no OAuth of its own, or the provider is of another type.
     :raises UsageError: for a user of that name who is somebody else's and has another password.
     """
-    oauth = _oauth(cluster)
-    secret = _secret_query(oauth)
+    provider = _provider(cluster)
+    secret = _secret_of(provider)
     changed = _changed(cluster, secret, lambda found: with_user(found, secret, user, password), dry)
-    changed = _changed(cluster, OAUTH, lambda found: with_provider(found or oauth), dry) or changed
+    changed = add(cluster, provider, dry=dry) or changed
     wanted = binding(user)
     if cluster.get(_of(wanted)) is None:
         changed = True
@@ -69,13 +81,13 @@ def remove_admin(cluster: Cluster, user: str, *, dry: bool = False) -> bool:
 
     :returns: whether there was anything.
     """
-    oauth = cluster.get(OAUTH) if cluster.serves(OAUTH.api_version, OAUTH.kind) else None
     changed = False
-    if oauth is not None and (found := cluster.get(secret := _secret_query(oauth))) is not None:
+    provider = _provider(cluster) if _has_oauth(cluster) else None
+    if provider is not None and (found := cluster.get(secret := _secret_of(provider))) is not None:
         if users_of(found) == [user] == list(_lines(found)) and _is_ours(found):
             # the provider first: one without its Secret keeps the OAuth server from starting
             changed = True
-            _changed(cluster, OAUTH, without_provider, dry)
+            remove(cluster, provider, dry=dry)
             if not dry:
                 cluster.delete(secret)
         else:
@@ -117,49 +129,32 @@ def without_user(secret: Manifest | None, user: str) -> Manifest | None:
     return _change(left, [name for name in users_of(secret) if name != user])
 
 
-def with_provider(oauth: Manifest) -> Manifest | None:
-    """The change that adds the provider to those that there are; None when it is there."""
-    providers = _providers(oauth)
-    if any(each["name"] == PROVIDER for each in providers):
-        return None
-    ours = {"name": PROVIDER, "type": _TYPE, "mappingMethod": "claim", "htpasswd": {"fileData": {"name": SECRET}}}
-    return {"spec": {"identityProviders": [*providers, ours]}}
-
-
-def without_provider(oauth: Manifest | None) -> Manifest | None:
-    """The change that takes the provider away; None when it is not there."""
-    providers = _providers(oauth or {})
-    left = [each for each in providers if each["name"] != PROVIDER]
-    return None if left == providers else {"spec": {"identityProviders": left or None}}
-
-
 def users_of(secret: Manifest) -> list[str]:
     """The users that we added to a Secret."""
     annotation = (secret["metadata"].get("annotations") or {}).get(USERS, "")
     return [name for name in annotation.split(",") if name]
 
 
-def _oauth(cluster: Cluster) -> Manifest:
-    found = cluster.get(OAUTH) if cluster.serves(OAUTH.api_version, OAUTH.kind) else None
-    if found is None:
+def _has_oauth(cluster: Cluster) -> bool:
+    return cluster.serves(OAUTH.api_version, OAUTH.kind) and cluster.get(OAUTH) is not None
+
+
+def _provider(cluster: Cluster) -> Provider:
+    """The provider that the cluster has, else the one that it is to have.
+
+    :raises ClusterError: when the cluster has no OAuth of its own, or the provider is of another type.
+    """
+    if not _has_oauth(cluster):
         raise ClusterError(
             f"{cluster.server} has no OAuth cluster of config.openshift.io: it is no OpenShift, or its users are "
             "managed where it was made"
         )
-    return found
+    return find(cluster, PROVIDER, _TYPE) or _OURS
 
 
-def _secret_query(oauth: Manifest) -> Query:
-    """The Secret of the provider: that which it has, else that which it will have."""
-    found = next((each for each in _providers(oauth) if each["name"] == PROVIDER), None)
-    if found is not None and found.get("type") != _TYPE:
-        raise ClusterError(f"the identity provider {PROVIDER} of the OAuth is of type {found.get('type')}, not {_TYPE}")
-    name = (((found or {}).get("htpasswd") or {}).get("fileData") or {}).get("name")
+def _secret_of(provider: Provider) -> Query:
+    name = ((provider.get("htpasswd") or {}).get("fileData") or {}).get("name")
     return Query("v1", "Secret", namespace=NAMESPACE, name=str(name or SECRET))
-
-
-def _providers(oauth: Manifest) -> list[dict[str, Any]]:
-    return list((oauth.get("spec") or {}).get("identityProviders") or [])
 
 
 def _changed(cluster: Cluster, query: Query, change_of: Any, dry: bool) -> bool:

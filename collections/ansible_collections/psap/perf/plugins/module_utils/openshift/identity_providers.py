@@ -38,6 +38,17 @@ def remove(cluster: Cluster, provider: Provider, *, dry: bool = False) -> bool:
     return changed
 
 
+def find(cluster: Cluster, name: str, kind: str) -> Provider | None:
+    """The provider called *name* as it is; None where there is none.
+
+    :raises ClusterError: when it is of another type than *kind*.
+    """
+    found = next((each for each in _present(cluster.get(OAUTH) or {}) if each["name"] == name), None)
+    if found is not None and found.get("type") != kind:
+        raise ClusterError(f"the identity provider {name} of the OAuth is of type {found.get('type')}, not {kind}")
+    return found
+
+
 def with_provider(present: Sequence[Provider], provider: Provider) -> list[Provider]:
     """The providers with this one, in its place if it is there, else at the end."""
     _refuse_another(present, provider)
@@ -50,6 +61,10 @@ def without_provider(present: Sequence[Provider], provider: Provider) -> list[Pr
     """The providers without this one."""
     _refuse_another(present, provider)
     return [each for each in present if each["name"] != provider["name"]]
+
+
+def _present(oauth: Manifest) -> list[Provider]:
+    return list((oauth.get("spec") or {}).get("identityProviders") or [])
 
 
 def _refuse_another(present: Sequence[Provider], provider: Provider) -> None:
@@ -73,7 +88,7 @@ def _change(cluster: Cluster, changed: Callable[[Sequence[Provider]], list[Provi
         oauth = cluster.get(OAUTH)
         if oauth is None:
             raise ClusterError(f"{cluster.server} has no {OAUTH}; the users of such a cluster are managed elsewhere")
-        present = list((oauth.get("spec") or {}).get("identityProviders") or [])
+        present = _present(oauth)
         wanted = changed(present)
         if wanted == present or dry:
             return wanted != present
