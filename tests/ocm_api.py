@@ -1,4 +1,6 @@
-"""A stand-in for the API of OpenShift Cluster Manager: clusters, and one add-on whose installation takes two looks.
+"""A stand-in for the API of OpenShift Cluster Manager: clusters, their identity providers, and one add-on.
+
+The add-on's installation takes two looks. An identity provider called ``lost`` is added, the answer is lost.
 
 Clusters are created, ready at the third look, and gone at the second after they are deleted. One called ``refused``
 comes to an error; of one called ``lost`` the answer to its creation is.
@@ -40,6 +42,7 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
 
     installations: ClassVar[dict[str, dict[str, Any]]]
     created: ClassVar[dict[str, dict[str, Any]]]
+    providers: ClassVar[dict[str, dict[str, Any]]]
     expired: ClassVar[set[str]]
 
     def do_GET(self) -> None:
@@ -56,6 +59,9 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
             admin = {"user": "kubeadmin", "password": PASSWORD}
             kubeconfig = self.kubeconfig or f"{{clusters: [], of: {parts[1]}}}"
             self._answer(200, {"kubeconfig": kubeconfig, "admin": admin})
+        elif parts[2:] == ["identity_providers"] and self._is_known(parts[1]):
+            of_it = [each for each in self.providers.values() if each["href"].startswith(f"{url.path}/")]
+            self._answer(200, {"kind": "IdentityProviderList", "items": of_it, "total": len(of_it)})
         elif parts == ["addons", _ADDON]:
             self._answer(200, {"id": _ADDON, "target_namespace": "redhat-ods-operator"})
         elif parts[2:] == ["addons", _ADDON] and parts[1] in self.installations:
@@ -75,6 +81,8 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
             return
         elif self.path.endswith("/clusters"):
             self._create(json.loads(body))
+        elif self.path.endswith("/identity_providers"):
+            self._add_provider(json.loads(body))
         else:
             cluster, wanted = self.path.split("/")[-2], json.loads(body)
             if wanted["addon"] != {"id": _ADDON} or wanted["parameters"]["items"][0]["id"] != "notification-email":
@@ -83,9 +91,25 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
             self.installations[cluster] = {"id": _ADDON, "looks": 0, "parameters": wanted["parameters"]}
             self._answer(201, {"id": _ADDON, "state": "pending"})
 
-    def do_DELETE(self) -> None:
-        """Begin to delete a cluster."""
+    def do_PATCH(self) -> None:
+        """Change an identity provider."""
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        found = self.providers.get(self.path)
         if self._let_in():
+            if found is None:
+                self._answer(404, {"kind": "Error", "reason": "it is not there"})
+                return
+            body["ldap"].pop("bind_password", None)
+            found |= body
+            self._answer(200, found)
+
+    def do_DELETE(self) -> None:
+        """Delete an identity provider, or begin to delete a cluster."""
+        if self._let_in():
+            if self.providers.pop(self.path, None) is not None:
+                self.send_response(204)
+                self.end_headers()
+                return
             found = self.created.get(self.path.rpartition("/")[2])
             if found is None:
                 self._answer(404, {"kind": "Error", "reason": "it is not there"})
@@ -93,6 +117,27 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
             found |= {"state": "uninstalling", "looks": 0}
             self.send_response(204)
             self.end_headers()
+
+    def _is_known(self, identity: str) -> bool:
+        return identity in self.created or identity in _CLUSTERS.values()
+
+    def _add_provider(self, wanted: dict[str, Any]) -> None:
+        """OCM keeps the password by which a directory is read, and tells it nobody."""
+        named = [each for each in self.providers.values() if each["name"] == wanted["name"]]
+        if not self._is_known(self.path.split("/")[-2]):
+            self._answer(404, {"kind": "Error", "reason": "the cluster is not there"})
+        elif any(each["href"].startswith(f"{self.path}/") for each in named):
+            self._answer(400, {"kind": "Error", "reason": f"identity provider {wanted['name']} already exists"})
+        elif wanted["type"] != "LDAPIdentityProvider" or not wanted["ldap"].pop("bind_password"):
+            self._answer(400, {"kind": "Error", "reason": f"not understood: {sorted(wanted)}"})
+        else:
+            identity = f"idp-{len(self.providers)}"
+            made = {"kind": "IdentityProvider", "id": identity, "href": f"{self.path}/{identity}", **wanted}
+            self.providers[made["href"]] = made
+            if wanted["name"] == "lost":
+                self.close_connection = True
+                return
+            self._answer(201, made)
 
     def _create(self, wanted: dict[str, Any]) -> None:
         name = wanted["name"]
@@ -154,7 +199,7 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
 
 def ocm() -> type[Ocm]:
     """A handler with no installations yet."""
-    return type("Fresh", (Ocm,), {"installations": {}, "created": {}, "expired": set()})
+    return type("Fresh", (Ocm,), {"installations": {}, "created": {}, "providers": {}, "expired": set()})
 
 
 def main(place: Path) -> None:

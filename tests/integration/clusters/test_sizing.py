@@ -14,8 +14,7 @@ from tests.integration.conftest import Lab
 
 WORDS = (
     *("run", "scale_test", "-i", "lab", "-s", "scale_test_namespace=tests-sizing", "-s", "scale_test_count=[1, 2]"),
-    *("-s", "scale_test_gpus=0", "-s", "scale_test_duration=1s", "-s", "scale_test_preload_image=false"),
-    *("-s", "clusters_sutest_compute_machineset_type=g5.2xlarge", "-s", "clusters_sutest_compute_machineset_fit=true"),
+    *("-p", "no_gpu", "-s", "scale_test_duration=1s", "-s", "scale_test_preload_image=false"),
     # of the 8 CPUs of such a machine 2 are the system's, so that no two of these are on one
     *("-s", "scale_test_cpu=4", "-s", "report_enabled=false"),
 )

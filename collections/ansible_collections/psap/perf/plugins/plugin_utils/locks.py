@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import error_for_exit_code
+from ansible.errors import AnsibleConnectionFailure
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostError, error_for_exit_code
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext
@@ -27,13 +28,17 @@ class LockAction(PerfAction):
     def on_host(self, context: VerbContext, **arguments: Any) -> dict[str, Any]:
         """What the module that runs on the host returns.
 
+        :raises HostError: when the host cannot be reached.
         :raises PerfError: as the module says.
         """
-        found: dict[str, Any] = self._execute_module(
-            module_name="psap.perf.locks.file",
-            module_args={"folder": context.args["folder"], **arguments},
-            task_vars=self._raw,
-        )
+        try:
+            found: dict[str, Any] = self._execute_module(
+                module_name="psap.perf.locks.file",
+                module_args={"folder": context.args["folder"], **arguments},
+                task_vars=self._raw,
+            )
+        except AnsibleConnectionFailure as error:
+            raise HostError(f"host {context.host} cannot be reached: {error}") from error
         if found.get("failed"):
             raise error_for_exit_code(int(found.get("exit_code") or 1), str(found.get("msg", "no message")))
         return found

@@ -7,9 +7,8 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from ansible.errors import AnsibleConnectionFailure
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostError, PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import read_lock
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lock import Wish, lock
 from ansible_collections.psap.perf.plugins.module_utils.locks.state import LockHeldError
@@ -74,7 +73,7 @@ class ActionModule(LockAction):
                 context.check_interrupted()
         except PerfError:
             if told:
-                with suppress(PerfError, AnsibleConnectionFailure):
+                with suppress(PerfError):
                     self.on_host(context, state="left", who=who)
             raise
 
@@ -82,7 +81,7 @@ class ActionModule(LockAction):
         """What the host answers; None when one that has answered does not for a moment."""
         try:
             return self.on_host(context, **asked, stays=left_s > _CALL_S)
-        except AnsibleConnectionFailure:
+        except HostError:
             if not told or not left_s:
                 raise
             time.sleep(min(left_s, _AGAIN_S))

@@ -31,11 +31,15 @@ def remove(cluster: Cluster, provider: Provider, *, dry: bool = False) -> bool:
     :raises ClusterError: when the one of its name is another one's.
     """
     changed = _change(cluster, lambda present: without_provider(present, provider), dry=dry)
-    for query in _logged_in(cluster, str(provider["name"])):
-        changed = True
-        if not dry:
-            cluster.delete(query)
-    return changed
+    return forget(cluster, str(provider["name"]), dry=dry) or changed
+
+
+def forget(cluster: Cluster, provider: str, *, dry: bool = False) -> bool:
+    """Forget who logged in by the provider of this name, and not by another one, too; whether there was anybody."""
+    queries = _logged_in(cluster, provider)
+    for query in () if dry else queries:
+        cluster.delete(query)
+    return bool(queries)
 
 
 def find(cluster: Cluster, name: str, kind: str) -> Provider | None:

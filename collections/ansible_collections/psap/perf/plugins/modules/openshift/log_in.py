@@ -1,0 +1,38 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: log_in
+short_description: Wait until a user can log in to an OpenShift by a password
+version_added: 0.1.0
+description:
+  - Logs in as C(oc login) does, until it goes. The OAuth server restarts with a new provider, which takes minutes. The
+    token is not kept.
+  - In check mode it does nothing.
+author: The psap.perf developers (@openshift-psap)
+options:
+  user:
+    description: Name of the user.
+    type: str
+    required: true
+  password:
+    description: A reference to the password, such as V(file:NAME).
+    type: str
+    required: true
+  timeout:
+    description: How long to wait, in seconds or as V(10m).
+    type: str
+    default: 10m
+"""
+
+EXAMPLES = r"""
+- name: Wait until the first user can log in
+  psap.perf.openshift.log_in:
+    user: user0
+    password: file:users
+"""
+
+RETURN = r"""
+"""

@@ -1,0 +1,68 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: managed_provider
+short_description: Add or remove an LDAP identity provider of a managed OpenShift
+version_added: 0.1.0
+description:
+  - Asks OpenShift Cluster Manager (OCM) for it by its API, which writes it into the cluster; of ROSA as of OpenShift
+    Dedicated. The programs C(ocm) and C(rosa) are not needed. All other providers stay as they are.
+  - One of the same name is changed only if it has the same URL; else it is another one's and refused. OCM tells no
+    password, so one that differs in nothing else stays as it is.
+  - Removed, its identities in the cluster go with it, and the users who have no other one.
+  - In check mode it says whether it would change.
+author: The psap.perf developers (@openshift-psap)
+options:
+  cluster:
+    description: Name of the cluster in OCM.
+    type: str
+    required: true
+  provider:
+    description: The entry, as C(oc explain oauths.spec.identityProviders) describes it; its C(bindPassword) has no use.
+    type: dict
+    required: true
+  bind_password:
+    description: A reference to the password by which the directory is read. Required to be present.
+    type: str
+    default: ""
+  state:
+    description: Whether it is to be there.
+    type: str
+    choices: [present, absent]
+    default: present
+  token:
+    description: A reference to the user's offline token of OCM, such as V(file:ocm-token).
+    type: str
+    required: true
+  url:
+    description: Where OCM is.
+    type: str
+    default: https://api.openshift.com
+  sso_url:
+    description: Where OCM's users get their tokens.
+    type: str
+    default: https://sso.redhat.com/auth/realms/redhat-external/protocol/openid-connect/token
+"""
+
+EXAMPLES = r"""
+- name: Have users of a managed cluster log in by a directory
+  psap.perf.openshift.managed_provider:
+    cluster: perf-1
+    provider:
+      name: directory
+      type: LDAP
+      mappingMethod: claim
+      ldap:
+        url: ldap://directory.example.com/ou=users,dc=example,dc=com?uid
+        insecure: true
+        bindDN: cn=admin,dc=example,dc=com
+        attributes: {id: [dn], preferredUsername: [uid]}
+    bind_password: file:directory
+    token: file:ocm-token
+"""
+
+RETURN = r"""
+"""

@@ -1,0 +1,46 @@
+"""The lock of a host that is reached over a real SSH connection, which drops."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.locks.file_lock import FileLock
+
+from tests.integration.conftest import PATIENCE_S
+from tests.integration.machines.conftest import Machine
+
+pytestmark = pytest.mark.deep
+
+
+def test_who_waits_stands_a_connection_that_drops_and_takes_over_at_the_end_of_the_holder(
+    machine: Machine, tmp_path: Path
+) -> None:
+    folder = machine.folder / "work" / "lock"
+    lock = FileLock(folder)
+    host = ("-i", str(machine.folder / "hosts.yml"), "--host", "sutest", "--folder", str(folder))
+    take, release = (("toolbox", "cluster", name, *host) for name in ("lock", "release-lock"))
+    code, said = machine.run(tmp_path, *take, "--owner", "ada", "--duration", "90s")
+    assert code == 0, said
+    waits = machine.start(tmp_path, *take, "--owner", "bob", "--duration", "1h", "--timeout", "5m")
+    deadline = time.monotonic() + PATIENCE_S
+    while not lock.read().waiting:
+        assert time.monotonic() < deadline and waits.poll() is None
+        time.sleep(0.1)
+
+    machine.stop_sshd()
+    for words in (release, (*take, "--duration", "1h")):
+        code, said = machine.run(tmp_path, *words, "--owner", "ada")
+        assert code == 3, said
+        assert "host sutest cannot be reached" in said
+    assert waits.poll() is None
+    machine.start_sshd()
+
+    said, _nothing = waits.communicate(timeout=PATIENCE_S)
+    assert waits.returncode == 0, said
+    holder = lock.read().holder
+    assert holder and holder.who.owner == "bob"
+    assert machine.run(tmp_path, *release, "--owner", "bob")[0] == 0
+    assert lock.read().holder is None
+    machine.inside("rm", "-r", str(folder))
