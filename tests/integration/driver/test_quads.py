@@ -113,8 +113,8 @@ def test_a_run_that_is_killed_while_its_cluster_is_installed_gives_back_the_host
         f"- {{name: Install, ansible.builtin.wait_for: {{timeout: {PATIENCE_S}}}}}\n",
         encoding="utf-8",
     )
-    words = ("-s", "quads_book=true", "-s", f"quads_install_tasks={tasks}", "-e", f"perf_kubeconfig={tmp_path}/none")
-    words += ("-s", f"quads_keep={keep}")
+    settings = ("-s", "quads_book=true", "-s", f"quads_install_tasks={tasks}", "-s", f"quads_keep={keep}")
+    words = (*settings, "-e", f"perf_kubeconfig={tmp_path}/none")
     run = bare_metal.driver.start("run", "skeleton", *bare_metal.words[2:], *words)
     bare_metal.wait_for("begun", run)
     bare_metal.kill()

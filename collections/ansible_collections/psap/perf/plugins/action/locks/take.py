@@ -58,11 +58,13 @@ class ActionModule(LockAction):
         try:
             while True:
                 left_s = max(0.0, until - time.monotonic())
-                asked = {"state": "present", "who": who, "duration_s": duration_s}
-                found = self._asked(context, told, left_s, {**asked, "wait_s": min(left_s, _CALL_S)})
+                # the first call does not wait: from its answer on a connection that drops is stood
+                call_s = min(left_s, _CALL_S) if told else 0.0
+                asked = {"state": "present", "who": who, "duration_s": duration_s, "wait_s": call_s}
+                found = self._asked(context, told, left_s, {**asked, "stays": left_s > call_s})
                 if found and (found["locked"] or context.check_mode):
                     return VerbResult(changed=bool(found["changed"]), values={"lock": found["told"]})
-                if found and left_s <= _CALL_S:
+                if found and left_s <= call_s:
                     raise LockHeldError(
                         f"{context.args['folder']} {found['told']}; wait for it (timeout), see it with perfdrv lock "
                         "status, or take it with perfdrv lock break"
@@ -80,7 +82,7 @@ class ActionModule(LockAction):
     def _asked(self, context: VerbContext, told: str, left_s: float, asked: dict[str, Any]) -> dict[str, Any] | None:
         """What the host answers; None when one that has answered does not for a moment."""
         try:
-            return self.on_host(context, **asked, stays=left_s > _CALL_S)
+            return self.on_host(context, **asked)
         except HostError:
             if not told or not left_s:
                 raise
