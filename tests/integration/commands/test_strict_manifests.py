@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import kubernetes
 import pytest
 import yaml
 
+from tests.entitlements import certificate_and_key
 from tests.integration.conftest import PROJECT, Lab
 
 from .conftest import TemporaryProject, temporary_project
@@ -121,6 +123,9 @@ def without_secrets(manifest: Manifest) -> Manifest:
 
 def test_every_manifest_passes_strict_validation(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STRICT_SECRET", "a-secret")
+    now = datetime.now(UTC)
+    entitlement = certificate_and_key(now - timedelta(days=1), now + timedelta(days=1))
+    monkeypatch.setenv("STRICT_ENTITLEMENT", "".join(entitlement))
     site.play("installed")
     site.play("rendered", "--check")
     found = manifests(site)

@@ -45,7 +45,7 @@ WORDS_OF_A_TASK = {
 }  # fmt: skip
 
 # commands and flows' roles whose objects are there to stay; those of all others go with the command
-STAYING = re.compile(r"\w+_(deploy|set|enable|extend|prepare|undeploy|update|fill)_\w+")
+STAYING = re.compile(r"\w+_(deploy|set|enable|extend|prepare|undeploy|update|fill)(_\w+)?")
 # what is kept for its own sake: a volume with what was downloaded, an image and how it is built, and what a
 # preparation alone makes
 KEPT = {
@@ -54,6 +54,7 @@ KEPT = {
     "Render the job and validate it with the API server",
     "Create the namespace, the ImageStream and the Secrets",
     "Create the BuildConfig, which starts a Build",
+    "Create the namespace and the ConfigMap of the download",
 }
 
 COMMANDS = [role for role in ROLES if (role / "meta/argument_specs.yml").exists()]

@@ -1,0 +1,28 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from ansible_collections.psap.perf.plugins.module_utils.openshift.entitlements import (
+    check_authority,
+    check_entitlement,
+)
+from ansible_collections.psap.perf.plugins.modules.openshift.check_entitlement import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+class ActionModule(PerfAction):
+    """Check the PEM of an entitlement."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Check entitlement and authority."""
+        pem, authority, now = context.args["pem"], context.args["ca"], datetime.now(UTC)
+        expires = check_entitlement(context.secret(pem), f"the entitlement {pem}", now)
+        if authority:
+            check_authority(context.secret(authority), f"the CA {authority}", now)
+        return VerbResult(values={"expires": expires.isoformat()})
