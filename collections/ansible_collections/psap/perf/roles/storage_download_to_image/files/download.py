@@ -1,0 +1,1 @@
+../../storage_download_to_pvc/files/download.py
