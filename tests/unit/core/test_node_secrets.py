@@ -158,3 +158,8 @@ def test_what_is_no_content_stays() -> None:
 def test_a_secret_without_a_place_is_refused(values: dict[str, dict[str, str]], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         with_secrets([CONFIG], values)
+
+
+def test_a_config_without_files_has_no_place_for_a_secret() -> None:
+    with pytest.raises(UsageError, match="MachineConfig 50-pem has no file"):
+        with_secrets([{**CONFIG, "spec": {"kernelArguments": []}}], {"50-pem": {PATH: "x"}})

@@ -86,7 +86,8 @@ def with_secrets(manifests: Iterable[Manifest], values: Mapping[str, Mapping[str
 
 
 def _fill_files(config: Manifest, encoded: Mapping[str, str]) -> None:
-    files = {each["path"]: each for each in config["spec"]["config"]["storage"]["files"]}
+    ignition = (config.get("spec") or {}).get("config") or {}
+    files = {each.get("path"): each for each in (ignition.get("storage") or {}).get("files") or ()}
     for path, content in encoded.items():
         if path not in files:
             raise UsageError(f"secrets: MachineConfig {config['metadata']['name']} has no file {path}")
