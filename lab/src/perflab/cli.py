@@ -33,7 +33,7 @@ _WITH = click.option(
     "products",
     type=click.Choice(list(PRODUCTS)),
     multiple=True,
-    help="Run the controllers of this product themselves; repeatable.",
+    help="Run the controllers of this product themselves, or the stand-in of model servers; repeatable.",
 )
 
 

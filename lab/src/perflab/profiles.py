@@ -26,12 +26,14 @@ _PACKAGES: Mapping[str, str] = {
 NAMES = tuple(_PACKAGES)
 # in the order in which `--emulate` lists them
 OFFERED = ("runai",)
-# products whose own controllers a lab can run, in the order in which `--with` lists them, and the ports of each
-KUEUE, RAY, KSERVE = "kueue", "ray", "kserve"
+# what a lab can run besides, in the order in which `--with` lists them, and the ports of each: products whose own
+# controllers these are, and the server of models, which is a stand-in
+KUEUE, RAY, KSERVE, MODELS = "kueue", "ray", "kserve", "models"
 PRODUCTS: Mapping[str, tuple[str, ...]] = {
     KUEUE: (KUEUE, f"{KUEUE}-webhook", f"{KUEUE}-metrics"),
     RAY: (RAY,),
     KSERVE: (KSERVE, f"{KSERVE}-webhook"),
+    MODELS: (MODELS,),
 }
 # a store for the tests of exports, which no lab runs
 S3 = "s3"
@@ -58,6 +60,11 @@ def chosen(profile: str, emulate: Iterable[str]) -> tuple[str, ...]:
 def running(profile: str, products: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The products whose own controllers a lab runs, with their ports: its profile's, and those asked for."""
     return {**_BROUGHT[profile], **{name: PRODUCTS[name] for name in products}}
+
+
+def real(profile: str, products: Iterable[str]) -> list[str]:
+    """Those of them that are the products themselves."""
+    return [name for name in running(profile, products) if name != MODELS]
 
 
 def package(name: str) -> str:

@@ -10,7 +10,7 @@ import perflab
 
 ROOT = Path(perflab.__file__).parent
 # each may import those after it, and within itself
-ROOMS = ("control_plane", "emulators", "catalogs", "kubelet", "cluster", "processes", "building", "files")
+ROOMS = ("control_plane", "serving", "emulators", "catalogs", "kubelet", "cluster", "processes", "building", "files")
 # modules of the root that all rooms may import
 SHARED = {"profiles", "errors"}
 LARGEST = 25

@@ -16,7 +16,7 @@ from perflab.errors import ClusterError, Say, UsageError
 from perflab.files import documents
 from perflab.processes.process import Identity
 from perflab.processes.program import Program
-from perflab.profiles import KUBERNETES, chosen, running
+from perflab.profiles import KUBERNETES, MODELS, chosen, real
 
 SCHEMA = "psap.perf/lab/1"
 DEFAULT_NAME = "default"
@@ -103,8 +103,8 @@ class Lab:
             "pids": {name: dataclasses.asdict(identity) for name, identity in self.pids.items()},
             "programs": {name: program.document() for name, program in self.programs.items()},
             "versions": self.versions,
-            "real": ["control plane", "training operator", *running(self.options.profile, self.options.products)],
-            "emulated": list(self.emulators),
+            "real": ["control plane", "training operator", *real(self.options.profile, self.options.products)],
+            "emulated": [*self.emulators, *(name for name in (MODELS,) if name in self.options.products)],
             "simulated": ["nodes", "pods"],
         }
 

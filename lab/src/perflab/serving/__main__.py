@@ -1,0 +1,47 @@
+"""The model servers of all pods of a lab as one process: `python -m perflab.serving PORT`, in the lab's folder."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from pathlib import Path
+
+from aiohttp import web
+
+from perflab.cluster.api import Document, connect
+from perflab.emulators.framework.resources import PODS
+from perflab.emulators.framework.store import Store, key_of
+from perflab.errors import ClusterError
+from perflab.processes.ports import LOOPBACK
+from perflab.processes.state import read_lab
+from perflab.serving.pods import model_in, service_of
+from perflab.serving.server import Servers, application
+
+
+async def serve(folder: Path, port: int) -> None:
+    """Serve what the pods say, from when each is Ready to its end, until the process is ended."""
+    lab = read_lab(folder.parent, folder.name)
+    if lab is None:
+        raise ClusterError(f"{folder} is no lab")
+    servers = Servers()
+
+    def changed(old: Document | None, new: Document | None) -> None:
+        pod = new or old
+        if pod is not None:
+            servers.set("/".join(key_of(pod)), service_of(pod), model_in(new))
+
+    async with connect(folder, lab.server) as api:
+        store = Store(api, PODS)
+        store.listen(changed)
+        followed = asyncio.create_task(store.follow())
+        await store.synced.wait()
+        runner = web.AppRunner(application(servers), access_log=None)
+        await runner.setup()
+        await web.TCPSite(runner, LOOPBACK, port).start()
+        await followed
+
+
+if __name__ == "__main__":
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
+    asyncio.run(serve(Path.cwd(), int(sys.argv[1])))

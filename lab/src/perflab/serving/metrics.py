@@ -1,0 +1,78 @@
+"""vLLM's metrics of a served model, by the names that its version 1 engine gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+SECONDS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+LABEL = ("model_name",)
+
+
+class Registry:
+    """The metrics of all models of a server."""
+
+    def __init__(self) -> None:
+        self._registry = registry = CollectorRegistry()
+        self.running = Gauge("vllm:num_requests_running", "Requests that are answered", LABEL, registry=registry)
+        self.waiting = Gauge("vllm:num_requests_waiting", "Requests that wait", LABEL, registry=registry)
+        self.prompt = Counter("vllm:prompt_tokens", "Tokens of prompts", LABEL, registry=registry)
+        self.generated = Counter("vllm:generation_tokens", "Tokens of answers", LABEL, registry=registry)
+        self.succeeded = Counter(
+            "vllm:request_success", "Requests that ended", (*LABEL, "finished_reason"), registry=registry
+        )
+        self.first, self.next, self.whole = (
+            Histogram(f"vllm:{name}_seconds", words, LABEL, buckets=SECONDS, registry=registry)
+            for name, words in (
+                ("time_to_first_token", "From a request to its first token"),
+                ("inter_token_latency", "Between two tokens of an answer"),
+                ("e2e_request_latency", "From a request to the end of its answer"),
+            )
+        )
+
+    def of(self, model: str) -> ModelMetrics:
+        """Those of one model."""
+        return ModelMetrics(self, model)
+
+    @property
+    def text(self) -> bytes:
+        """In Prometheus' text format."""
+        return generate_latest(self._registry)
+
+
+@dataclass(frozen=True)
+class ModelMetrics:
+    """What is counted of one model."""
+
+    registry: Registry
+    model: str
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """While a request waits for a slot."""
+        with self.registry.waiting.labels(self.model).track_inprogress():
+            yield
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """While a request is answered."""
+        with self.registry.running.labels(self.model).track_inprogress():
+            yield
+
+    def token(self, after_s: float, *, first: bool) -> None:
+        """A token was sent, so long after the one before it, or after the request."""
+        (self.registry.first if first else self.registry.next).labels(self.model).observe(after_s)
+
+    def succeeded(self, took_s: float, prompt_tokens: int, tokens: int) -> None:
+        """A request was answered."""
+        self.registry.whole.labels(self.model).observe(took_s)
+        self.registry.prompt.labels(self.model).inc(prompt_tokens)
+        self.registry.generated.labels(self.model).inc(tokens)
+        self.registry.succeeded.labels(self.model, "length").inc()
+
+    def failed(self) -> None:
+        """A request was answered with an error."""
+        self.registry.succeeded.labels(self.model, "error").inc()

@@ -1,0 +1,72 @@
+"""A small client of the tests that loads a served model and writes results in the format of llm-load-test.
+
+It is none of the load generators that are measured with: their programs are environments of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+
+async def load(url: str, model: str, *, users: int, requests: int, tokens: int) -> dict[str, Any]:
+    """Results of so many requests, of so many users at a time, each of which sends one after the other."""
+    results: list[dict[str, Any]] = []
+    async with aiohttp.ClientSession() as session:
+
+        async def user(number: int) -> None:
+            for _ in range(requests // users):
+                results.append({"user_id": number, **await _request(session, url, model, tokens)})
+
+        await asyncio.gather(*map(user, range(users)))
+    return {
+        "results": results,
+        "config": {
+            "load_options": {"type": "constant", "concurrency": users, "duration": 0},
+            "plugin_options": {"model_name": model, "streaming": True},
+            "extra_metadata": {"written_by": "a client of psap.perf's tests, not llm-load-test"},
+        },
+        "summary": {"total_requests": len(results)},
+    }
+
+
+async def _request(session: aiohttp.ClientSession, url: str, model: str, tokens: int) -> dict[str, Any]:
+    body = {"model": model, "prompt": "a few words", "max_tokens": tokens, "stream": True}
+    body["stream_options"] = {"include_usage": True}
+    began, first = time.time(), None
+    usage: dict[str, int] = {}
+    async with session.post(f"{url}/v1/completions", json=body) as response:
+        if response.status != 200:
+            text = await response.text()
+            return {"start_time": began, "end_time": time.time(), "error_code": response.status, "error_text": text}
+        async for line in response.content:
+            if not line.startswith(b"data: {"):
+                continue
+            part = json.loads(line.removeprefix(b"data: "))
+            first = first or (time.time() if part["choices"] else None)
+            usage = part.get("usage") or usage
+    ended = time.time()
+    return {
+        "start_time": began,
+        "first_token_time": first,
+        "end_time": ended,
+        "ttft": 1000 * ((first or ended) - began),
+        "input_tokens": usage["prompt_tokens"],
+        "output_tokens": usage["completion_tokens"],
+        "output_tokens_before_timeout": usage["completion_tokens"],
+        "error_code": None,
+        "error_text": None,
+    }
+
+
+def write(place: Path, results: dict[str, Any], **stated: Any) -> None:
+    """As a recording of llm-load-test."""
+    (place / "output").mkdir(parents=True)
+    (place / "output" / "output.json").write_text(json.dumps(results))
+    lab = {"name": "default", "real": ["HTTP"], "emulated": ["served models"], "simulated": []}
+    (place / "llm_load_test.json").write_text(json.dumps({"schema": "psap.perf/load-test/1", "lab": lab, **stated}))

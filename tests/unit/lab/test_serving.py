@@ -1,0 +1,174 @@
+"""The lab's stand-in for model servers: what is declared comes back, over HTTP and in the report."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import aiohttp
+import numpy as np
+import pytest
+from aiohttp.test_utils import TestServer
+from perfanalysis.workloads.run_analysis import analyse_run
+from perflab.serving.models import Latency, ServedModel, model_of
+from perflab.serving.pods import MODEL, model_in, service_of
+from perflab.serving.server import Servers, application
+
+from tests.load_client import load, write
+
+Result = TypeVar("Result")
+
+
+def served(model: ServedModel, use: Callable[[str], Awaitable[Result]]) -> Result:
+    async def run() -> Result:
+        servers = Servers()
+        servers.set("default/pod", f"default/{model.name}", model)
+        async with TestServer(application(servers)) as server:
+            return await use(str(server.make_url("")).rstrip("/"))
+
+    return asyncio.run(run())
+
+
+def test_declared_latencies_come_back_in_the_report(tmp_path: Path) -> None:
+    """The server is never early. How late it may be is the machine's matter, so the upper bound is a wide one."""
+    model = ServedModel("tiny", Latency(0.2), Latency(0.02), concurrency=4, failing_percent=10)
+    results = served(model, lambda url: load(url, "tiny", users=4, requests=20, tokens=5))
+    write(tmp_path / "000__t" / "artifacts", results)
+    found = {value.name: value for value in analyse_run(tmp_path, tmp_path / "report").analyses[0].kpis}
+    assert found["requests_failed"].number == 2
+    ttft, itl, latency = (found[f"{name}_p50"].number or 0 for name in ("ttft", "itl", "request_latency"))
+    # its clock and the client's may differ by some µs
+    assert 0.199 <= ttft < 2.0
+    assert latency >= 0.279
+    # a token that is late makes the next interval shorter, but not the sum
+    assert latency - ttft == pytest.approx(4 * 0.02, abs=0.5)
+    assert 0 < itl < 0.5
+
+
+def test_requests_above_the_concurrency_wait(tmp_path: Path) -> None:
+    model = ServedModel("tiny", Latency(0.1), Latency(0.0), concurrency=1)
+    results = served(model, lambda url: load(url, "tiny", users=3, requests=3, tokens=1))
+    ttft = sorted(one["ttft"] for one in results["results"])
+    assert [least <= one for least, one in zip((99, 199, 299), ttft, strict=True)] == [True] * 3
+
+
+def test_metrics_are_vllm_s() -> None:
+    async def use(url: str) -> tuple[str, Any, int]:
+        async with aiohttp.ClientSession() as session:
+            body = {"model": "tiny", "messages": [{"role": "user", "content": "two words"}], "max_tokens": 3}
+            async with session.post(f"{url}/v1/chat/completions", json=body) as response:
+                answer = await response.json()
+            async with session.post(f"{url}/v1/completions", json={**body, "model": "other"}) as response:
+                status = response.status
+            async with session.get(f"{url}/metrics") as response:
+                return await response.text(), answer, status
+
+    text, answer, status = served(ServedModel("tiny", Latency(0.0), Latency(0.0)), use)
+    assert answer["usage"] == {"prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5}
+    assert answer["choices"][0]["message"]["content"].split() == ["token"] * 3
+    assert status == 404
+    lines = text.splitlines()
+    assert 'vllm:generation_tokens_total{model_name="tiny"} 3.0' in lines
+    assert 'vllm:time_to_first_token_seconds_count{model_name="tiny"} 1.0' in lines
+    assert 'vllm:inter_token_latency_seconds_count{model_name="tiny"} 2.0' in lines
+    assert 'vllm:num_requests_running{model_name="tiny"} 0.0' in lines
+
+
+def test_a_spread_is_drawn_about_the_median() -> None:
+    chance = random.Random(1)
+    drawn = [Latency(0.2, 0.3).drawn(chance) for _ in range(4000)]
+    assert np.median(drawn) == pytest.approx(0.2, rel=0.03)
+    assert np.std(np.log(drawn)) == pytest.approx(0.3, rel=0.05)
+    assert list(ServedModel("m", Latency(1.0), Latency(0.5)).times(3, chance)) == [1.0, 1.5, 2.0]
+
+
+async def completion(url: str, model: str) -> tuple[int, str]:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(f"{url}/v1/completions", json={"model": model, "prompt": "a"}) as response,
+    ):
+        return response.status, await response.text()
+
+
+def test_a_service_answers_as_long_as_it_has_a_pod() -> None:
+    async def run() -> None:
+        servers = Servers()
+        async with TestServer(application(servers)) as server:
+            url = f"{str(server.make_url('')).rstrip('/')}/default/tiny"
+            assert await completion(url, "granite") == (503, "no healthy upstream")
+            servers.set("default/a", "default/tiny", ServedModel("granite", Latency(0.0), Latency(0.0)))
+            assert (await completion(url, "granite"))[0] == 200
+            assert (await completion(url, "other"))[0] == 404
+            assert (await completion(url.replace("tiny", "another"), "granite"))[0] == 503
+            servers.set("default/a", "default/tiny", None)
+            assert (await completion(url, "granite"))[0] == 503
+
+    asyncio.run(run())
+
+
+def test_what_a_pod_was_answering_is_cut_off_when_it_ends() -> None:
+    async def run() -> None:
+        servers = Servers()
+        servers.set("default/a", "default/tiny", ServedModel("tiny", Latency(3600.0)))
+        async with TestServer(application(servers)) as server:
+            asked = asyncio.create_task(completion(str(server.make_url("")).rstrip("/"), "tiny"))
+            while not any(one.answering for one in servers.of("default/tiny")):
+                await asyncio.sleep(0.01)
+            servers.set("default/a", "default/tiny", None)
+            with pytest.raises(aiohttp.ClientError):
+                await asked
+            text = servers.registry.text.decode()
+            assert 'vllm:num_requests_running{model_name="tiny"} 0.0' in text
+
+    asyncio.run(run())
+
+
+def pod(annotation: str | None, ready: str = "True", **metadata: Any) -> dict[str, Any]:
+    labels = {"serving.kserve.io/inferenceservice": "tiny"}
+    annotations = {} if annotation is None else {MODEL: annotation}
+    base = {"namespace": "n", "name": "tiny-predictor-1", "labels": labels, "annotations": annotations}
+    return {"metadata": {**base, **metadata}, "status": {"conditions": [{"type": "Ready", "status": ready}]}}
+
+
+def test_a_pod_serves_what_it_declares_while_it_is_ready() -> None:
+    declared = pod("{name: granite, ttft: 0.1, concurrency: 2}")
+    assert service_of(declared) == "n/tiny"
+    assert model_in(declared) == ServedModel("granite", Latency(0.1), concurrency=2)
+    assert model_in(pod("")) == ServedModel("tiny")
+    assert model_in(pod(None)) is None
+    assert model_in(pod("", ready="False")) is None
+    assert model_in(pod("", deletionTimestamp="2026-11-25T00:00:00Z")) is None
+    assert model_in(None) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("{speed: 1}", "its keys are"), ("{", "serves nothing"), ("a", "no attribute")]
+)
+def test_a_pod_whose_declaration_is_wrong_serves_nothing(
+    text: str, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert model_in(pod(text)) is None
+    assert said in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"speed": 1}, "there: its keys are answer_tokens, concurrency, failing_percent, itl, ttft"),
+        ({"ttft": -1}, "there, ttft: it is median_s in seconds"),
+        ({"ttft": {"median_s": 1, "spread": "x"}}, "there, ttft: it is median_s in seconds"),
+        ({"concurrency": 0}, "there, concurrency: a whole number from 1"),
+    ],
+)
+def test_a_wrong_declaration_is_one_sentence(parts: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        model_of("there", "a", parts)
+
+
+def test_a_declaration_is_read() -> None:
+    declared = {"ttft": {"median_s": 0.1, "spread": 0.2}, "itl": 0.01}
+    assert model_of("there", "a", declared) == ServedModel("a", Latency(0.1, 0.2), Latency(0.01))
+    assert model_of("there", "b", {}) == ServedModel("b")
