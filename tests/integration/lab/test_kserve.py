@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from kubernetes.client import ApiException, AutoscalingV2Api, NetworkingV1Api
+
+from tests.integration.conftest import PROJECT
+from tests.integration.conftest import Lab as RunLab
 
 from .labs import Cluster, Labs, wait_for
 from .workloads import PREFIX
@@ -21,8 +27,8 @@ KINDS = {SERVICE: "InferenceService", RUNTIME: "ServingRuntime", LLM: "LLMInfere
 
 @pytest.fixture(scope="module")
 def kserve(labs: Labs) -> Iterator[Cluster]:
-    """A lab of 2 nodes of 8 GPUs with KServe, and a runtime for models of the format `vllm`."""
-    cluster = Cluster.of(labs.up(NAME, "--nodes", "2", "--with", "kserve"))
+    """A lab of 2 nodes of 8 GPUs with KServe and model servers, and a runtime for models of the format `vllm`."""
+    cluster = Cluster.of(labs.up(NAME, "--nodes", "2", "--with", "kserve", "--with", "models"))
     create_runtime(cluster, "vllm")
     yield cluster
     assert labs.run("down", "--name", NAME).returncode == 0
@@ -177,6 +183,40 @@ def test_a_routed_model_is_reached_by_the_labs_gateway(kserve: Cluster) -> None:
     assert read(kserve, LLM, "routed")["status"]["url"].endswith(".example.com/default/routed")
     assert sorted(deployments(kserve)) == ["routed-kserve", "routed-kserve-router-scheduler"]
     remove(kserve, LLM, "routed")
+
+
+def test_the_flow_finds_the_declared_latencies_again(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    """The server is never early. How late it may be is the machine's matter, so the upper bounds are wide."""
+    settings: dict[str, Any] = {
+        "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
+        "kserve_annotations": {f"{PREFIX}model": "{ttft: 0.2, itl: 0.02, failing_percent: 10}"},
+        "kserve_concurrency": [2, 5, 64],
+        "kserve_max_concurrency": {"granite-3b-code-instruct": 32},
+        "kserve_max_queries": 20,
+        "kserve_max_output_tokens": 10,
+        "kserve_load_test_path": str(PROJECT / "tests/data/llm_load_test"),
+        "kserve_load_test_python": sys.executable,
+        "kserve_query_count": 0,
+    }
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    ran = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "raw", "-e", json.dumps(settings))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = tmp_path.iterdir()
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    found = {(one["name"], one["labels"].get("load")): one["value"] for one in kpis}
+    assert {load for name, load in found if name == "ttft_p50"} == {"2 users", "5 users"}
+    for users in ("2 users", "5 users"):
+        assert found["requests_failed", users] == 2
+        # the clocks may differ by some µs
+        assert 0.199 <= found["ttft_p50", users] < 2.0
+        assert 0.379 <= found["request_latency_p50", users] < 5.0
+        assert found["itl_p50", users] == pytest.approx(0.02, rel=0.5)
+    page = (run / "report/index.html").read_text()
+    assert "granite-3b-code-instruct" in page
+    with pytest.raises(ApiException, match="not found"):
+        kserve.custom.get_namespaced_custom_object(
+            GROUP, VERSIONS[SERVICE], "psap-perf-kserve", SERVICE, "granite-3b-code-instruct"
+        )
 
 
 def test_it_goes_on_after_the_api_server_and_kserve_were_killed(labs: Labs, kserve: Cluster) -> None:

@@ -63,9 +63,9 @@ def test_a_failed_job_never_completes_but_has_finished() -> None:
 
 
 def test_a_kind_nobody_knows_has_the_condition_ready() -> None:
-    isvc = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
-    assert predicate_for("InferenceService", "ready")(isvc).reached
-    assert "no condition Ready yet" in predicate_for("InferenceService", "ready")({}).note
+    notebook = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+    assert predicate_for("Notebook", "ready")(notebook).reached
+    assert "no condition Ready yet" in predicate_for("Notebook", "ready")({}).note
 
 
 def test_jmespath() -> None:

@@ -110,3 +110,10 @@ def test_an_operator_is_stuck_when_a_pod_of_its_deployments_is() -> None:
     assert cluster.asked == [Query("v1", "Pod", namespace="x", label_selector="app=redis,tier=a")]
     # a copy describes none
     assert stuck_pod(cluster, {**version, "spec": {}}) == ""
+
+
+def test_the_pods_of_a_served_model_are_found_by_its_name() -> None:
+    cluster = Cluster(pod("ErrImagePull"))
+    model = {"kind": "InferenceService", "metadata": {"name": "granite", "namespace": "x"}, "spec": {"predictor": {}}}
+    assert stuck_pod(cluster, model) == "pod redis-1: container redis: ErrImagePull as it is"
+    assert cluster.asked[0].label_selector == "serving.kserve.io/inferenceservice=granite"

@@ -25,7 +25,8 @@ VERBS = {".".join(("psap.perf", *path.relative_to(MODULES).with_suffix("").parts
 LOOKING = "capture look note preflight wait"
 OF_PROMETHEUS = (f"prometheus.{verb}" for verb in ("dump", "find", "query", "scrape", "wait"))
 OF_SCALE_TEST = ("scale_test.count", "scale_test.judge", "scale_test.watch")
-READING = {f"psap.perf.{verb}" for verb in (*LOOKING.split(), *OF_PROMETHEUS, *OF_SCALE_TEST)}
+OF_SERVING = ("serving.ask", "serving.endpoint", "serving.llm_load_test")
+READING = {f"psap.perf.{verb}" for verb in (*LOOKING.split(), *OF_PROMETHEUS, *OF_SCALE_TEST, *OF_SERVING)}
 # hosts are booked, and clusters created, before there is a cluster whose Lease could be taken; machines have none
 READING |= {verb for verb in VERBS if verb.startswith(("psap.perf.quads.", "psap.perf.clusters.", "psap.perf.hosts."))}
 # who locks a cluster has its Lease for that moment, by themselves
@@ -168,7 +169,7 @@ def test_every_default_is_of_its_type(role: Path) -> None:
 @every_command
 def test_a_secret_is_a_reference_without_a_default(role: Path) -> None:
     for option in spec_of(role).arguments:
-        if re.search(r"password|token|secret_key|credential", option.name):
+        if re.search(r"password|token(?!s)|secret_key|credential", option.name):
             assert option.secret, f"{option.name} looks like a secret, but is not declared as one"
         if option.secret:
             assert option.type == "str"

@@ -59,6 +59,8 @@ _KINDS = MappingProxyType(
         "nfd.openshift.io/v1alpha1": "NodeFeature NodeFeatureRule",
         "nvidia.com/v1": "ClusterPolicy",
         "nvidia.com/v1alpha1": "NVIDIADriver",
+        "serving.kserve.io/v1alpha1": "ServingRuntime",
+        "serving.kserve.io/v1beta1": "InferenceService",
         # workloads and their queues
         "kubeflow.org/v1": "PyTorchJob",
         "kueue.x-k8s.io/v1beta1": "ClusterQueue LocalQueue ResourceFlavor Workload WorkloadPriorityClass",

@@ -15,6 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.machine_configs 
     kubelet_config_ready,
     pool_updated,
 )
+from ansible_collections.psap.perf.plugins.module_utils.waiting.model_states import model_loaded
 from ansible_collections.psap.perf.plugins.module_utils.waiting.olm_states import (
     catalog_ready,
     csv_succeeded,
@@ -252,6 +253,7 @@ _BY_KIND: Mapping[tuple[str, str], Predicate] = {
     ("PyTorchJob", "started"): training_started,
     ("RayJob", "completed"): ray_job_completed,
     ("RayJob", "started"): ray_job_started,
+    ("InferenceService", "ready"): model_loaded,
     ("PersistentVolumeClaim", "ready"): claim_bound,
     ("DSCInitialization", "ready"): data_science_ready,
     ("DataScienceCluster", "ready"): data_science_ready,

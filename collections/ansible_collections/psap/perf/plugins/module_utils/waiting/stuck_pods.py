@@ -17,6 +17,8 @@ _PATIENCE_RESTARTS = 3
 # the training operator's, on the pods of its jobs
 JOB_NAME_LABEL = "training.kubeflow.org/job-name"
 _RAY_CLUSTER_LABEL = "ray.io/cluster"
+# KServe's, on the pods of an InferenceService
+_SERVICE_LABEL = "serving.kserve.io/inferenceservice"
 # a pod of these that is lost takes the whole training with it, though its controller may make another
 _TRAINING = ("PyTorchJob", "RayJob")
 
@@ -64,6 +66,8 @@ def _labels_of_pods(workload: Manifest) -> Mapping[str, str]:
     if workload.get("kind") == "PyTorchJob":
         # it has no selector, and never changes the templates of its pods
         return {JOB_NAME_LABEL: workload["metadata"]["name"]}
+    if workload.get("kind") == "InferenceService":
+        return {_SERVICE_LABEL: workload["metadata"]["name"]}
     if workload.get("kind") == "RayJob":
         cluster = workload.get("status", {}).get("rayClusterName")
         return {_RAY_CLUSTER_LABEL: cluster} if cluster else {}

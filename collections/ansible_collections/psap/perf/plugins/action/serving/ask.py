@@ -1,0 +1,73 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
+from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import (
+    Answer,
+    AnswerError,
+    complete,
+    endpoint_of,
+)
+from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
+from ansible_collections.psap.perf.plugins.modules.serving.ask import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.serving import inference_service
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
+
+
+class ActionModule(PerfAction):
+    """Ask a served model."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+    RUNS_IN_CHECK_MODE = False
+
+    def describe(self, context: VerbContext) -> str:
+        """Say whom and how often."""
+        return f"would ask InferenceService {context.args['name']} {len(context.args['prompts'])} times"
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Ask, and keep what was said, also when an answer is wrong."""
+        args, cluster = context.args, context.cluster()
+        endpoint = endpoint_of(inference_service(cluster, args["namespace"], args["name"]), cluster.lab())
+        model, limits = args["model"] or args["name"], (seconds(args["request_timeout"]), args["authority"])
+        place = context.directory / "artifacts" / args["name"]
+        place.mkdir(parents=True, exist_ok=True)
+        answers: list[dict[str, Any]] = []
+
+        def ask(prompt: str) -> Answer:
+            return complete(endpoint, model, prompt, args["tokens"], limits)
+
+        try:
+            for number, prompt in enumerate(args["prompts"]):
+                context.check_interrupted()
+                answer = ask(prompt) if number else self._first(context, lambda: ask(args["prompts"][0]))
+                answers.append({"prompt": prompt, **asdict(answer)})
+        finally:
+            told = {"schema": "psap.perf/answers/1", "url": endpoint.url, "model": model, "answers": answers}
+            write_json(place / "answers.json", told)
+        return VerbResult(values={"url": endpoint.url, "answers": len(answers)})
+
+    def _first(self, context: VerbContext, ask: Callable[[], Answer]) -> Answer:
+        """The first answer, for which a new route may need a while."""
+        found: list[Answer] = []
+
+        def look() -> tuple[bool, str]:
+            try:
+                found.append(ask())
+            except AnswerError as error:
+                return False, str(error)
+            return True, ""
+
+        timeout_s = seconds(context.args["timeout"])
+        what = f"an answer of InferenceService {context.args['name']}"
+        with shown_wait(context.command_directory(), what, timeout_s) as show:
+            poll_until(look, f"there was no {what[3:]}", timeout_s, context.check_interrupted, show)
+        return found[0]

@@ -1,0 +1,1 @@
+"""What commands that serve models do, without Ansible."""

@@ -1,0 +1,135 @@
+"""Where a served model is reached, and one question to it over HTTP."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, PerfError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+
+_OK = 200
+_SHOWN = 300
+_PORTS = {"http": 80, "https": 443}
+
+
+class AnswerError(PerfError):
+    """A served model does not answer, or not as it should; the message says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A base URL in its parts; *path* is empty or begins with a slash and ends with none."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str = ""
+
+    @property
+    def url(self) -> str:
+        """The whole, without a slash at its end."""
+        port = "" if _PORTS[self.scheme] == self.port else f":{self.port}"
+        return f"{self.scheme}://{self.host}{port}{self.path}"
+
+
+def endpoint_at(url: str) -> Endpoint:
+    """The endpoint of a base URL.
+
+    :raises UsageError: when it is none of HTTP.
+    """
+    try:
+        parts = urlsplit(url)
+        if parts.scheme not in _PORTS or not parts.hostname:
+            raise ValueError("it needs http:// or https:// and a host")
+        port = parts.port or _PORTS[parts.scheme]
+    except ValueError as error:
+        raise UsageError(f"{url!r} is no address of a served model: {error}") from error
+    return Endpoint(parts.scheme, parts.hostname, port, parts.path.rstrip("/"))
+
+
+def endpoint_of(service: Manifest, lab: Mapping[str, str] | None) -> Endpoint:
+    """Where an InferenceService is reached from here.
+
+    :param lab: what a lab says of itself; None for any other cluster.
+    :raises ClusterError: when it has no address, or one within the cluster only.
+    """
+    namespace, name = service["metadata"]["namespace"], service["metadata"]["name"]
+    if lab is not None:
+        served = lab.get("models-url")
+        if not served:
+            raise ClusterError("no program of this lab answers for models; create it with `perflab up --with models`")
+        return endpoint_at(f"{served}/{namespace}/{name}")
+    url = service.get("status", {}).get("url", "")
+    if not url:
+        raise ClusterError(f"{service['kind']} {namespace}/{name} has no address in its status; is it Ready?")
+    found = endpoint_at(url)
+    if found.host.endswith((".svc", ".svc.cluster.local")):
+        raise ClusterError(
+            f"{service['kind']} {namespace}/{name} is reached within the cluster only, at {url}; expose it, "
+            "on OpenShift with its label networking.kserve.io/visibility: exposed"
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model said to a prompt, and how many tokens the server counted."""
+
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+
+
+def complete(endpoint: Endpoint, model: str, prompt: str, tokens: int, limits: tuple[float, str]) -> Answer:
+    """One completion of OpenAI's API.
+
+    :param limits: how many seconds the server may be silent, and the file of the authority that vouches for it; without
+        one, the system's authorities do.
+    :raises AnswerError: when it is refused, or no completion.
+    :raises UsageError: when the file is of no use.
+    """
+    body = json.dumps({"model": model, "prompt": prompt, "max_tokens": tokens})
+    client = _connection(endpoint, *limits)
+    try:
+        path, headers = f"{endpoint.path}/v1/completions", {"Content-Type": "application/json"}
+        client.request("POST", path, body=body, headers=headers)
+        answer = client.getresponse()
+        content = answer.read().decode("utf-8", "replace")
+    except ssl.SSLCertVerificationError as error:
+        raise AnswerError(f"{endpoint.url}: its certificate is not trusted: {error.verify_message}") from error
+    except (OSError, http.client.HTTPException) as error:
+        raise AnswerError(f"{endpoint.url} does not answer: {error or type(error).__name__}") from error
+    finally:
+        client.close()
+    if answer.status != _OK:
+        raise AnswerError(f"{endpoint.url} answers {answer.status} {answer.reason}: {content[:_SHOWN]}")
+    return _checked(endpoint, content)
+
+
+def _connection(endpoint: Endpoint, timeout_s: float, authority: str) -> http.client.HTTPConnection:
+    if endpoint.scheme == "http":
+        return http.client.HTTPConnection(endpoint.host, endpoint.port, timeout=timeout_s)
+    try:
+        context = ssl.create_default_context(cafile=authority or None)
+    except (OSError, ssl.SSLError) as error:
+        raise UsageError(f"the certificates in {authority} cannot be used: {error}") from error
+    return http.client.HTTPSConnection(endpoint.host, endpoint.port, timeout=timeout_s, context=context)
+
+
+def _checked(endpoint: Endpoint, content: str) -> Answer:
+    try:
+        document: dict[str, Any] = json.loads(content)
+        text = document["choices"][0]["text"]
+        usage = document["usage"]
+        answer = Answer(str(text), int(usage["prompt_tokens"]), int(usage["completion_tokens"]))
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise AnswerError(f"{endpoint.url}: the answer is no completion: {content[:_SHOWN]}") from error
+    if not answer.text.strip() or answer.completion_tokens < 1:
+        raise AnswerError(f"{endpoint.url}: the answer is empty: {content[:_SHOWN]}")
+    return answer

@@ -1,0 +1,93 @@
+"""Run a load generator on this machine: bounded in time, interrupted when asked, and never left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError, WaitTimeoutError
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent
+
+_POLL_S = 0.25
+_GRACE_S = 20.0
+_LAST_LINES = 4
+_READ_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A command line, the folder that it runs in, and what its environment has beside that of this process."""
+
+    command: tuple[str, ...]
+    folder: Path
+    environment: Mapping[str, str]
+
+
+def run(program: Program, log: Path, timeout_s: float, check: Callable[[], None], show: Callable[[str], None]) -> None:
+    """Run it to its end; what it writes goes to *log*.
+
+    :param check: raises when the user asked to stop.
+    :param show: is told the last line that it wrote.
+    :raises UsageError: when it cannot be started.
+    :raises WaitTimeoutError: when time is up; it is stopped then, and what it has written stays.
+    :raises PerfError: when it fails.
+    """
+    name = program.command[0]
+    if not program.folder.is_dir():
+        raise UsageError(f"there is no folder {program.folder} for {name} to run in")
+    if shutil.which(name, path=program.environment.get("PATH")) is None:
+        raise UsageError(f"there is no program {name}")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    until = time.monotonic() + timeout_s
+    with log.open("wb") as output:
+        process = subprocess.Popen(  # noqa: S603 - the program that the user named
+            program.command,
+            cwd=program.folder,
+            env={**os.environ, **program.environment},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            # a Ctrl-C of a terminal is ours to pass on; a kill of ours is the program's, too
+            start_new_session=True,
+            preexec_fn=die_with_parent,
+        )
+        with _ended(process):
+            while process.poll() is None:
+                check()
+                if time.monotonic() >= until:
+                    raise WaitTimeoutError(f"{name} did not end within {timeout_s:.0f} s; it said last: {said(log)}")
+                show(said(log))
+                time.sleep(_POLL_S)
+    if process.returncode:
+        how = f"signal {-process.returncode}" if process.returncode < 0 else f"exit code {process.returncode}"
+        raise PerfError(f"{name} failed, {how}: {said(log)}; {log.name} has all that it said")
+
+
+def said(log: Path) -> str:
+    """The last lines of *log* that have words."""
+    with log.open("rb") as stream:
+        stream.seek(max(0, stream.seek(0, os.SEEK_END) - _READ_BYTES))
+        lines = stream.read().decode("utf-8", "replace").splitlines()
+    return "; ".join([line.strip() for line in lines if line.strip()][-_LAST_LINES:]) or "nothing"
+
+
+@contextlib.contextmanager
+def _ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """However the block ends, the process and its children have ended: asked first, killed then."""
+    try:
+        yield
+    finally:
+        for number, patience_s in ((signal.SIGINT, _GRACE_S), (signal.SIGKILL, None)):
+            if process.poll() is not None:
+                break
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(patience_s)

@@ -1,0 +1,28 @@
+"""When a model that KServe serves is loaded, and when it never will be."""
+
+from __future__ import annotations
+
+from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import Object, Verdict, condition_true
+
+# KServe's reasons for which a model is not loaded until somebody changes something
+_HOPELESS = frozenset(
+    ("ModelLoadFailed", "NoSupportingRuntime", "RuntimeNotRecognized", "RuntimeDisabled", "InvalidPredictorSpec")
+)
+
+
+def model_loaded(obj: Object) -> Verdict:
+    """The controller has seen the newest generation, the service is Ready, and its model is loaded."""
+    status = obj.get("status", {})
+    generation = obj["metadata"].get("generation", 0)
+    if status.get("observedGeneration", generation) < generation:
+        return Verdict(False, "the controller has not seen the newest generation yet")
+    told = status.get("modelStatus") or {}
+    failure = told.get("lastFailureInfo") or {}
+    state = (told.get("states") or {}).get("targetModelState") or "Pending"
+    ready = condition_true("Ready")(obj)
+    if ready.reached and state == "Loaded":
+        return Verdict(True)
+    if failure.get("reason") in _HOPELESS or state == "FailedToLoad":
+        words = (failure.get("reason", ""), failure.get("message", ""))
+        return Verdict(False, f"the model is not loaded: {' '.join(filter(None, words)) or state}", True)
+    return Verdict(False, f"model {state}, {ready.note or 'Ready'}")

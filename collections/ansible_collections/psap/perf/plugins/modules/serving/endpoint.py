@@ -1,0 +1,54 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: endpoint
+short_description: Find where a served model is reached
+version_added: 0.1.0
+description:
+  - The address of an InferenceService from here, in its parts. On a lab it is that of the lab's stand-in for model
+    servers. It changes nothing.
+author: The psap.perf developers (@openshift-psap)
+options:
+  name:
+    description: The InferenceService.
+    type: str
+    required: true
+  namespace:
+    description: Its namespace.
+    type: str
+    required: true
+"""
+
+EXAMPLES = r"""
+- name: Find where the model is reached
+  psap.perf.serving.endpoint:
+    name: granite
+    namespace: models
+  register: endpoint
+"""
+
+RETURN = r"""
+url:
+  description: The base URL, without a slash at its end.
+  type: str
+  returned: success
+scheme:
+  description: V(http) or V(https).
+  type: str
+  returned: success
+host:
+  description: The host.
+  type: str
+  returned: success
+port:
+  description: The port.
+  type: int
+  returned: success
+path:
+  description: What stands before C(/v1/completions); often empty.
+  type: str
+  returned: success
+"""

@@ -1,0 +1,40 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: llm_load_test
+short_description: Run llm-load-test on this machine
+version_added: 0.1.0
+description:
+  - Writes the configuration, runs the program in its checkout, and keeps its results for the analysis
+    (C(artifacts/output/output.json), C(artifacts/llm_load_test.json)) and what it said (C(artifacts/run.log)).
+  - The program is stopped when time is up and when the run is interrupted. It changes nothing of the cluster.
+author: The psap.perf developers (@openshift-psap)
+options:
+  arguments:
+    description: All arguments of the role P(psap.perf.llm_load_test_run#role), by their names without the role's.
+    type: dict
+    required: true
+"""
+
+EXAMPLES = r"""
+- name: Run the load test
+  psap.perf.serving.llm_load_test:
+    arguments:
+      host: granite.example.com
+      port: 443
+      duration: 60
+"""
+
+RETURN = r"""
+requests:
+  description: How many requests there were.
+  type: int
+  returned: success
+requests_failed:
+  description: How many of them failed.
+  type: int
+  returned: success
+"""

@@ -1,0 +1,23 @@
+"""What verbs that serve models have in common."""
+
+from __future__ import annotations
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+
+_KIND = "InferenceService"
+
+
+def inference_service(cluster: Cluster, namespace: str, name: str) -> Manifest:
+    """The InferenceService.
+
+    :raises ClusterError: when there is none of that name.
+    """
+    query = Query(api_version_of(_KIND), _KIND, namespace, name)
+    found = cluster.get(query) if cluster.serves(query.api_version, query.kind) else None
+    if found is None:
+        raise ClusterError(f"there is no {_KIND} {namespace}/{name}")
+    return found

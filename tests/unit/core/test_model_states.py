@@ -1,0 +1,38 @@
+"""When a model is loaded, and when waiting for it is hopeless."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.waiting.model_states import model_loaded
+
+READY = [{"type": "Ready", "status": "True"}]
+
+
+def service(conditions: list[dict[str, str]], state: str, failure: str = "", observed: int = 2) -> dict[str, Any]:
+    told: dict[str, Any] = {"states": {"targetModelState": state}}
+    if failure:
+        told["lastFailureInfo"] = {"reason": failure, "message": "because"}
+    status = {"conditions": conditions, "observedGeneration": observed, "modelStatus": told}
+    return {"metadata": {"name": "granite", "generation": 2}, "status": status}
+
+
+@pytest.mark.parametrize(
+    ("found", "reached", "hopeless", "note"),
+    [
+        (service(READY, "Loaded"), True, False, ""),
+        (service(READY, "Loaded", observed=1), False, False, "has not seen the newest generation"),
+        (service(READY, "Loading"), False, False, "model Loading"),
+        (service([], "Loaded"), False, False, "model Loaded"),
+        (service([], "FailedToLoad"), False, True, "not loaded: FailedToLoad"),
+        (service([], "Pending", "NoSupportingRuntime"), False, True, "not loaded: NoSupportingRuntime because"),
+        (service([], "Pending", "RuntimeUnhealthy"), False, False, "model Pending"),
+        (service(READY, "Loaded", "ModelLoadFailed"), True, False, ""),
+        ({"metadata": {"name": "granite", "generation": 1}}, False, False, "model Pending"),
+    ],
+)
+def test_a_model_is_loaded_or_never_will_be(found: dict[str, Any], reached: bool, hopeless: bool, note: str) -> None:
+    verdict = model_loaded(found)
+    assert (verdict.reached, verdict.hopeless) == (reached, hopeless)
+    assert note in verdict.note

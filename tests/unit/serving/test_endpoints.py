@@ -1,0 +1,119 @@
+"""Where models are reached, and what counts as an answer of theirs."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import (
+    Answer,
+    AnswerError,
+    Endpoint,
+    complete,
+    endpoint_at,
+    endpoint_of,
+)
+
+
+def service(url: str = "") -> dict[str, Any]:
+    metadata = {"namespace": "n", "name": "granite"}
+    return {"kind": "InferenceService", "metadata": metadata, "status": {"url": url} if url else {}}
+
+
+def test_an_address_is_taken_apart_and_put_together() -> None:
+    assert endpoint_at("https://a.example.com/b/") == Endpoint("https", "a.example.com", 443, "/b")
+    for url in ("http://127.0.0.1:8080/n/granite", "https://a.example.com", "http://a:443"):
+        assert endpoint_at(url).url == url
+
+
+@pytest.mark.parametrize("url", ["", "grpc://a:1", "http://", "http://a:b", "a.example.com"])
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(UsageError, match="is no address of a served model"):
+        endpoint_at(url)
+
+
+def test_a_model_is_reached_at_its_url_and_on_a_lab_at_the_stand_in() -> None:
+    found = service("https://granite-n.example.com")
+    assert endpoint_of(found, None).url == "https://granite-n.example.com"
+    assert endpoint_of(found, {"models-url": "http://127.0.0.1:5"}).url == "http://127.0.0.1:5/n/granite"
+
+
+@pytest.mark.parametrize(
+    ("found", "lab", "said"),
+    [
+        (service(), None, "has no address in its status; is it Ready"),
+        (service("http://granite-predictor.n.svc.cluster.local"), None, "within the cluster only"),
+        (service("http://granite-n.example.com"), {}, "perflab up --with models"),
+    ],
+)
+def test_a_model_that_cannot_be_reached_says_why(found: dict[str, Any], lab: dict[str, str] | None, said: str) -> None:
+    with pytest.raises(ClusterError, match=said):
+        endpoint_of(found, lab)
+
+
+@contextmanager
+def answering(status: int, body: str) -> Iterator[Endpoint]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            assert (self.path, asked) == ("/x/v1/completions", {"model": "m", "prompt": "why", "max_tokens": 3})
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield Endpoint("http", "127.0.0.1", server.server_port, "/x")
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def body(text: str = "because", tokens: int = 2) -> str:
+    return json.dumps(
+        {"choices": [{"text": text}], "usage": {"prompt_tokens": 1, "completion_tokens": tokens}, "model": "m"}
+    )
+
+
+def test_an_answer_has_text_and_counts() -> None:
+    with answering(200, body()) as endpoint:
+        assert complete(endpoint, "m", "why", 3, (5.0, "")) == Answer("because", 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "said"),
+    [
+        (503, "no healthy upstream", "answers 503 Service Unavailable: no healthy upstream"),
+        (200, body(text=" "), "the answer is empty"),
+        (200, body(tokens=0), "the answer is empty"),
+        (200, "<html>", "the answer is no completion: <html>"),
+        (200, '{"choices": []}', "the answer is no completion"),
+    ],
+)
+def test_what_is_no_answer_says_why(status: int, text: str, said: str) -> None:
+    with answering(status, text) as endpoint, pytest.raises(AnswerError, match=said):
+        complete(endpoint, "m", "why", 3, (5.0, ""))
+
+
+def test_nobody_answers() -> None:
+    with answering(200, "") as endpoint:
+        gone = endpoint
+    with pytest.raises(AnswerError, match=r"does not answer: .*refused"):
+        complete(gone, "m", "why", 3, (5.0, ""))
+
+
+def test_an_authority_that_cannot_be_read_is_a_mistake_of_the_user() -> None:
+    with pytest.raises(UsageError, match="the certificates in /nowhere cannot be used"):
+        complete(Endpoint("https", "127.0.0.1", 1), "m", "why", 3, (5.0, "/nowhere"))

@@ -1,0 +1,72 @@
+"""What llm-load-test is told, and what of its results is told to users."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.serving.llm_load_test import configuration, counted
+
+_ROLE = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles/llm_load_test_run"
+PREFIX = "llm_load_test_run_"
+
+
+def arguments(**given: Any) -> dict[str, Any]:
+    defaults = yaml.safe_load((_ROLE / "defaults/main.yml").read_text(encoding="utf-8"))
+    named = {name.removeprefix(PREFIX): value for name, value in defaults.items()}
+    return {**named, "host": "a.example.com", "port": 8443, "duration": 60, **given}
+
+
+def test_the_openai_plugin_is_given_a_url() -> None:
+    told = configuration(arguments(plugin="openai_plugin", use_tls=True, concurrency=4), Path("/results"))
+    assert told["load_options"] == {"type": "constant", "concurrency": 4, "duration": 60}
+    assert told["output"] == {"format": "json", "dir": "/results", "file": "output.json"}
+    options = told["plugin_options"]
+    assert options["host"] == "https://a.example.com:8443"
+    assert (options["endpoint"], options["model_name"]) == ("/v1/completions", "/mnt/models/")
+
+
+def test_other_plugins_are_given_host_and_port() -> None:
+    options = configuration(arguments(), Path())["plugin_options"]
+    assert (options["host"], options["port"], options["interface"]) == ("a.example.com", 8443, "grpc")
+    assert "endpoint" not in options
+
+
+@pytest.mark.parametrize("name", ["concurrency", "duration", "max_queries"])
+def test_a_load_without_length_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match=f"{name} must be at least 1, not 0"):
+        configuration(arguments(**{name: 0}), Path())
+
+
+def results(path: Path, *found: dict[str, Any]) -> Path:
+    path.write_text(json.dumps({"results": found}))
+    return path
+
+
+GOOD: dict[str, Any] = {"error_code": None, "error_text": None}
+BAD: dict[str, Any] = {"error_code": 503, "error_text": "no healthy upstream"}
+
+
+def test_failed_requests_are_counted(tmp_path: Path) -> None:
+    assert counted(results(tmp_path / "output.json", GOOD, BAD, GOOD)) == (3, 1)
+
+
+def test_nothing_but_failures_is_no_measurement(tmp_path: Path) -> None:
+    with pytest.raises(DataQualityError, match="all 2 requests failed; the first: 503 no healthy upstream"):
+        counted(results(tmp_path / "output.json", BAD, BAD))
+
+
+def test_results_that_are_none_say_so(tmp_path: Path) -> None:
+    path = tmp_path / "output.json"
+    with pytest.raises(DataQualityError, match=r"left no output\.json"):
+        counted(path)
+    with pytest.raises(DataQualityError, match="no request ended"):
+        counted(results(path))
+    for text in ("{", "[]", '{"results": [1]}', "{}"):
+        path.write_text(text)
+        with pytest.raises(DataQualityError, match="cannot be read"):
+            counted(path)

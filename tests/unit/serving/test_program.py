@@ -1,0 +1,64 @@
+"""A load generator is bounded in time, interrupted, and never left behind."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
+    Interrupted,
+    PerfError,
+    UsageError,
+    WaitTimeoutError,
+)
+from ansible_collections.psap.perf.plugins.module_utils.serving.program import Program, run
+
+pytestmark = pytest.mark.slow
+FOREVER = "import time; print('at it', flush=True); time.sleep(3600)"
+
+
+def nothing(*_: str) -> None:
+    """For whoever is neither interrupted nor looked at."""
+
+
+def python(folder: Path, text: str) -> Program:
+    return Program((sys.executable, "-c", text), folder, {"WORD": "given"})
+
+
+def test_it_works_in_its_folder_with_its_environment(tmp_path: Path) -> None:
+    text = "import os, pathlib; pathlib.Path('left').write_text(os.environ['WORD']); print('done')"
+    run(python(tmp_path, text), tmp_path / "logs" / "run.log", 60, nothing, nothing)
+    assert (tmp_path / "left").read_text() == "given"
+    assert (tmp_path / "logs" / "run.log").read_text() == "done\n"
+
+
+def test_its_failure_has_its_last_words(tmp_path: Path) -> None:
+    with pytest.raises(PerfError, match=r"failed, exit code 3: no such data set; run\.log has all"):
+        text = "import sys; print('no such data set'); sys.exit(3)"
+        run(python(tmp_path, text), tmp_path / "run.log", 60, nothing, nothing)
+
+
+def test_time_is_up(tmp_path: Path) -> None:
+    with pytest.raises(WaitTimeoutError, match="did not end within 1 s"):
+        run(python(tmp_path, FOREVER), tmp_path / "run.log", 1, nothing, nothing)
+
+
+def test_the_user_stops_it_once_it_is_at_it(tmp_path: Path) -> None:
+    log = tmp_path / "run.log"
+
+    def check() -> None:
+        if "at it" in log.read_text():
+            raise Interrupted("stop")
+
+    with pytest.raises(Interrupted):
+        run(python(tmp_path, FOREVER), log, 3600, check, nothing)
+    # it was asked to end, and could say so
+    assert "KeyboardInterrupt" in log.read_text()
+
+
+def test_what_cannot_be_started_is_a_mistake_of_the_user(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no folder"):
+        run(Program(("python3",), tmp_path / "nowhere", {}), tmp_path / "log", 1, nothing, nothing)
+    with pytest.raises(UsageError, match="there is no program no-such-program"):
+        run(Program(("no-such-program",), tmp_path, {}), tmp_path / "log", 1, nothing, nothing)
