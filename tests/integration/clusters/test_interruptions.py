@@ -154,7 +154,9 @@ def both(first: str, second: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("creation", [first, pytest.param(second, marks=pytest.mark.deep)], indirect=True)
 
 
-@both("ocp", "osd")
+# the first half of the test after it, and what finalizers do then
+@pytest.mark.deep
+@pytest.mark.parametrize("creation", ["ocp", "osd"], indirect=True)
 def test_ctrl_c_destroys_what_was_begun(creation: Creation) -> None:
     run = creation.start_run()
     creation.stop("")
