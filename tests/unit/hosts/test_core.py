@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.hosts import lines, records
 from ansible_collections.psap.perf.plugins.module_utils.hosts.clocks import Clock
-from ansible_collections.psap.perf.plugins.module_utils.hosts.engines import engine_facts
+from ansible_collections.psap.perf.plugins.module_utils.hosts.engines import engine_facts, require_version
 from ansible_collections.psap.perf.plugins.module_utils.hosts.facts import host_facts
 
 from tests.schemas import check
@@ -70,6 +70,14 @@ def test_podman_and_docker_say_the_same_fields_without_names() -> None:
         assert "secret-host" not in str(facts)
         assert facts["remote"] is facts["rootless"] is True
         check({"schema": "psap.perf/container_engine/1", **facts})
+
+
+def test_an_engine_that_is_too_old_is_told_what_is_needed() -> None:
+    for version in ("5.4.0", "5.10.1-rc1", "6"):
+        require_version({"engine": "podman", "version": version}, {"podman": "5.4"})
+    for engine, version in (("podman", "4.3.1"), ("podman", "unknown"), ("docker", "28.1")):
+        with pytest.raises(HostError, match=rf"is {engine} {version}, but this needs podman 5\.4 or later"):
+            require_version({"engine": engine, "version": version}, {"podman": "5.4"})
 
 
 def test_an_engine_without_its_daemon_is_named() -> None:

@@ -75,6 +75,10 @@ def test_presets_and_overrides_are_on_top(project: Project) -> None:
     assert found["tune_name"].origin == "command line"
 
 
+def test_a_variable_of_ansible_on_the_command_line_is_nobody_elses_business(project: Project) -> None:
+    assert "ansible_user" not in effective(project, "tune", None, [], [("ansible_user", "me"), ("_mine", 1)])
+
+
 def test_explain_shows_every_layer_of_a_setting_and_of_an_argument(project: Project) -> None:
     told = explain(project, "tune", "site", ["big"], [("tune_gpus", "[1, 2]")], "tune_gpus", "one")
     argument = explain(project, None, None, [], [("repo_probe_size", "5")], "repo_probe_size")

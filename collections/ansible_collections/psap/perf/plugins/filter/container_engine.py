@@ -21,6 +21,9 @@ options:
     type: str
     choices: [podman, docker]
     required: true
+  least:
+    description: The lowest version that will do, by engine; another engine, or an older one, is an error.
+    type: dict
 """
 
 EXAMPLES = r"""
@@ -39,7 +42,7 @@ _value:
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.hosts.engines import engine_facts
+from ansible_collections.psap.perf.plugins.module_utils.hosts.engines import engine_facts, require_version
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
 
 
@@ -52,4 +55,7 @@ class FilterModule:
 
 
 def _read(args: Mapping[str, Any]) -> dict[str, Any]:
-    return engine_facts(args[INPUT], args["kind"])
+    facts = engine_facts(args[INPUT], args["kind"])
+    if args["least"]:
+        require_version(facts, args["least"])
+    return facts

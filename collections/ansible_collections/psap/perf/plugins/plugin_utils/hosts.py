@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
+import subprocess
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -12,6 +14,7 @@ from typing import Any
 from ansible.errors import AnsibleConnectionFailure
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostError
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants
+from ansible_collections.psap.perf.plugins.module_utils.hosts.host_keys import SshTarget, advice, is_refused_key
 from ansible_collections.psap.perf.plugins.plugin_utils.preset_layers import LANE_OF
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext
 
@@ -35,7 +38,7 @@ class HostAction(PerfAction):
         :raises Interrupted: when the run was asked to stop meanwhile.
         """
         if getattr(self._connection._shell, "_IS_WINDOWS", False):
-            raise HostError(f"{context.host} is a Windows host, on which programs are not timed yet")
+            raise HostError(f"{self.host_of(context)} is a Windows host, on which programs are not timed yet")
         with _stopped_with(context):
             try:
                 result: dict[str, Any] = self._execute_module(
@@ -43,12 +46,28 @@ class HostAction(PerfAction):
                 )
             except AnsibleConnectionFailure as error:
                 context.check_interrupted()
-                raise HostError(f"host {context.host} cannot be reached: {error}") from error
+                raise HostError(f"host {self.host_of(context)} cannot be reached: {self._why(str(error))}") from error
         context.check_interrupted()
         if result.get("unreachable") or result.get("failed"):
             said = result.get("module_stderr") or result.get("exception") or ""
-            raise HostError(f"host {context.host}: {result.get('msg', 'no message')} {said}".strip()[-4000:])
+            raise HostError(f"host {self.host_of(context)}: {result.get('msg', 'no message')} {said}".strip()[-4000:])
         return result
+
+    def _why(self, said: str) -> str:
+        """What ssh said; of a key that it refused, in which file it looked, and what to do."""
+        if not is_refused_key(said) or self._connection.transport != "ssh":
+            return said
+        option = self._connection.get_option
+        words = [
+            word
+            for name in ("ssh_args", "ssh_common_args", "ssh_extra_args")
+            for word in shlex.split(option(name) or "")
+        ]
+        if option("port"):
+            words += ["-p", str(option("port"))]
+        argv = [option("ssh_executable"), *words, "-G", option("host")]
+        told = subprocess.run(argv, capture_output=True, text=True, check=False)  # noqa: S603 - no shell
+        return advice(said, SshTarget.from_configuration(told.stdout))
 
     def host_of(self, context: VerbContext) -> str:
         """The host of the inventory, of which the task's may be a lane."""

@@ -49,8 +49,8 @@ class ActionModule(HostAction):
         if answer["clean"]:
             records.end(context.directory)
         if answer["problem"]:
-            raise HostError(f"host {context.host}: {answer['problem']}", values)
-        warned = f"the clock of {context.host} differs by {clock.offset_s:.1f} s; times are corrected by that"
+            raise HostError(f"host {work.host}: {answer['problem']}", values)
+        warned = f"the clock of {work.host} differs by {clock.offset_s:.1f} s; times are corrected by that"
         warnings = (warned,) if abs(clock.correction_s) > 1 else ()
         return VerbResult(changed=bool(rendered["program"]), values=values, warnings=warnings)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +23,24 @@ def engine_facts(said: str, kind: str) -> dict[str, Any]:
         raise HostError(f"{kind} info says no JSON: {said.strip()[:500]!r}") from error
     facts = _podman(document) if kind == "podman" else _docker(document)
     return {"engine": kind, **facts}
+
+
+def require_version(facts: Mapping[str, Any], least: Mapping[str, str]) -> None:
+    """Refuse an engine that is older than its version in *least*, such as ``{"podman": "5.4"}``, or not in it.
+
+    :raises HostError: which says what is needed.
+    """
+    engine, version = facts["engine"], str(facts["version"])
+    if engine in least and _numbers(version) >= _numbers(least[engine]):
+        return
+    needed = " or ".join(f"{name} {number}" for name, number in least.items())
+    raise HostError(f"the engine is {engine} {version}, but this needs {needed} or later")
+
+
+def _numbers(version: str) -> list[int]:
+    """Of a version such as ``5.4.0-rc1`` the numbers before what is not one."""
+    numbers = re.match(r"\d+(?:\.\d+)*", version)
+    return [int(part) for part in numbers.group().split(".")] if numbers else []
 
 
 def _podman(document: Mapping[str, Any]) -> dict[str, Any]:

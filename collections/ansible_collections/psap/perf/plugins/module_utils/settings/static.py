@@ -281,8 +281,10 @@ def _override(project: Project, name: str, value: Any) -> Entry:
     variable, *path = name.split(".")
     option = project.option(variable)
     if option is None and not variable.startswith("perf_"):
+        # nothing is wrong with a variable of Ansible's own
         finding = unknown_name(project, name, COMMAND_LINE.label, must_be_ours=True)
-        raise UsageError(str(finding))
+        if finding is not None:
+            raise UsageError(str(finding))
     if option is not None and isinstance(value, str):
         try:
             value = convert_leaf(option, tuple(path), value)

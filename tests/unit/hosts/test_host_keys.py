@@ -1,0 +1,48 @@
+"""What to do about the key of a host that ssh refuses."""
+
+from __future__ import annotations
+
+from ansible_collections.psap.perf.plugins.module_utils.hosts.host_keys import SshTarget, advice, is_refused_key
+
+# as OpenSSH 9.2 says it
+CHANGED = """@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @
+IT IS POSSIBLE THAT SOMEONE IS DOING SOMETHING NASTY!
+Add correct host key in /home/me/.ssh/known_hosts to get rid of this message.
+Offending ED25519 key in /home/me/.ssh/known_hosts:3
+Host key for [10.0.0.1]:2222 has changed and you have requested strict checking.
+Host key verification failed."""
+CONFIGURATION = """host bench
+user perf
+hostname 10.0.0.1
+port 2222
+userknownhostsfile /home/me/.ssh/known_hosts /home/me/.ssh/known_hosts2
+"""
+
+
+def test_an_unknown_key_is_told_with_its_file_and_how_to_get_it() -> None:
+    target = SshTarget.from_configuration(CONFIGURATION)
+
+    said = advice("Host key verification failed.", target)
+
+    assert "[10.0.0.1]:2222 is not in /home/me/.ssh/known_hosts;" in said
+    assert "ssh-keyscan -p 2222 10.0.0.1," in said
+
+
+def test_a_changed_key_is_told_with_the_file_that_has_the_former_one() -> None:
+    said = advice(CHANGED, SshTarget("[10.0.0.1]:2222", ("/elsewhere",)))
+
+    assert "ssh-keygen -R '[10.0.0.1]:2222' -f /home/me/.ssh/known_hosts)" in said
+    assert "/elsewhere" not in said
+
+
+def test_a_key_is_looked_for_under_its_alias_and_without_the_usual_port() -> None:
+    usual = SshTarget.from_configuration("hostname a.example.com\nport 22\nuserknownhostsfile /k")
+    alias = SshTarget.from_configuration("hostname a\nport 2222\nhostkeyalias site\nuserknownhostsfile /k")
+
+    assert (usual.name, alias.name) == ("a.example.com", "site")
+    assert "ssh-keyscan -p 22 a.example.com," in advice("Host key verification failed.", usual)
+
+
+def test_other_troubles_are_none_of_a_key() -> None:
+    assert not is_refused_key("ssh: connect to host 10.0.0.1 port 22: Connection refused")
+    assert is_refused_key(CHANGED)
