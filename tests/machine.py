@@ -24,10 +24,10 @@ PROJECT = Path(__file__).resolve().parents[1]
 USER, UID = "bench", 20001
 PACKAGES = (
     "openssh-server podman crun iperf3 sysbench busybox-static sudo uidmap slirp4netns netavark aardvark-dns iptables "
-    "docker-registry faketime"
+    "docker-registry faketime git"
 )
-PROGRAMS = "sshd podman crun iperf3 sysbench busybox sudo newuidmap slirp4netns docker-registry faketime"
-APPLETS = "sh sleep dd true echo cat ls rm mkdir"
+PROGRAMS = "git sshd podman crun iperf3 sysbench busybox sudo newuidmap slirp4netns docker-registry faketime"
+APPLETS = "sh sleep dd true echo cat ls rm mkdir base64 env"
 IMAGES = {"hello": (), "tools": ("iperf3", "sysbench"), "registry": ("docker-registry",)}
 COMMANDS = {
     "hello": '["/bin/echo", "hello"]',
@@ -64,9 +64,10 @@ KbdInteractiveAuthentication no
 StrictModes no
 UsePAM no
 UseDNS no
+Subsystem sftp internal-sftp
 SetEnv XDG_RUNTIME_DIR=/run/user/{uid}
 """
-# a stand-in for podman 5.4, which Debian does not have: the real one, but for its version and artifacts, which it copies
+# a stand-in for podman 5.4, which Debian does not have: the real one, but for its version, and it copies artifacts
 ARTIFACTS = r"""#!/bin/sh
 set -e
 store=$HOME/.artifacts-stand-in
@@ -78,6 +79,19 @@ case "$1 $2" in
 *) exec podman "$@" ;;
 esac
 """
+# a stand-in for perfdrv, as the container of a step of a CI job has it: it writes what it was given, and no more
+STEP = r"""#!/bin/sh
+echo "stand-in for perfdrv: $*"
+cat /step.yml > "$ARTIFACT_DIR/settings"
+env > "$ARTIFACT_DIR/environment"
+for secret in "$PERF_SECRETS_DIR"/*; do
+    if [ -f "$secret" ]; then ls -l "$secret" > "$ARTIFACT_DIR/secret"; fi
+    if [ -f "$secret" ] && [ -n "$STEP_TELLS" ]; then cat "$secret"; fi
+done
+sleep "${STEP_SLEEPS:-0}"
+exit "${STEP_ENDS:-0}"
+"""
+CONTAINERFILE = "FROM localhost/hello:1\nCOPY --chmod=755 perfdrv /bin/perfdrv\n"
 # an image is imported once for each owner of a storage; sshd does not become the first process, which reaps
 START = """set -e
 mountpoint -q /sys/fs/cgroup/unified && umount /sys/fs/cgroup/unified
@@ -127,6 +141,7 @@ def up(folder: Path) -> None:
     (folder / "podman-stand-in").chmod(0o755)
     for image in IMAGES:
         _image(folder, image)
+    _repository(folder / "repository")
     (folder / "sshd.sh").write_text(f"$(command -v sshd) -f {folder}/sshd_config -E {folder}/sshd.log\n")
     (folder / "start.sh").write_text(START.format(folder=folder, images=" ".join(IMAGES), user=USER, uid=UID))
     isolated = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", str(folder / "start.sh")]
@@ -225,6 +240,24 @@ def _users(folder: Path) -> None:
     for name in ("home", "work", f"run/user/{UID}"):
         os.chown(folder / name, UID, UID)
         (folder / name).chmod(0o700)
+
+
+def _repository(folder: Path) -> None:
+    """What the image of steps of CI jobs is built from: the branch main, and the merge of pull request 7."""
+    folder.mkdir()
+    (folder / "perfdrv").write_text(STEP)
+    (folder / "Containerfile").write_text(CONTAINERFILE)
+    who = ("-c", "user.name=tests", "-c", "user.email=tests@example.com")
+    for words in (
+        ("init", "--quiet", "--initial-branch=main"),
+        ("add", "."),
+        (*who, "commit", "--quiet", "--message=Tests"),
+        ("update-ref", "refs/pull/7/merge", "HEAD"),
+    ):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    # git trusts no repository of another user
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, UID, UID)
 
 
 def _image(folder: Path, name: str) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import multiprocessing
 import os
+import shutil
 import signal
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -69,6 +72,14 @@ def test_the_time_is_that_of_the_program_and_not_of_what_is_around_it(tmp_path: 
 def test_an_exit_code_of_0_is_not_enough(tmp_path: Path, given: dict[str, Any], message: str) -> None:
     problem = measured(tmp_path, **given)["problem"]
     assert any(part in problem for part in message.split("|")), problem
+
+
+def test_what_is_read_comes_from_a_pipe_and_is_read_by_the_measured_program_alone(tmp_path: Path) -> None:
+    secret = b"token dG9rZW4=\n"
+    answer = measured(tmp_path, prepare=[Step(shell("! read line"))], measured=Step(["cat"]), stdin=secret, runs=2)
+    assert (answer["problem"], answer["stdout"].encode()) == (None, secret)
+    large = measured(tmp_path, measured=Step(["cat"]), stdin=b"x" * (1 << 21))
+    assert "do not fit into a pipe" in large["problem"]
 
 
 def test_a_measurement_that_fails_before_its_overhead_is_known_says_so(tmp_path: Path) -> None:
@@ -150,3 +161,19 @@ def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(measuring.HostSideError, match=r"cannot work in .*file/one: Not a directory"):
         measuring.measure(Plan(directory=str(tmp_path / "file/one")), heard)
+
+
+def test_what_the_process_itself_removes_meanwhile_is_no_trouble(tmp_path: Path) -> None:
+    directory = tmp_path / "one"
+    directory.mkdir()
+    stream = (directory / measuring.LOCK).open("w")
+    fcntl.flock(stream, fcntl.LOCK_EX)
+
+    def end() -> None:
+        shutil.rmtree(directory)
+        stream.close()
+
+    ending = threading.Timer(0.3, end)
+    ending.start()
+    assert measuring.remove(str(directory), {}, [["true"]], 60.0) is None
+    ending.join()

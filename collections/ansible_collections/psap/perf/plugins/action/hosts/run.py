@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -33,9 +34,13 @@ class ActionModule(HostAction):
         work = records.HostWork(
             self.host_of(context), self.becomes, rendered["directory"], rendered["environment"], rendered["left"]
         )
+        secrets = {
+            name: base64.b64encode(context.secret(reference).encode()).decode()
+            for name, reference in context.args["secrets"].items()
+        }
         records.begin(context.directory, work)
         begun = time.time()
-        answer = self.on_host(context, "psap.perf.hosts.run", rendered)["answer"]
+        answer = self.on_host(context, "psap.perf.hosts.run", {**rendered, "secrets": secrets})["answer"]
         clock = Clock.compared((begun, time.time()), (answer["begun"], answer["ended"]))
         for run in answer["runs"]:
             run["started"] -= clock.correction_s

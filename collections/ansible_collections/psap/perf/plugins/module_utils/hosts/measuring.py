@@ -76,6 +76,7 @@ class Plan:
     :param least_s: how long the measured program takes at least if it does its work.
     :param tolerated: what the measured program may fail with: the run is recorded, and the next one follows.
     :param left: programs that say something as long as something is left.
+    :param stdin: what the measured program reads, from a pipe: it is nowhere on the disk.
     """
 
     directory: str
@@ -92,6 +93,7 @@ class Plan:
     least_s: float = 0.0
     tolerated: str | None = None
     left: Sequence[Argv] = ()
+    stdin: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -122,19 +124,19 @@ class Programs:
         self._running: int | None = None
         self.unheard = False
 
-    def run(self, argv: Argv) -> Ran:
-        """Run one to its end.
+    def run(self, argv: Argv, stdin: bytes = b"") -> Ran:
+        """Run one to its end, with *stdin* to read, which must fit into a pipe.
 
         :raises HostSideError: when it cannot be started, or takes longer than the timeout.
         """
         out, err = self._directory / ".stdout", self._directory / ".stderr"
         late = threading.Event()
-        with out.open("wb") as stdout, err.open("wb") as stderr:
+        with out.open("wb") as stdout, err.open("wb") as stderr, _readable(stdin) as given:
             started, begun = time.time(), time.monotonic()
             try:
                 process = subprocess.Popen(  # noqa: S603 - no shell
                     list(argv),
-                    stdin=subprocess.DEVNULL,
+                    stdin=given,
                     stdout=stdout,
                     stderr=stderr,
                     cwd=str(self._directory),
@@ -293,7 +295,7 @@ def _one_run(plan: Plan, measured: Step, programs: Programs, undone: _Undone, an
         undone.do(step)
     undone.note(measured)
     with programs.beside(plan.beside) as beside:
-        ran = programs.run(measured.program)
+        ran = programs.run(measured.program, plan.stdin)
     figures: dict[str, Any] = {**ran.figures(), "numbers": {}}
     if beside is not None:
         figures["beside_s"] = beside()
@@ -447,6 +449,9 @@ def _own(directory: Path) -> Iterator[Path]:
 def _remove_directory(directory: Path) -> None:
     try:
         shutil.rmtree(directory)
+    except FileNotFoundError:
+        # the process that was waited for removed it at its own end
+        return
     except OSError as error:
         raise HostSideError(f"cannot remove {directory}: {error.strerror}") from error
     with contextlib.suppress(OSError):
@@ -460,6 +465,26 @@ def _listen(programs: Programs, listened: Callable[[], bool], ended: threading.E
             programs.unheard = True
             programs.kill()
             return
+
+
+@contextlib.contextmanager
+def _readable(given: bytes) -> Iterator[int]:
+    """A descriptor from which *given* is read, without anybody who writes it."""
+    if not given:
+        yield subprocess.DEVNULL
+        return
+    reading, writing = os.pipe()
+    try:
+        os.set_blocking(writing, False)
+        try:
+            written = os.write(writing, given)
+        finally:
+            os.close(writing)
+        if written < len(given):
+            raise HostSideError(f"{len(given)} bytes of secrets do not fit into a pipe")
+        yield reading
+    finally:
+        os.close(reading)
 
 
 def _end_of(path: Path) -> str:

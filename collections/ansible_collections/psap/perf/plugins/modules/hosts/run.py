@@ -96,6 +96,12 @@ options:
       - A regular expression. A run that fails with such a standard error is recorded with its exit code, and the next
         one follows.
     type: str
+  secrets:
+    description:
+      - References to secrets by names, such as C(file:token). The timed program reads them from its standard input, a
+        line each of the name and the value in base64, and from nowhere else; they are on no disk of the host.
+    type: dict
+    default: {}
   left:
     description: Lines that have an output as long as something is left; they are run at the end.
     type: list
@@ -201,6 +207,7 @@ def plan(args: Mapping[str, Any]) -> measuring.Plan:
         least_s=float(args["least"]),
         tolerated=args["tolerated"],
         left=args["left"],
+        stdin="".join(f"{name} {value}\n" for name, value in args["secrets"].items()).encode(),
     )
 
 
@@ -227,6 +234,7 @@ def main() -> None:
         "least": {"type": "str", "default": "0"},
         "tolerated": {"type": "str"},
         "left": {"type": "list", "elements": "raw", "default": []},
+        "secrets": {"type": "dict", "default": {}, "no_log": True},
     }
     module = AnsibleModule(argument_spec=kinds)
     signal.signal(signal.SIGTERM, stop)

@@ -1,0 +1,86 @@
+"""Trees of files as one archive, packed and unpacked on either end of a connection.
+
+It is sent to hosts by Ansible: Python 3.9 and its standard library are all that it needs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class ArchiveError(Exception):
+    """What is wrong with a tree or an archive: a sentence for the user."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """An archive of *files* regular files, which have *content_bytes*."""
+
+    archive: str
+    files: int
+    content_bytes: int
+    sha256: str
+
+
+def pack(path: Path, archive: Path, most_bytes: int) -> Packed:
+    """Pack the file or the content of the folder *path* into *archive*, a compressed tar; links stay links.
+
+    Sockets and devices are left out.
+
+    :raises ArchiveError: when nothing is there, or it has more than *most_bytes*.
+    """
+    files, size = 0, 0
+
+    def counted(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+        nonlocal files, size
+        files, size = files + member.isfile(), size + (member.size if member.isfile() else 0)
+        if size > most_bytes:
+            raise ArchiveError(f"{path} has more than {most_bytes >> 20} MiB, which is the most that is copied")
+        member.uid = member.gid = 0
+        member.uname = member.gname = ""
+        return member if member.isfile() or member.isdir() or member.issym() else None
+
+    if not path.exists():
+        raise ArchiveError(f"there is no {path}")
+    with tarfile.open(archive, "w:gz", compresslevel=1) as tar:
+        tar.add(str(path), path.name if path.is_file() else ".", filter=counted)
+    archive.chmod(0o600)
+    return Packed(str(archive), files, size, digest(archive))
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpack into *folder*, which is created; nothing is written outside it, and former files stay.
+
+    :raises ArchiveError: when a member would be outside, or is a device.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(archive) as tar:
+        members = tar.getmembers()
+        for member in members:
+            _check(member, folder)
+        # Python's own filter checks links too, where it is there
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)
+        try:
+            tar.extractall(str(folder), members=members)  # noqa: S202 - checked, and filtered
+        except tarfile.TarError as error:
+            raise ArchiveError(f"cannot unpack into {folder}: {error}") from error
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    hashed = hashlib.sha256()
+    with path.open("rb") as stream:
+        for block in iter(lambda: stream.read(1 << 20), b""):
+            hashed.update(block)
+    return hashed.hexdigest()
+
+
+def _check(member: tarfile.TarInfo, folder: Path) -> None:
+    parts = Path(member.name).parts
+    if Path(member.name).is_absolute() or ".." in parts:
+        raise ArchiveError(f"{member.name} of the archive would be outside {folder}")
+    if not (member.isfile() or member.isdir() or member.issym()):
+        raise ArchiveError(f"{member.name} of the archive is neither a file nor a folder nor a link")

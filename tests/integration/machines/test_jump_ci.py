@@ -1,0 +1,121 @@
+"""The flow jump_ci as its user runs it: a step in a container behind a real sshd, its secrets, and what is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.integration.machines.conftest import Machine
+from tests.integration.machines.test_container_bench import only_run, reason, wait_for
+
+SECRET = "a-token-that-nobody-may-see"
+
+
+def words(machine: Machine, **settings: object) -> list[str]:
+    given = {
+        "target": "lab",
+        "owner": "tests",
+        "project": "scale_test",
+        "repo_url": f"file://{machine.folder}/repository",
+        "directory": machine.folder / "work/jump",
+        **settings,
+    }
+    pairs = [
+        f"jump_ci_{name}={json.dumps(value) if isinstance(value, dict) else value}" for name, value in given.items()
+    ]
+    return [
+        "run",
+        "jump_ci",
+        "-i",
+        str(machine.folder / "hosts.yml"),
+        *(word for pair in pairs for word in ("-s", pair)),
+    ]
+
+
+@pytest.fixture(autouse=True)
+def _secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TESTS_TOKEN", SECRET)
+
+
+def left(machine: Machine) -> list[str]:
+    """What is left but the images, which the next run of the target removes by their age, and the file of the lock."""
+    locks = {"flock", "state.json"}
+    files = [path for path in (machine.folder / "work").rglob("*") if path.is_file() and path.name not in locks]
+    return [*machine.inside("podman", "ps", "--all", "--quiet").split(), *map(str, files)]
+
+
+def step(run: Path) -> dict[str, Any]:
+    (path,) = run.rglob("ci_step.yml")
+    document: dict[str, Any] = yaml.safe_load(path.read_text())
+    return document
+
+
+def test_a_step_that_fails_is_told_its_artifacts_are_here_and_nothing_is_left(machine: Machine, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    asked = words(machine, secrets={"token": "env:TESTS_TOKEN"}, env={"STEP_ENDS": "4", "STEP_TELLS": "yes"})
+    code, said = machine.run(runs, *asked)
+    assert code == 1, said
+    assert "step run of scale_test ended with 4" in str(reason(runs)["reason"])
+    run = only_run(runs)
+    assert step(run)["exit_code"] == 4
+    assert "(secret)" in step(run)["log"]
+    (right,) = run.rglob("test/secret")
+    assert right.read_text().startswith("-rw------- ")
+    assert not [path for path in run.rglob("*") if path.is_file() and SECRET in path.read_text(errors="replace")]
+    assert left(machine) == []
+
+
+@pytest.mark.deep
+def test_a_killed_run_leaves_no_secret_and_nothing_that_finalize_does_not_remove(
+    machine: Machine, tmp_path: Path
+) -> None:
+    runs = tmp_path / "runs"
+    asked = words(machine, secrets={"token": "env:TESTS_TOKEN"}, env={"STEP_SLEEPS": "600"})
+    process = machine.start(runs, *asked)
+    wait_for(lambda: machine.inside("podman", "ps", "--quiet").split())
+    # neither while the step runs, nor afterwards
+    on_disk = ("sh", "-c", f"grep -rlF {SECRET} {machine.folder}/work {machine.folder}/home /tmp/ansible* || true")
+    assert machine.inside(*on_disk) == ""
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    code, said = machine.run(runs, "runs", "finalize", only_run(runs).name)
+    assert code == 0, said
+    assert left(machine) == []
+    assert machine.inside(*on_disk) == ""
+
+
+@pytest.mark.deep
+def test_the_jump_host_is_reached_through_another_one(machine: Machine, tmp_path: Path) -> None:
+    hosts = yaml.safe_load((machine.folder / "hosts.yml").read_text())
+    host = hosts["all"]["hosts"]["sutest"]
+    common = f"Port {host['ansible_port']}\n  User {host['ansible_user']}\n  IdentityFile {machine.folder}/key\n"
+    known = f"  UserKnownHostsFile {machine.folder}/known_hosts\n  HostName 127.0.0.1\n"
+    bastion = f"Host bastion\n  {common}{known}"
+    (tmp_path / "ssh_config").write_text(f"{bastion}Host jump\n  ProxyJump bastion\n  {common}{known}")
+    host.update(ansible_host="jump", ansible_ssh_common_args=f"-F {tmp_path}/ssh_config")
+    (tmp_path / "hosts.yml").write_text(yaml.safe_dump(hosts))
+    asked = words(machine)
+    asked[asked.index("-i") + 1] = str(tmp_path / "hosts.yml")
+    code, said = machine.run(tmp_path / "runs", *asked)
+    assert code == 0, said
+    assert step(only_run(tmp_path / "runs"))["exit_code"] == 0
+
+
+@pytest.mark.deep
+def test_a_target_that_another_owner_has_locked_is_refused(machine: Machine, tmp_path: Path) -> None:
+    lock = ("toolbox", "jump-ci", "take-lock", "-i", str(machine.folder / "hosts.yml"), "--cluster", "lab")
+    where = ("--directory", str(machine.folder / "work/jump"), "--owner", "someone")
+    code, said = machine.run(tmp_path / "lock", *lock, *where, "--duration", "10m")
+    assert code == 0, said
+    code, said = machine.run(tmp_path / "runs", *words(machine))
+    assert code == 3, said
+    assert "is locked for someone" in str(reason(tmp_path / "runs")["reason"])
+    release = ("toolbox", "jump-ci", "release-lock", *lock[3:], *where)
+    code, said = machine.run(tmp_path / "lock", *release)
+    assert code == 0, said

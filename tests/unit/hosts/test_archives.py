@@ -1,0 +1,58 @@
+"""Trees of files as archives: what is packed, and what is refused."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.hosts.archives import ArchiveError, digest, pack, unpack
+
+
+def archive_with(path: Path, name: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> Path:
+    member = tarfile.TarInfo(name)
+    member.type, member.linkname = kind, link
+    with tarfile.open(path, "w:gz") as tar:
+        tar.addfile(member, io.BytesIO())
+    return path
+
+
+def test_a_tree_and_a_file_arrive_as_they_were(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    (tree / "in").mkdir(parents=True)
+    (tree / "in/run").write_text("x" * 10)
+    (tree / "in/run").chmod(0o755)
+    (tree / "link").symlink_to("in/run")
+    packed = pack(tree, tmp_path / "archive", 100)
+    unpack(tmp_path / "archive", tmp_path / "there")
+    assert (packed.files, packed.content_bytes, packed.sha256) == (1, 10, digest(tmp_path / "archive"))
+    assert (tmp_path / "there/link").read_text() == "x" * 10
+    assert (tmp_path / "there/in/run").stat().st_mode & 0o111
+    pack(tree / "in/run", tmp_path / "one", 100)
+    unpack(tmp_path / "one", tmp_path / "alone")
+    assert [path.name for path in (tmp_path / "alone").iterdir()] == ["run"]
+
+
+def test_what_is_not_there_or_too_much_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "large").write_bytes(b"x" * 101)
+    with pytest.raises(ArchiveError, match="has more than 0 MiB"):
+        pack(tmp_path / "large", tmp_path / "archive", 100)
+    with pytest.raises(ArchiveError, match="there is no"):
+        pack(tmp_path / "none", tmp_path / "archive", 100)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "link"),
+    [
+        ("../out", tarfile.REGTYPE, ""),
+        ("/out", tarfile.REGTYPE, ""),
+        ("device", tarfile.CHRTYPE, ""),
+        ("hard", tarfile.LNKTYPE, "/etc/passwd"),
+        ("soft", tarfile.SYMTYPE, "../../out"),
+    ],
+)
+def test_an_archive_that_would_write_elsewhere_is_refused(tmp_path: Path, name: str, kind: bytes, link: str) -> None:
+    with pytest.raises(ArchiveError, match=name.strip("./")):
+        unpack(archive_with(tmp_path / "archive", name, kind, link), tmp_path / "there")
+    assert not (tmp_path / "out").exists()
