@@ -65,10 +65,11 @@ class PrivateDirectory:
     def variables(self) -> dict[str, str]:
         """Have Ansible, its modules and the programs that they start make their temporary files here.
 
-        Many of them are removed by an orderly exit only, which is not how Ansible's workers end.
+        Many of them are removed by an orderly exit only, which is not how Ansible's workers end. So are connections to
+        a host that several runs would share: the one that opened it would take it from the others at its end.
         """
         place = str(self.link if self.link.is_symlink() else self.temporary)
-        return {"TMPDIR": place, "ANSIBLE_LOCAL_TEMP": place}
+        return {"TMPDIR": place, "ANSIBLE_LOCAL_TEMP": place, "ANSIBLE_SSH_CONTROL_PATH_DIR": place}
 
 
 @contextlib.contextmanager
