@@ -48,6 +48,7 @@ packed:
   returned: when packed
 """
 
+import contextlib
 import shutil
 from dataclasses import asdict
 from pathlib import Path
@@ -72,6 +73,9 @@ def main() -> None:
     try:
         if state == "absent":
             shutil.rmtree(directory, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                # others may be at work
+                directory.parent.rmdir()
         else:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if state == "packed":
