@@ -44,7 +44,7 @@ def advice(said: str, target: SshTarget) -> str:
             f"its host key is not the one of {target.name} in {file}; find out why it changed, and if it may have, "
             f"remove the former one (ssh-keygen -R {name} -f {shlex.quote(file)}) and add the new one there"
         )
-    host, _, port = target.name.rpartition(":") if target.name.startswith("[") else (target.name, "", "22")
+    host, _colon, port = target.name.rpartition(":") if target.name.startswith("[") else (target.name, "", "22")
     scan = f"ssh-keyscan -p {port} {shlex.quote(host.strip('[]'))}"
     return (
         f"its host key is not known: {target.name} is not in {file}; add the key there, such as with {scan}, "
