@@ -55,7 +55,7 @@ EXAMPLES = r"""
   psap.perf.serving.ask:
     name: granite
     namespace: models
-    prompts: [What is Kubernetes?]
+    prompts: ["What is Kubernetes?"]
 """
 
 RETURN = r"""
