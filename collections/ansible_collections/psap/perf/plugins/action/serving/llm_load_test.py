@@ -10,9 +10,9 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_json, write_text, yaml_text
+from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import lab_of
 from ansible_collections.psap.perf.plugins.module_utils.serving.llm_load_test import OUTPUT, configuration, counted
-from ansible_collections.psap.perf.plugins.module_utils.serving.program import Program, run
 from ansible_collections.psap.perf.plugins.modules.serving.llm_load_test import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec

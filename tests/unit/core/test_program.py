@@ -1,4 +1,4 @@
-"""A load generator is bounded in time, interrupted, and never left behind."""
+"""A program is bounded in time, interrupted, and never left behind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
     UsageError,
     WaitTimeoutError,
 )
-from ansible_collections.psap.perf.plugins.module_utils.serving.program import Program, run
+from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
 
 pytestmark = pytest.mark.slow
 FOREVER = "import time; print('at it', flush=True); time.sleep(3600)"

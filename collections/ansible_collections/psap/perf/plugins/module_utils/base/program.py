@@ -1,4 +1,4 @@
-"""Run a load generator on this machine: bounded in time, interrupted when asked, and never left behind."""
+"""Run a program on this machine: bounded in time, interrupted when asked, and never left behind."""
 
 from __future__ import annotations
 
