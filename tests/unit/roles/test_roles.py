@@ -113,8 +113,8 @@ def test_a_role_has_only_the_agreed_files(role: Path) -> None:
     found = {str(path.relative_to(role)) for path in role.rglob("*") if path.is_file()}
     templates = {path for path in found if path.startswith("templates/") and path.endswith(".j2")}
     tasks = {path for path in found if re.fullmatch(r"tasks/\w+\.yml", path)}
-    # what runs in pods, and data
-    files = {path for path in found if re.fullmatch(r"files/\w+\.(py|yml|txt)", path)}
+    # what runs in pods and on machines, and data
+    files = {path for path in found if re.fullmatch(r"files/\w+\.(py|sh|yml|txt)", path)}
     others = {"meta/argument_specs.yml", "defaults/main.yml"} if role in COMMANDS else {"vars/main.yml"}
     assert {"meta/main.yml", "tasks/main.yml"} <= found
     assert found - templates - tasks - files <= {"meta/main.yml", "meta/rights.yml", *others}
