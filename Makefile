@@ -132,7 +132,7 @@ browser: $(DEV) ## the report and the documentation in Chromium
 	@$(PYTEST) tests/browser
 
 test: check programs ## everything CI runs
-	@$(MAKE) --no-print-directory --jobs $(STAGES) --output-sync=target BUILT=yes test-labs
+	@bash tests/stages.sh $(MAKE) --no-print-directory --keep-going --jobs $(STAGES) --output-sync=target BUILT=yes test-labs
 	@echo "== all tests passed"
 
 test-matrix: ## unit tests, settings, commands, main job: every supported pair of Python and Ansible that is here

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import version as version_of
 
 from docutils.nodes import Element, reference
@@ -52,8 +53,17 @@ _OF_ANSIBLE = {
 }
 
 
+_PLUGIN_OF_ANSIBLE = re.compile(r"ansible_collections\.(?P<collection>ansible\.builtin)\.(?P<page>\w+_\w+)")
+
+
+def _address(label: str) -> str | None:
+    if plugin := _PLUGIN_OF_ANSIBLE.fullmatch(label):
+        return f"{_ANSIBLE}/collections/{plugin['collection'].replace('.', '/')}/{plugin['page']}.html"
+    return _OF_ANSIBLE.get(label)
+
+
 def _of_ansible(_app: Sphinx, _env: BuildEnvironment, node: Element, content: Element) -> Element | None:
-    address = _OF_ANSIBLE.get(node["reftarget"])
+    address = _address(node["reftarget"])
     return reference("", "", content, refuri=address, internal=False) if address else None
 
 
