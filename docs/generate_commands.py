@@ -93,7 +93,7 @@ def _arguments(spec: CommandSpec) -> Iterator[str]:
 
 def _type(argument: Option) -> str:
     if argument.secret:
-        return "secret"
+        return "dict of secrets" if argument.type == "dict" else "secret"
     if argument.choices:
         return " or ".join(f"`{choice}`" for choice in argument.choices)
     return f"{argument.type} of {argument.elements}" if argument.elements else argument.type
@@ -108,7 +108,7 @@ def _literal(value: Any) -> str:
 
 
 def _placeholder(argument: Option) -> str:
-    return "env:NAME" if argument.secret else argument.short_name.upper()
+    return "env:NAME" if argument.secret and argument.type != "dict" else argument.short_name.upper()
 
 
 def _option(argument: Option) -> str:

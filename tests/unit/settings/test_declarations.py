@@ -98,7 +98,7 @@ def test_a_setting_is_what_the_argument_is_that_it_names(tmp_path: Path) -> None
         (
             "playbooks/tune/settings.yml",
             "options:\n  tune_token: {no_log: true, default: 'env:X', description: x}\n",
-            "playbooks/tune/settings.yml:2: tune_token is a secret, so it can have no default but the empty text",
+            "playbooks/tune/settings.yml:2: tune_token is a secret, so it can have no default but an empty one",
         ),
         (
             "playbooks/tune/settings.yml",

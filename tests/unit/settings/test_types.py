@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import Where
+from ansible_collections.psap.perf.plugins.module_utils.settings.findings import wrong_value
+from ansible_collections.psap.perf.plugins.module_utils.settings.secret_states import NOT_GIVEN, OK, WRONG, states
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
 from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_leaf, convert_text, problems
 
@@ -124,3 +127,30 @@ def test_a_leaf_is_converted_by_its_own_declaration_or_as_yaml() -> None:
 )
 def test_problems_are_sentences_ends(declared: Option, value: Any, expected: list[tuple[str, str]]) -> None:
     assert list(problems(declared, value)) == expected
+
+
+def test_each_value_of_a_secret_dictionary_is_a_reference() -> None:
+    declared = option("dict", secret=True)
+    values = {"token": "env:PERF_NOTHING", "key": "in clear", "later": "{{ reference }}", "none": 4}
+
+    found = [finding.message for finding in wrong_value(declared, values, "here")]
+
+    assert [message.partition(" must name a secret")[0] for message in found] == ["x.key", "x.none"]
+    assert "in clear" not in str(found)
+    assert [finding.message for finding in wrong_value(declared, "env:X", "here")] != []
+
+
+def test_the_secrets_of_a_dictionary_stand_one_by_one() -> None:
+    def value(reference: str) -> str:
+        if reference == "env:NOTHING":
+            raise UsageError("it is missing")
+        return "value"
+
+    declared = option("dict", secret=True)
+    given = {declared.name: {"token": "env:TOKEN", "key": "env:NOTHING"}}
+
+    assert [(one.name, one.status, one.problem) for one in states((declared,), given, value)] == [
+        ("x.token", OK, ""),
+        ("x.key", WRONG, "it is missing"),
+    ]
+    assert [one.status for one in states((declared,), {declared.name: {}}, value)] == [NOT_GIVEN]

@@ -88,7 +88,8 @@ def _help(argument: Option) -> str:
     if argument.default is not None:
         notes.append(f"default: {shown_default(argument.default)}")
     if argument.secret:
-        notes.append("a reference: file:NAME, env:NAME or vault:NAME")
+        what = "each value a reference" if argument.type == "dict" else "a reference"
+        notes.append(f"{what}: file:NAME, env:NAME or vault:NAME")
     if argument.elements:
         notes.append(f"a list of {argument.elements}")
     return argument.help + (f"  [{'; '.join(notes)}]" if notes else "")

@@ -148,10 +148,10 @@ class SettingsGate:
         if not self._incomplete and (hidden := hidden_value(option, value, origin)) is not None:
             found.append(hidden)
         yield from found
-        if option.secret and value and not found:
-            problem = secret_problem(option, value, self._secret)
-            if problem:
-                yield Finding(origin, f"{option.name}: {problem}")
+        if option.secret and not found:
+            for name, reference in option.references(value):
+                if problem := secret_problem(option, reference, self._secret):
+                    yield Finding(origin, f"{name}: {problem}")
 
     def _checked(self, host: HostSettings, settled: Mapping[str, Settled]) -> Iterator[Option]:
         """The options to check: the flow's or command's own, and every argument that someone but a binding sets."""

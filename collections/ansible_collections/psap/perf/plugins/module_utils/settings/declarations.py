@@ -53,8 +53,8 @@ def _check_option(option: Option) -> Iterator[Finding]:
     place = str(option.where)
     if not option.description:
         yield Finding(place, f"{option.name} has no description")
-    if option.secret and option.default not in (None, ""):
-        yield Finding(place, f"{option.name} is a secret, so it can have no default but the empty text, for none")
+    if option.secret and option.default not in (None, "", {}):
+        yield Finding(place, f"{option.name} is a secret, so it can have no default but an empty one, for none")
     if option.secret_format != ANYTHING and not option.secret:
         yield Finding(place, f"{option.name} has a secret_format and is no secret: add no_log, or remove it")
     if option.secret and option.pull_request:

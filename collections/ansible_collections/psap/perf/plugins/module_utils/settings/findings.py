@@ -76,12 +76,16 @@ def wrong_value(option: Option, value: Any, where: str) -> Iterator[Finding]:
 
     An empty text is no secret.
     """
-    if option.secret and value not in (None, "", VAULTED) and not is_template(value):
-        try:
-            parse_reference(value)
-        except UsageError as error:
-            yield Finding(where, f"{option.name} {error}")
-        return
+    if option.secret and not is_template(value):
+        for name, reference in option.references(value):
+            if reference == VAULTED or is_template(reference):
+                continue
+            try:
+                parse_reference(reference)
+            except UsageError as error:
+                yield Finding(where, f"{name} {error}")
+        if option.type != "dict":
+            return
     for leaf, problem in problems(option, value):
         yield Finding(where, f"{option.name}{'.' + leaf if leaf else ''} {problem}")
 

@@ -51,13 +51,14 @@ def states(
     for option in options:
         given = values.get(option.name)
         if option.secret:
-            yield _state(option, str(given or ""), value)
+            for name, reference in tuple(option.references(given)) or ((option.name, ""),):
+                yield _state(name, option, str(reference), value)
         else:
             for leaf, reference in _references_in(given, option.name):
                 yield _of_part(leaf, reference, option, value)
 
 
-def _state(option: Option, reference: str, value: Callable[[str], str]) -> SecretState:
+def _state(name: str, option: Option, reference: str, value: Callable[[str], str]) -> SecretState:
     if not reference:
         status, problem = (WRONG, "it is required") if option.required else (NOT_GIVEN, "")
     elif reference.startswith("vault:"):
@@ -66,7 +67,7 @@ def _state(option: Option, reference: str, value: Callable[[str], str]) -> Secre
         problem = secret_problem(option, reference, value)
         status = WRONG if problem else OK
     shown = reference if not reference or _is_reference(reference) else "(in clear)"
-    return SecretState(option.name, option.help, option.secret_format, shown, status, problem)
+    return SecretState(name, option.help, option.secret_format, shown, status, problem)
 
 
 def _is_reference(text: str) -> bool:

@@ -6,7 +6,7 @@ Both are read here without Ansible, so that the command line, the documentation 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,16 @@ class Option:
     def varies(self) -> bool:
         """Whether the value itself is a dimension of the matrix."""
         return "" in self.dimension
+
+    def references(self, value: Any) -> Iterator[tuple[str, Any]]:
+        """The references to secrets in the *value* of a secret, each with where it stands: itself, or those of a
+        dictionary. An empty text is none.
+        """
+        if self.type == "dict":
+            items = value.items() if isinstance(value, Mapping) else ()
+            yield from ((f"{self.name}.{key}", item) for key, item in items)
+        elif value not in (None, ""):
+            yield self.name, value
 
     @property
     def short_name(self) -> str:
