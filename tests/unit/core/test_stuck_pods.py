@@ -93,7 +93,7 @@ def test_a_wait_gives_up_long_before_its_timeout() -> None:
 
 def test_the_pods_of_a_training_job_bear_its_name() -> None:
     cluster = Cluster(pod("ErrImagePull", image="any"))
-    training = {"kind": "PyTorchJob", "metadata": {"name": "granite", "namespace": "x"}, "spec": {}}
+    training = {"kind": "PyTorchJob", "metadata": {"name": "granite", "namespace": "x"}, "spec": {"template": {}}}
     assert stuck_pod(cluster, training) == "pod redis-1: container redis: ErrImagePull as it is"
     selector = "training.kubeflow.org/job-name=granite"
     assert cluster.asked == [Query("v1", "Pod", namespace="x", label_selector=selector)]
@@ -117,3 +117,11 @@ def test_the_pods_of_a_served_model_are_found_by_its_name() -> None:
     model = {"kind": "InferenceService", "metadata": {"name": "granite", "namespace": "x"}, "spec": {"predictor": {}}}
     assert stuck_pod(cluster, model) == "pod redis-1: container redis: ErrImagePull as it is"
     assert cluster.asked[0].label_selector == "serving.kserve.io/inferenceservice=granite"
+
+
+def test_the_pods_of_a_model_of_llm_d_are_its_servers() -> None:
+    cluster = Cluster(pod("ErrImagePull"))
+    model = {"kind": "LLMInferenceService", "metadata": {"name": "opt", "namespace": "x"}, "spec": {"template": {}}}
+    assert stuck_pod(cluster, model) == "pod redis-1: container redis: ErrImagePull as it is"
+    selector = "app.kubernetes.io/component=llminferenceservice-workload,app.kubernetes.io/name=opt"
+    assert cluster.asked[0].label_selector == selector

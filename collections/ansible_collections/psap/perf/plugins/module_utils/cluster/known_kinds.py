@@ -59,7 +59,9 @@ _KINDS = MappingProxyType(
         "nfd.openshift.io/v1alpha1": "NodeFeature NodeFeatureRule",
         "nvidia.com/v1": "ClusterPolicy",
         "nvidia.com/v1alpha1": "NVIDIADriver",
-        "serving.kserve.io/v1alpha1": "ServingRuntime",
+        "gateway.networking.k8s.io/v1": "Gateway GatewayClass HTTPRoute",
+        "inference.networking.k8s.io/v1": "InferencePool",
+        "serving.kserve.io/v1alpha1": "LLMInferenceService ServingRuntime",
         "serving.kserve.io/v1beta1": "InferenceService",
         # workloads and their queues
         "kubeflow.org/v1": "PyTorchJob",

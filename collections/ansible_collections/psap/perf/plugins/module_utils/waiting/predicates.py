@@ -253,6 +253,7 @@ _BY_KIND: Mapping[tuple[str, str], Predicate] = {
     ("PyTorchJob", "started"): training_started,
     ("RayJob", "completed"): ray_job_completed,
     ("RayJob", "started"): ray_job_started,
+    ("Gateway", "ready"): condition_true("Programmed"),
     ("InferenceService", "ready"): model_loaded,
     ("PersistentVolumeClaim", "ready"): claim_bound,
     ("DSCInitialization", "ready"): data_science_ready,

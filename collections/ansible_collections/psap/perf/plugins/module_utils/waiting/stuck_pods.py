@@ -17,7 +17,8 @@ _PATIENCE_RESTARTS = 3
 # the training operator's, on the pods of its jobs
 JOB_NAME_LABEL = "training.kubeflow.org/job-name"
 _RAY_CLUSTER_LABEL = "ray.io/cluster"
-# KServe's, on the pods of an InferenceService
+# KServe's, on the pods of an LLMInferenceService and of an InferenceService
+_LLM_LABELS = {"app.kubernetes.io/component": "llminferenceservice-workload"}
 _SERVICE_LABEL = "serving.kserve.io/inferenceservice"
 # a pod of these that is lost takes the whole training with it, though its controller may make another
 _TRAINING = ("PyTorchJob", "RayJob")
@@ -45,6 +46,9 @@ def stuck_pod(source: Source, workload: Manifest) -> str:
         if lost:
             return "; ".join(f"pod {name}: {text}" for name, text in lost.items())
     template = workload["spec"].get("template")
+    if "spec" not in (template or {}):
+        # of an LLMInferenceService it is the spec of its pods, and need not name all that they have
+        template = None
     current = (
         pod
         for pod in pods
@@ -66,6 +70,8 @@ def _labels_of_pods(workload: Manifest) -> Mapping[str, str]:
     if workload.get("kind") == "PyTorchJob":
         # it has no selector, and never changes the templates of its pods
         return {JOB_NAME_LABEL: workload["metadata"]["name"]}
+    if workload.get("kind") == "LLMInferenceService":
+        return {**_LLM_LABELS, "app.kubernetes.io/name": workload["metadata"]["name"]}
     if workload.get("kind") == "InferenceService":
         return {_SERVICE_LABEL: workload["metadata"]["name"]}
     if workload.get("kind") == "RayJob":
