@@ -77,6 +77,13 @@ def openshift_lab() -> Iterator[Lab]:
         yield lab
 
 
+@pytest.fixture(scope="session")
+def kserve_lab() -> Iterator[Lab]:
+    """A lab of the profile kubernetes with KServe and the Gateway API, 2 nodes."""
+    with _lab("PERF_TEST_KSERVE_LAB", f"tests-kserve-{os.getpid()}", "--with", "kserve", "--nodes", "2") as lab:
+        yield lab
+
+
 @contextmanager
 def _lab(variable: str, name: str, *options: str) -> Iterator[Lab]:
     """The lab that the environment's *variable* names, else one of its own that is started with *options*."""

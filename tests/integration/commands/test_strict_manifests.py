@@ -36,14 +36,17 @@ NAMESPACE = "strict-manifests"
 ELSEWHERE = {
     "openshift": {"TrainingWorkload", "InteractiveWorkload", "DistributedWorkload"},
     "kubernetes": {"Route", "SecurityContextConstraints", "ServiceAccount", "RoleBinding"},
+    "kserve": set(),
 }
+PROFILES = ("openshift", "kubernetes")
+LABS = {"openshift": "openshift_lab", "kubernetes": "shared_lab", "kserve": "kserve_lab"}
 _APPLIES = re.compile(r"psap\.perf\.(?:apply|scale_test\.submit):\s*\n\s+(?:template|definition):")
 _ALREADY_EXISTS = 409
 
 
 @dataclass(frozen=True)
 class Site:
-    """A lab of one of the two profiles, and a project to run commands on it."""
+    """A lab, by its profile or what it has beside, and a project to run commands on it."""
 
     profile: str
     lab: Lab
@@ -52,7 +55,7 @@ class Site:
 
     def commands(self, part: str) -> list[Manifest]:
         """What `rendered_commands.yml` has in one of its parts for the profile."""
-        return [each for each in COMMANDS[part] if each.get("lab", self.profile) == self.profile]
+        return [each for each in COMMANDS[part] if self.profile in _labs(each)]
 
     def play(self, part: str, *options: str) -> None:
         """Run the commands of a part, with options of ansible-playbook."""
@@ -84,9 +87,9 @@ class Site:
         return ""
 
 
-@pytest.fixture(scope="module", params=["openshift", "kubernetes"])
+@pytest.fixture(scope="module", params=list(LABS))
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    lab: Lab = request.getfixturevalue("openshift_lab" if request.param == "openshift" else "shared_lab")
+    lab: Lab = request.getfixturevalue(LABS[request.param])
     project = temporary_project(tmp_path_factory.mktemp(request.param))
     with kubernetes.config.new_client_from_config(str(lab.kubeconfig)) as api:
         core = kubernetes.client.CoreV1Api(api)
@@ -140,6 +143,11 @@ def test_every_manifest_passes_strict_validation(site: Site, monkeypatch: pytest
         for role, wanted in kinds_of_templates(rendered)
     }
     assert not {role: kinds for role, kinds in missing.items() if kinds}, "of their templates, not rendered"
+
+
+def _labs(command: Manifest) -> tuple[str, ...]:
+    """The labs that the command is rendered on."""
+    return (command["lab"],) if "lab" in command else PROFILES
 
 
 def appliers() -> set[str]:
