@@ -21,6 +21,8 @@ from pathlib import Path
 import yaml
 
 PROJECT = Path(__file__).resolve().parents[1]
+BOOT_TIMING = PROJECT / "tests/data/boot_timing"
+"""Stand-ins for systemd's programs, which need a systemd that booted the machine."""
 USER, UID = "bench", 20001
 PACKAGES = (
     "openssh-server podman crun iperf3 sysbench busybox-static sudo uidmap slirp4netns netavark aardvark-dns iptables "
@@ -65,7 +67,7 @@ StrictModes no
 UsePAM no
 UseDNS no
 Subsystem sftp internal-sftp
-SetEnv XDG_RUNTIME_DIR=/run/user/{uid}
+SetEnv XDG_RUNTIME_DIR=/run/user/{uid} PATH={folder}/boot_timing:/usr/local/bin:/usr/bin:/bin
 """
 # a stand-in for podman 5.4, which Debian does not have: the real one, but for its version, and it copies artifacts
 ARTIFACTS = r"""#!/bin/sh
@@ -137,6 +139,7 @@ def up(folder: Path) -> None:
     python = folder / "python-ahead"
     python.write_text('#!/bin/sh\nFAKETIME_DONT_FAKE_MONOTONIC=1 exec faketime -f +1h /usr/bin/python3 "$@"\n')
     python.chmod(0o755)
+    shutil.copytree(BOOT_TIMING, folder / "boot_timing")
     (folder / "podman-stand-in").write_text(ARTIFACTS)
     (folder / "podman-stand-in").chmod(0o755)
     for image in IMAGES:

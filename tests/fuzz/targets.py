@@ -15,6 +15,7 @@ from perfanalysis.__main__ import run
 from perfanalysis.files.cache import content_hash, own_hash
 from perfanalysis.results.history.folder import add, content_name
 
+from tests.data.boot_timings import boot_timing
 from tests.data.container_benchmarks import container_benchmark
 from tests.data.downloads import DOWNLOADS, write_downloads
 from tests.data.fine_tuning_runs import Training, write_tuning_run
@@ -119,6 +120,12 @@ def _container_bench(directory: Path) -> None:
     (place / "container_benchmark.yml").write_text(json.dumps(container_benchmark(3)))
 
 
+def _boot_timing(directory: Path) -> None:
+    place = directory / RUN / "000__cell" / "001__crc__capture_boot_timing" / "artifacts"
+    place.mkdir(parents=True)
+    (place / "boot_timing.yml").write_text(json.dumps(boot_timing()))
+
+
 def _skeleton(directory: Path) -> None:
     place = directory / RUN / "000__cell" / "001__skeleton__start_pods" / "artifacts"
     place.mkdir(parents=True)
@@ -207,6 +214,7 @@ TARGETS: Mapping[str, Target] = {
     "Kubernetes objects": Target(_kubernetes_objects, ("kpi {input}/run",), 80),
     "load tests": Target(_load_tests, ("kpi {input}/run",), 20),
     "container engine": Target(_container_bench, ("kpi {input}/run",), 20),
+    "boot": Target(_boot_timing, ("kpi {input}/run",), 20),
     "skeleton": Target(_skeleton, ("kpi {input}/run",), 20),
     "kept tables": Target(
         _kept_tables, (f"kpi {{input}}/run {PARSED} --output {{input}}/report",

@@ -1,0 +1,25 @@
+"""Read what the command crc_capture_boot_timing captured."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from perfanalysis.files.source import Source
+from perfanalysis.workloads.boot_timing import systemd
+
+_PHASES = ("firmware", "loader", "kernel", "initrd", "userspace", "total")
+
+
+def parse(source: Source) -> dict[str, Any]:
+    """A row for each unit, for each one of the critical chain, and for the boot; all of boot_timing.yml."""
+    (document,) = source.records("boot_timing.yml")
+    phases, chain = systemd.phases(document["time"]), list(systemd.chain(document["critical_chain"]))
+    for name, found in (("time", phases), ("critical_chain", chain)):
+        if not found:
+            source.find("error", "boot_timing.yml", f"{name} has no times: {document[name][:200]!r}")
+    boot = {f"{name}_s": phases.get(name) for name in _PHASES} | {"target": document["target"]}
+    boot["reached_s"] = chain[0].active_after_s if chain else None
+    boot["failed_units"] = len(document["failed"].splitlines())
+    units = [{"unit": unit, "took_s": took} for unit, took in systemd.blamed(document["blame"])]
+    return {"boots": [boot], "units": units, "chain": [asdict(link) for link in chain]}
