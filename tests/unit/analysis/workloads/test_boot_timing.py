@@ -38,7 +38,7 @@ def test_the_kpis_of_a_boot(tmp_path: Path) -> None:
 
 def test_a_chain_is_in_the_order_in_which_units_waited() -> None:
     links = list(systemd.chain(boot_timing()["critical_chain"]))
-    assert [link.depth for link in links] == [0, 1, 2, 3, 4, 5]
+    assert [link.depth for link in links] == [0, 1, 2, 3, 4, 5, 6]
     assert links[0] == systemd.Link(0, "crc-custom.target", 100.25, None)
     assert links[5] == systemd.Link(5, "NetworkManager-wait-online.service", 13.5, 0.75)
 
@@ -51,6 +51,12 @@ def test_units_that_were_active_at_once_are_of_one_depth() -> None:
         ("c.service", 2),
         ("d.service", 1),
     ]
+
+
+@pytest.mark.parametrize("last", ["└─", "`-"])
+def test_the_root_is_a_unit_whose_name_begins_as_the_tree_does(last: str) -> None:
+    links = list(systemd.chain(f"a.target @2s\n{last}-.mount @1s\n  {last}-.slice\n"))
+    assert links[1:] == [systemd.Link(1, "-.mount", 1.0, None), systemd.Link(2, "-.slice", None, None)]
 
 
 def test_durations_have_several_parts_and_units() -> None:

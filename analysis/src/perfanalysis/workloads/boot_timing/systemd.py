@@ -12,7 +12,9 @@ _DURATION = rf"{_PART}(?: {_PART})*"
 _PHASE = re.compile(rf"({_DURATION}) \((\w+)\)")
 _TOTAL = re.compile(rf"= ({_DURATION})")
 _BLAME = re.compile(rf"\s*({_DURATION}) (\S+)\s*")
-_LINK = re.compile(rf"(?P<tree>[\s│├└─|`-]*)(?P<unit>\S+) @(?P<at>{_DURATION})(?: \+(?P<took>{_DURATION}))?\s*")
+# two characters for each level, as a unit may be called -.mount
+_TREE = r"(?:│ |├─|└─|\| |\|-|`-|  )*"
+_LINK = re.compile(rf"(?P<tree>{_TREE})(?P<unit>\S+)(?: @(?P<at>{_DURATION}))?(?: \+(?P<took>{_DURATION}))?\s*")
 
 
 @dataclass(frozen=True)
@@ -20,13 +22,14 @@ class Link:
     """A unit of a critical chain.
 
     :param depth: 0 for the unit that was asked about, 1 for what it waited for.
-    :param active_after_s: seconds from the start of userspace until it was active, or began to start.
+    :param active_after_s: seconds from the start of userspace until it was active, or began to start; None for a unit
+        that was there before.
     :param took_s: seconds that it took to start; None for a unit that starts nothing, such as a target.
     """
 
     depth: int
     unit: str
-    active_after_s: float
+    active_after_s: float | None
     took_s: float | None
 
 
@@ -62,5 +65,5 @@ def chain(text: str) -> Iterator[Link]:
     """The units of ``systemd-analyze critical-chain``, the one that was asked about first."""
     for line in text.splitlines():
         if found := _LINK.fullmatch(line):
-            took = found["took"]
-            yield Link(len(found["tree"]) // 2, found["unit"], duration(found["at"]), duration(took) if took else None)
+            at, took = (duration(found[name]) if found[name] else None for name in ("at", "took"))
+            yield Link(len(found["tree"]) // 2, found["unit"], at, took)
