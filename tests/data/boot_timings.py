@@ -9,7 +9,12 @@ TEXTS = Path(__file__).parent / "boot_timing"
 
 def boot_timing() -> dict[str, str]:
     """The document boot_timing.yml."""
-    files = {"time": "time.txt", "blame": "blame.txt", "critical_chain": "critical-chain.txt"}
+    files = {
+        "time": "time.txt",
+        "blame": "blame.txt",
+        "critical_chain": "critical-chain.txt",
+        "checkpoints": "show.txt",
+    }
     said = {name: (TEXTS / file).read_text(encoding="utf-8") for name, file in files.items()}
     failed = "ocp-mco.service loaded failed failed CRC Unit\n"
     return {"schema": "psap.perf/boot_timing/1", "target": "crc-custom.target", **said, "failed": failed}

@@ -30,6 +30,7 @@ def test_the_kpis_of_a_boot(tmp_path: Path) -> None:
         "boot_initrd": 4.5,
         "boot_userspace": pytest.approx(100.48),
         "target_reached": 100.25,
+        "ssh_activated": 19.5,
         "slowest_unit": 62.5,
         "failed_units": 1,
     }
@@ -57,6 +58,19 @@ def test_units_that_were_active_at_once_are_of_one_depth() -> None:
 def test_the_root_is_a_unit_whose_name_begins_as_the_tree_does(last: str) -> None:
     links = list(systemd.chain(f"a.target @2s\n{last}-.mount @1s\n  {last}-.slice\n"))
     assert links[1:] == [systemd.Link(1, "-.mount", 1.0, None), systemd.Link(2, "-.slice", None, None)]
+
+
+def test_a_unit_that_was_never_activated_has_no_time() -> None:
+    found = dict(systemd.activated(boot_timing()["checkpoints"] + "\nId=cut.service\nActiveEnter"))
+    assert list(found) == [
+        "NetworkManager.service",
+        "sshd.service",
+        "crio.service",
+        "kubelet.service",
+        "crc-custom.target",
+    ]
+    assert found["kubelet.service"] is None
+    assert found["crc-custom.target"] == pytest.approx(105.77)
 
 
 def test_durations_have_several_parts_and_units() -> None:

@@ -12,7 +12,7 @@ _PHASES = ("firmware", "loader", "kernel", "initrd", "userspace", "total")
 
 
 def parse(source: Source) -> dict[str, Any]:
-    """A row for each unit, for each one of the critical chain, and for the boot; all of boot_timing.yml."""
+    """A row for each unit, each one of the critical chain, each checkpoint, and the boot; all of boot_timing.yml."""
     (document,) = source.records("boot_timing.yml")
     phases, chain = systemd.phases(document["time"]), list(systemd.chain(document["critical_chain"]))
     for name, found in (("time", phases), ("critical_chain", chain)):
@@ -22,4 +22,5 @@ def parse(source: Source) -> dict[str, Any]:
     boot["reached_s"] = chain[0].active_after_s if chain else None
     boot["failed_units"] = len(document["failed"].splitlines())
     units = [{"unit": unit, "took_s": took} for unit, took in systemd.blamed(document["blame"])]
-    return {"boots": [boot], "units": units, "chain": [asdict(link) for link in chain]}
+    checkpoints = [{"unit": unit, "activated_s": at} for unit, at in systemd.activated(document["checkpoints"])]
+    return {"boots": [boot], "units": units, "chain": [asdict(link) for link in chain], "checkpoints": checkpoints}

@@ -1,4 +1,4 @@
-"""What `systemd-analyze` prints, as numbers: its durations, phases, units and chains."""
+"""What `systemd-analyze` prints, as numbers: its durations, phases, units and chains; and `systemctl show`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ _DURATION = rf"{_PART}(?: {_PART})*"
 _PHASE = re.compile(rf"({_DURATION}) \((\w+)\)")
 _TOTAL = re.compile(rf"= ({_DURATION})")
 _BLAME = re.compile(rf"\s*({_DURATION}) (\S+)\s*")
+_MICROSECONDS = re.compile(r"[0-9]{1,18}")
 # two characters for each level, as a unit may be called -.mount
 _TREE = r"(?:│ |├─|└─|\| |\|-|`-|  )*"
 _LINK = re.compile(rf"(?P<tree>{_TREE})(?P<unit>\S+)(?: @(?P<at>{_DURATION}))?(?: \+(?P<took>{_DURATION}))?\s*")
@@ -59,6 +60,18 @@ def blamed(text: str) -> Iterator[tuple[str, float]]:
     for line in text.splitlines():
         if found := _BLAME.fullmatch(line):
             yield found[2], duration(found[1])
+
+
+def activated(text: str) -> Iterator[tuple[str, float | None]]:
+    """Each unit of ``systemctl show --property=Id,ActiveEnterTimestampMonotonic``, and seconds until it was activated.
+
+    They count from the start of the kernel; None for a unit that never was active. Units without both are left out.
+    """
+    for block in text.split("\n\n"):
+        values = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
+        unit, at = values.get("Id", ""), values.get("ActiveEnterTimestampMonotonic", "")
+        if unit and _MICROSECONDS.fullmatch(at):
+            yield unit, int(at) * 1e-6 if int(at) else None
 
 
 def chain(text: str) -> Iterator[Link]:
