@@ -13,6 +13,7 @@ from kubernetes.client import ApiException, AutoscalingV2Api, NetworkingV1Api
 
 from tests.integration.conftest import PROJECT
 from tests.integration.conftest import Lab as RunLab
+from tests.schemas import check
 
 from .labs import Cluster, Labs, wait_for
 from .workloads import PREFIX
@@ -211,7 +212,19 @@ def test_the_flow_finds_the_declared_latencies_again(labs: Labs, kserve: Cluster
         assert 0.199 <= found["ttft_p50", users] < 2.0
         assert 0.379 <= found["request_latency_p50", users] < 5.0
         assert found["itl_p50", users] == pytest.approx(0.02, rel=0.5)
+    (path,) = run.rglob("model_start.json")
+    start = json.loads(path.read_text())
+    check(start)
+    # the lab has no kubelet that pulls images
+    assert {"pod created", "scheduled", "container started", "model loaded", "ready"} <= {
+        step["step"] for step in start["steps"]
+    }
+    assert [step["step"] for step in start["seen"]] == ["scheduled", "ready"]
+    ready = sum(step["took_s"] for step in start["seen"])
+    assert found["time_to_ready", None] == pytest.approx(ready, abs=0.002)
+    assert found["model_load_time", None] is not None
     page = (run / "report/index.html").read_text()
+    assert "Steps of the start" in page
     assert "granite-3b-code-instruct" in page
     with pytest.raises(ApiException, match="not found"):
         kserve.custom.get_namespaced_custom_object(

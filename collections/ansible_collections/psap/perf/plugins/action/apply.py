@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, plain, write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster import temporary
@@ -105,4 +105,4 @@ def _result(outcomes: list[Outcome]) -> VerbResult:
     changed = any(outcome.changed for outcome in outcomes)
     differences: list[Mapping[str, Any]] = [item.difference for item in outcomes if item.changed]
     objects = [{"object": item.title, "changed": item.changed} for item in outcomes]
-    return VerbResult(changed=changed, values={"objects": objects}, diff=differences)
+    return VerbResult(changed=changed, values={"objects": objects, "at": utc_now()}, diff=differences)

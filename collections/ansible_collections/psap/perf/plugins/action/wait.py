@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_text
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, readable
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import query_from
@@ -59,8 +59,8 @@ class ActionModule(PerfAction):
                 _keep(directory, error.result["objects"])
                 error.result = {"objects": _names(error.result["objects"])}
                 raise
-        waited = round(time.monotonic() - started, 3)
-        return VerbResult(values={"objects": _brief(progress.objects), "waited_s": waited})
+        waited, at = round(time.monotonic() - started, 3), utc_now()
+        return VerbResult(values={"objects": _brief(progress.objects), "waited_s": waited, "at": at})
 
 
 def _goal(args: Any) -> Goal:

@@ -94,4 +94,8 @@ objects:
   type: list
   elements: dict
   returned: success
+at:
+  description: When the last of them was, in UTC with milliseconds by the clock of the controller.
+  type: str
+  returned: success
 """

@@ -81,4 +81,8 @@ waited_s:
   description: How long it took, in seconds.
   type: float
   returned: success
+at:
+  description: When that was seen, in UTC with milliseconds by the clock of the controller.
+  type: str
+  returned: success
 """

@@ -1,0 +1,132 @@
+"""The steps of a model's start, from what the cluster stamps and what the command saw."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.serving.model_start import Observed, document, first_ready
+from perfanalysis.workloads.run_analysis import analyse_run
+
+from tests.schemas import check
+
+ASKED = {"model": "granite-8b", "runtime": "vllm", "image": "quay.io/vllm:1"}
+SEEN = {
+    "applied": "2026-11-26T10:00:00.250Z",
+    "scheduled": "2026-11-26T10:00:02.750Z",
+    "ready": "2026-11-26T10:01:00.500Z",
+}
+PLACE = "001__cell__0/001__kserve__deploy_model/artifacts"
+
+
+def at(second: int, minute: int = 0) -> str:
+    return f"2026-11-26T10:{minute:02}:{second:02}Z"
+
+
+def true(kind: str, stamp: str) -> dict[str, str]:
+    return {"type": kind, "status": "True", "lastTransitionTime": stamp}
+
+
+def service(*conditions: dict[str, str]) -> dict[str, Any]:
+    metadata = {"name": "granite", "namespace": "models", "creationTimestamp": at(0)}
+    return {"metadata": metadata, "status": {"conditions": list(conditions)}}
+
+
+def pod(name: str = "a", **status: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name, "uid": f"uid-{name}", "creationTimestamp": at(1)}, "status": status}
+
+
+def event(reason: str, uid: str = "uid-a", field: str = "", **stamps: str) -> dict[str, Any]:
+    return {"reason": reason, "involvedObject": {"uid": uid, "fieldPath": field}, "eventTime": None, **stamps}
+
+
+READY = pod(
+    conditions=[true("PodScheduled", at(1)), true("Ready", at(58))],
+    initContainerStatuses=[{"state": {"terminated": {"finishedAt": at(20)}}}],
+    containerStatuses=[
+        {"name": "queue-proxy", "state": {"running": {"startedAt": at(21)}}, "restartCount": 4},
+        {"name": "kserve-container", "state": {"running": {"startedAt": at(40)}}, "restartCount": 1},
+    ],
+)
+EVENTS = [
+    event("Scheduled", eventTime="2026-11-26T10:00:01.500000Z"),
+    event("Scheduled", "uid-of-another", eventTime="2026-11-26T10:00:00.100000Z"),
+    event("Pulled", field="spec.initContainers{storage-initializer}", firstTimestamp=at(3)),
+    event("Pulled", field="spec.containers{kserve-container}", firstTimestamp=at(39)),
+    event("Pulled", field="spec.containers{kserve-container}", firstTimestamp=at(50)),
+]
+STARTED = Observed(service(true("Ready", at(59))), [READY], EVENTS, SEEN)
+
+
+def took(told: dict[str, Any], which: str = "steps") -> dict[str, float]:
+    return {step["step"]: step["took_s"] for step in told[which]}
+
+
+def test_each_step_says_how_long_it_took_and_by_whose_clock() -> None:
+    told = document(ASKED, STARTED)
+    check(told)
+    assert took(told) == {
+        "pod created": 1,
+        "scheduled": 0.5,
+        "model downloaded": 18.5,
+        "image pulled": 19,
+        "container started": 1,
+        "model loaded": 18,
+        "ready": 1,
+    }
+    assert took(told, "seen") == {"scheduled": 2.5, "ready": 57.75}
+    by_name = {step["step"]: (step["clock"], step["resolution_s"]) for step in told["steps"]}
+    assert by_name["scheduled"] == ("API server, scheduler", 1.0)
+    assert by_name["model loaded"] == ("kubelet", 1.0)
+    assert {(step["clock"], step["resolution_s"]) for step in told["seen"]} == {("the command", 0.001)}
+    assert (told["pod"], told["restarts"], told["ready"]) == ("a", 1, True)
+
+
+def test_what_has_no_stamp_is_left_out_and_the_next_step_goes_on_from_what_has() -> None:
+    waiting = pod(conditions=[true("PodScheduled", at(7)), {"type": "Ready", "status": "False"}])
+    told = document(
+        ASKED, Observed(service(), [waiting], [], {"applied": SEEN["applied"], "scheduled": "", "ready": ""})
+    )
+    check(told)
+    assert took(told) == {"pod created": 1, "scheduled": 6}
+    assert (told["seen"], told["ready"]) == ([], False)
+    loaded = document(ASKED, Observed(service(true("Ready", at(9))), [waiting], [], {}))
+    assert loaded["steps"][-1]["after"] == "scheduled"
+
+
+def test_a_service_without_pods_has_no_steps() -> None:
+    told = document(ASKED, Observed(service(), [], [], {}))
+    check(told)
+    assert (told["steps"], told["pod"]) == ([], None)
+
+
+def test_stamps_that_are_out_of_order_are_no_negative_time() -> None:
+    early = pod(conditions=[true("Ready", at(30))])
+    assert took(document(ASKED, Observed(service(true("Ready", at(29))), [early], [], {})))["ready"] == 0
+
+
+def test_the_pod_is_the_one_that_was_ready_first() -> None:
+    late = pod("0", conditions=[true("Ready", at(59))])
+    never = pod("00", conditions=[{"type": "Ready", "status": "False", "lastTransitionTime": at(2)}])
+    assert first_ready([never, late, READY]) is READY
+    assert first_ready([never]) is never
+
+
+@pytest.mark.parametrize(("seen", "ready_after"), [(SEEN, 60.25), ({}, None)])
+def test_the_report_has_its_steps_as_kpis(tmp_path: Path, seen: dict[str, str], ready_after: float | None) -> None:
+    artifacts = tmp_path / PLACE
+    artifacts.mkdir(parents=True)
+    observed = Observed(STARTED.service, STARTED.pods, STARTED.events, seen)
+    (artifacts / "model_start.json").write_text(json.dumps(document(ASKED, observed)))
+    (analysis,) = analyse_run(tmp_path, tmp_path / "out").analyses
+    found = {value.name: value.number for value in analysis.kpis}
+    assert found == {
+        "time_to_ready": ready_after,
+        "scheduling_time": 0.5,
+        "model_download_time": 18.5,
+        "image_pull_time": 19,
+        "model_load_time": 18,
+    }
+    assert dict(analysis.facts)["model"] == "granite-8b"
