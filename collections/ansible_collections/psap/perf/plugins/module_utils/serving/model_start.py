@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
+from math import floor
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc
@@ -83,18 +84,23 @@ def document(asked: Mapping[str, Any], observed: Observed) -> dict[str, Any]:
 def steps(moments: Sequence[Moment]) -> Iterator[Step]:
     """The steps between moments, given in the order in which they have to come.
 
-    Stamps of different clocks, or truncated ones, can be out of order; such a step took less than they can tell: 0.
+    Where one stamp is of full seconds, the other is truncated alike: else a step would be half a second too long or
+    too short on average. Stamps of different clocks can be out of order; such a step took less than they can tell: 0.
     """
     for before, moment in pairwise(moments):
+        resolution_s = max(before.resolution_s, moment.resolution_s)
+        begin_s, end_s = before.at_s, moment.at_s
+        if resolution_s >= 1:
+            begin_s, end_s = floor(begin_s), floor(end_s)
         clock = moment.clock if moment.clock == before.clock else f"{before.clock}, {moment.clock}"
         yield Step(
             step=moment.name,
             after=before.name,
             begin_s=before.at_s,
             end_s=moment.at_s,
-            took_s=round(max(moment.at_s - before.at_s, 0.0), 6),
+            took_s=round(max(end_s - begin_s, 0.0), 6),
             clock=clock,
-            resolution_s=max(before.resolution_s, moment.resolution_s),
+            resolution_s=resolution_s,
         )
 
 
