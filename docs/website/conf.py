@@ -51,14 +51,12 @@ _OF_ANSIBLE = {
     "callback_plugins": f"{_ANSIBLE}/plugins/callback.html",
     "common_return_values": f"{_ANSIBLE}/reference_appendices/common_return_values.html",
 }
-
-
-_PLUGIN_OF_ANSIBLE = re.compile(r"ansible_collections\.(?P<collection>ansible\.builtin)\.(?P<page>\w+_\w+)")
+_PLUGIN_OF_ANSIBLE = re.compile(r"ansible_collections\.ansible\.builtin\.(\w+_\w+)")
 
 
 def _address(label: str) -> str | None:
     if plugin := _PLUGIN_OF_ANSIBLE.fullmatch(label):
-        return f"{_ANSIBLE}/collections/{plugin['collection'].replace('.', '/')}/{plugin['page']}.html"
+        return f"{_ANSIBLE}/collections/ansible/builtin/{plugin[1]}.html"
     return _OF_ANSIBLE.get(label)
 
 

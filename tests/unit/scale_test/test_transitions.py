@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import stamp
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import stamp
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.events import EventLog
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.ledger import Ledger
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import lifecycle_of

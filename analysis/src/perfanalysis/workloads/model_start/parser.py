@@ -14,8 +14,7 @@ def parse(source: Source) -> dict[str, Any]:
     (document,) = source.records("model_start.json")
     rows = [{**step, "seen_by": word} for name, word in _SEEN_BY.items() for step in document[name]]
     start = {name: document[name] for name in ("service", "model", "runtime", "image", "pod", "restarts", "ready")}
-    moments = {step["after"]: step["begin_s"] for step in document["seen"]}
-    moments |= {step["step"]: step["end_s"] for step in document["seen"]}
-    if {"applied", "ready"} <= moments.keys():
-        start["time_to_ready_s"] = round(moments["ready"] - moments["applied"], 3)
+    seen = document["seen"]
+    if seen and (seen[0]["after"], seen[-1]["step"]) == ("applied", "ready"):
+        start["time_to_ready_s"] = round(seen[-1]["end_s"] - seen[0]["begin_s"], 3)
     return {"steps": rows, "starts": [start]}

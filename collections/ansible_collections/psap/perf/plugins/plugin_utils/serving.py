@@ -11,13 +11,18 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Que
 _KIND = "InferenceService"
 
 
+def find_inference_service(cluster: Cluster, namespace: str, name: str) -> Manifest | None:
+    """The InferenceService; None when there is none of that name, or the cluster does not serve them."""
+    query = Query(api_version_of(_KIND), _KIND, namespace, name)
+    return cluster.get(query) if cluster.serves(query.api_version, query.kind) else None
+
+
 def inference_service(cluster: Cluster, namespace: str, name: str) -> Manifest:
     """The InferenceService.
 
     :raises ClusterError: when there is none of that name.
     """
-    query = Query(api_version_of(_KIND), _KIND, namespace, name)
-    found = cluster.get(query) if cluster.serves(query.api_version, query.kind) else None
+    found = find_inference_service(cluster, namespace, name)
     if found is None:
         raise ClusterError(f"there is no {_KIND} {namespace}/{name}")
     return found

@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_json
-from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.serving.model_start import FILE, Observed, document
 from ansible_collections.psap.perf.plugins.modules.serving.model_start import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.serving import find_inference_service
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
-
-_KIND = "InferenceService"
 
 
 class ActionModule(PerfAction):
@@ -22,16 +20,15 @@ class ActionModule(PerfAction):
 
     def describe(self, context: VerbContext) -> str:
         """Say what would be written."""
-        return f"would write {FILE} of {_KIND} {context.args['name']}"
+        return f"would write {FILE} of InferenceService {context.args['name']}"
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Look at the service, its pods and their events as they are now."""
         args, cluster = context.args, context.cluster()
         namespace = args["namespace"]
-        query = Query(api_version_of(_KIND), _KIND, namespace, args["name"])
-        service = cluster.get(query) if cluster.serves(query.api_version, query.kind) else None
+        service = find_inference_service(cluster, namespace, args["name"])
         if service is None:
-            return VerbResult(skipped=f"there is no {_KIND} {args['name']}, so nothing started")
+            return VerbResult(skipped=f"there is no InferenceService {args['name']}, so nothing started")
         pods, _version = cluster.list(Query("v1", "Pod", namespace, label_selector=args["pod_selector"]))
         events, _version = cluster.list(Query("v1", "Event", namespace))
         told = document(plain(args["asked"]), Observed(service, pods, events, plain(args["seen"])))

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import datetime
 import re
+from dataclasses import dataclass
+from functools import lru_cache
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 
+WHOLE_SECONDS = 1.0
+MICROSECONDS = 0.000001
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A time that the server wrote, and how finely it writes it: both in seconds."""
+
+    server_s: float
+    resolution_s: float
 
 
 def utc_now() -> str:
@@ -24,6 +36,17 @@ def utc_text(moment: datetime.datetime) -> str:
 def parse_utc(text: str) -> datetime.datetime:
     """The aware moment that :func:`utc_text` (or Kubernetes) spelled."""
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def stamp(text: str | None) -> Stamp | None:
+    """The time in a Kubernetes field: whole seconds for ``Time``, microseconds for ``MicroTime``."""
+    return _parsed(text) if text else None
+
+
+# a thousand objects of the same second carry the same text
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> Stamp:
+    return Stamp(parse_utc(text).timestamp(), MICROSECONDS if "." in text else WHOLE_SECONDS)
 
 
 def seconds(duration: object) -> float:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import floor
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import WHOLE_SECONDS, parse_utc, stamp
 from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import condition
 
 SCHEMA = "psap.perf/model-start/1"
@@ -90,7 +90,7 @@ def steps(moments: Sequence[Moment]) -> Iterator[Step]:
     for before, moment in pairwise(moments):
         resolution_s = max(before.resolution_s, moment.resolution_s)
         begin_s, end_s = before.at_s, moment.at_s
-        if resolution_s >= 1:
+        if resolution_s >= WHOLE_SECONDS:
             begin_s, end_s = floor(begin_s), floor(end_s)
         clock = moment.clock if moment.clock == before.clock else f"{before.clock}, {moment.clock}"
         yield Step(
@@ -129,9 +129,9 @@ def _of_service_and_pod(service: Object, pod: Object | None, events: Sequence[Ob
             ("model loaded", KUBELET, _met(pod, "Ready")),
         ]
     found.append(("ready", KSERVE, _met(service, "Ready")))
-    for name, clock, stamp in found:
-        if stamp:
-            yield Moment(name, parse_utc(stamp).timestamp(), clock, 1e-6 if "." in stamp else 1.0)
+    for name, clock, text in found:
+        if at := stamp(text):
+            yield Moment(name, at.server_s, clock, at.resolution_s)
 
 
 def _seen(seen: Mapping[str, str]) -> Iterator[Moment]:
@@ -148,14 +148,14 @@ def _met(thing: Object, name: str) -> str | None:
 
 def _event(events: Sequence[Object], pod: Object, reason: str, field: str = "") -> str | None:
     """When an event about the pod, or the container of it that *field* names, first came."""
-    stamps = [
+    texts = [
         event.get("eventTime") or event.get("firstTimestamp") or event.get("lastTimestamp")
         for event in events
         if event.get("reason") == reason
         and event.get("involvedObject", {}).get("uid") == pod["metadata"]["uid"]
         and field in (event["involvedObject"].get("fieldPath") or "")
     ]
-    return min((str(stamp) for stamp in stamps if stamp), default=None)
+    return min((str(text) for text in texts if text), default=None)
 
 
 def _server(pod: Object | None) -> Object:

@@ -76,18 +76,22 @@ def wrong_value(option: Option, value: Any, where: str) -> Iterator[Finding]:
 
     An empty text is no secret.
     """
-    if option.secret and not is_template(value):
-        for name, reference in option.references(value):
-            if reference == VAULTED or is_template(reference):
-                continue
-            try:
-                parse_reference(reference)
-            except UsageError as error:
-                yield Finding(where, f"{name} {error}")
-        if option.type != "dict":
-            return
+    wrong = list(_wrong_references(option, value, where)) if option.secret else []
+    if wrong:
+        yield from wrong
+        return
     for leaf, problem in problems(option, value):
         yield Finding(where, f"{option.name}{'.' + leaf if leaf else ''} {problem}")
+
+
+def _wrong_references(option: Option, value: Any, where: str) -> Iterator[Finding]:
+    for name, reference in option.references(value):
+        if reference == VAULTED or is_template(reference):
+            continue
+        try:
+            parse_reference(reference)
+        except UsageError as error:
+            yield Finding(where, f"{name} {error}")
 
 
 def hidden_value(option: Option, value: Any, where: str) -> Finding | None:

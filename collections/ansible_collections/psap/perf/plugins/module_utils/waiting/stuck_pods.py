@@ -45,10 +45,7 @@ def stuck_pod(source: Source, workload: Manifest) -> str:
         lost = lost_pods(source, pods, datetime.now(UTC))
         if lost:
             return "; ".join(f"pod {name}: {text}" for name, text in lost.items())
-    template = workload["spec"].get("template")
-    if "spec" not in (template or {}):
-        # of an LLMInferenceService it is the spec of its pods, and need not name all that they have
-        template = None
+    template = _pod_template(workload)
     current = (
         pod
         for pod in pods
@@ -77,8 +74,13 @@ def _labels_of_pods(workload: Manifest) -> Mapping[str, str]:
     if workload.get("kind") == "RayJob":
         cluster = workload.get("status", {}).get("rayClusterName")
         return {_RAY_CLUSTER_LABEL: cluster} if cluster else {}
-    has_template = (spec.get("template") or {}).get("spec")
-    return (spec.get("selector") or {}).get("matchLabels") or {} if has_template else {}
+    return (spec.get("selector") or {}).get("matchLabels") or {} if _pod_template(workload) else {}
+
+
+def _pod_template(workload: Manifest) -> Manifest | None:
+    """The template of its pods; that of an LLMInferenceService is a spec, which need not name all that they have."""
+    template = workload.get("spec", {}).get("template") or {}
+    return template if template.get("spec") else None
 
 
 def _stuck(pod: Manifest) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import Stamp, stamp
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Stamp, stamp
 
 
 class EventLog:

@@ -12,7 +12,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import Stamp, stamp
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Stamp, stamp
 
 DELETED = "deleted"
 COMPLETED = "completed"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import stamp
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import stamp
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import (
     COMPLETED,
     DELETED,

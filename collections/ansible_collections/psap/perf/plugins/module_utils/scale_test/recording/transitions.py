@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import Stamp
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Stamp
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import workload_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import DELETED, Lifecycle
 
