@@ -81,6 +81,11 @@ def is_ready(cluster: Cluster, plural: str, name: str) -> bool:
     return conditions(cluster, plural, name).get("Ready", ("", ""))[0] == "True"
 
 
+def address(cluster: Cluster, plural: str, name: str) -> str:
+    """The URL of a service, which KServe may write after the condition Ready."""
+    return str(wait_for("it has an address", lambda: read(cluster, plural, name)["status"].get("url")))
+
+
 def model_status(cluster: Cluster, name: str) -> dict[str, Any]:
     found: dict[str, Any] = read(cluster, SERVICE, name).get("status", {}).get("modelStatus", {})
     return found
@@ -101,9 +106,8 @@ def remove(cluster: Cluster, plural: str, name: str) -> None:
 def test_a_model_is_served_by_what_its_runtime_says(kserve: Cluster) -> None:
     create(kserve, SERVICE, "granite", predictor(minReplicas=2, maxReplicas=4), start_delay="1s")
     wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "granite"))
-    found = read(kserve, SERVICE, "granite")
-    assert found["metadata"]["finalizers"] == ["inferenceservice.finalizers"]
-    assert found["status"]["url"] == "http://granite-default.example.com"
+    assert read(kserve, SERVICE, "granite")["metadata"]["finalizers"] == ["inferenceservice.finalizers"]
+    assert address(kserve, SERVICE, "granite") == "http://granite-default.example.com"
     # the first pod serves before Kubernetes' autoscaler asks for the second
     wait_for("both serve", lambda: model_status(kserve, "granite").get("copies", {}).get("totalCopies") == 2)
     deployment = kserve.apps.read_namespaced_deployment("granite-predictor", NAMESPACE)
@@ -181,7 +185,7 @@ def test_a_routed_model_is_reached_by_the_labs_gateway(kserve: Cluster) -> None:
     model = {"uri": "hf://ibm-granite/granite-3.1-8b", "name": "granite"}
     create(kserve, LLM, "routed", {"model": model, "router": {"route": {}, "gateway": {}, "scheduler": {}}})
     wait_for("it is ready", lambda: is_ready(kserve, LLM, "routed"))
-    assert read(kserve, LLM, "routed")["status"]["url"].endswith(".example.com/default/routed")
+    assert address(kserve, LLM, "routed").endswith(".example.com/default/routed")
     assert sorted(deployments(kserve)) == ["routed-kserve", "routed-kserve-router-scheduler"]
     remove(kserve, LLM, "routed")
 

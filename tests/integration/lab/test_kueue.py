@@ -306,8 +306,9 @@ def test_a_job_without_a_queue_is_left_alone(kueue: Cluster) -> None:
 
 def test_queues_go_on_after_the_api_server_and_kueue_were_killed(labs: Labs, queues_lab: Lab, kueue: Cluster) -> None:
     submit(kueue, "holds", 3, "1h")
+    wait_for("one is admitted", lambda: is_true(kueue, "holds", "Admitted"))
     submit(kueue, "queues", 3, "1s")
-    wait_for("one waits", lambda: conditions(kueue, "queues").get("QuotaReserved") == ("False", "Pending"))
+    wait_for("the other waits", lambda: conditions(kueue, "queues").get("QuotaReserved") == ("False", "Pending"))
     assert labs.run("restart", "--name", queues_lab.name, "kube-apiserver").returncode == 0
     assert labs.run("restart", "--name", queues_lab.name, "kueue").returncode == 0
     # the reason is another until it knows its queues again
