@@ -82,7 +82,7 @@ def is_ready(cluster: Cluster, plural: str, name: str) -> bool:
 
 
 def address(cluster: Cluster, plural: str, name: str) -> str:
-    """The URL of a service, which KServe may write after the condition Ready."""
+    """The URL of a service, which may be Ready before its Gateway has an address."""
     return str(wait_for("it has an address", lambda: read(cluster, plural, name)["status"].get("url")))
 
 

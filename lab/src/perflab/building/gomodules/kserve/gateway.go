@@ -147,10 +147,12 @@ func backends(route *gwapiv1.HTTPRoute, group string) map[string]bool {
 	return names
 }
 
+// isOurs says whether the class of a Gateway is the lab's. A class that is not there yet, as when both are created at
+// once, is an error, so that it is looked for again.
 func (g gateways) isOurs(ctx context.Context, gateway *gwapiv1.Gateway) (bool, error) {
 	var class gwapiv1.GatewayClass
 	err := g.Get(ctx, client.ObjectKey{Name: string(gateway.Spec.GatewayClassName)}, &class)
-	return err == nil && class.Spec.ControllerName == controllerName, client.IgnoreNotFound(err)
+	return err == nil && class.Spec.ControllerName == controllerName, err
 }
 
 func (g gateways) write(ctx context.Context, before, after client.Object) error {
