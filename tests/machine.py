@@ -26,9 +26,9 @@ BOOT_TIMING = PROJECT / "tests/data/boot_timing"
 USER, UID = "bench", 20001
 PACKAGES = (
     "openssh-server podman crun iperf3 sysbench busybox-static sudo uidmap slirp4netns netavark aardvark-dns iptables "
-    "docker-registry faketime git"
+    "docker-registry faketime git iputils-ping"
 )
-PROGRAMS = "git sshd podman crun iperf3 sysbench busybox sudo newuidmap slirp4netns docker-registry faketime"
+PROGRAMS = "git sshd podman crun iperf3 sysbench busybox sudo newuidmap slirp4netns docker-registry faketime ping"
 APPLETS = "sh sleep dd true echo cat ls rm mkdir base64 env"
 IMAGES = {"hello": (), "tools": ("iperf3", "sysbench"), "registry": ("docker-registry",)}
 COMMANDS = {
@@ -180,6 +180,17 @@ def start_sshd(folder: Path) -> None:
     _entered(folder, "sh", str(folder / "sshd.sh"))
 
 
+def stop_sshd(folder: Path) -> None:
+    """End it with its connections, but not what they have started."""
+    ended = [sshd(folder)]
+    for pid in ended:
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            if Path(f"/proc/{child}/comm").read_text().startswith("sshd"):
+                ended.append(int(child))
+    for pid in ended:
+        os.kill(pid, signal.SIGKILL)
+
+
 def sshd(folder: Path) -> int:
     """The ID of its listener on this machine, which is another one than on its own."""
     init = _first(folder)
@@ -313,4 +324,6 @@ def _living(pid: int) -> bool:
 
 
 if __name__ == "__main__":
-    {"up": up, "down": down}[sys.argv[1]](Path(sys.argv[2]).absolute())
+    {"up": up, "down": down, "start_sshd": start_sshd, "stop_sshd": stop_sshd}[sys.argv[1]](
+        Path(sys.argv[2]).absolute()
+    )

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import secrets
-import signal
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants
 
 from tests import machine
 from tests.integration.conftest import PROGRAMS, PROJECT
@@ -69,10 +67,7 @@ class Machine:
 
     def stop_sshd(self) -> None:
         """End sshd with its connections, but not what they have started."""
-        listener = machine.sshd(self.folder)
-        sessions = [pid for pid in descendants(listener) if Path(f"/proc/{pid}/comm").read_text().strip() == "sshd"]
-        for pid in (listener, *sessions):
-            os.kill(pid, signal.SIGKILL)
+        machine.stop_sshd(self.folder)
 
     def start_sshd(self) -> None:
         """Start it again."""

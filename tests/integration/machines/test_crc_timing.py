@@ -1,24 +1,42 @@
-"""The flow crc_timing as its user runs it, over a real sshd; systemd's programs there are stand-ins."""
+"""The flow crc_timing as its user runs it, over a real sshd; programs of systemd are stand-ins, and nothing boots."""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+
+import yaml
 
 from tests.integration.machines.conftest import Machine
 from tests.schemas import check_file
 
+STARTS_S = 1.5
 
-def test_a_boot_is_captured_and_one_that_does_not_end_is_named(machine: Machine, tmp_path: Path) -> None:
-    words = ("-s", f"crc_timing_work_directory={machine.folder}/work", "-s", "crc_timing_timeout=1s")
-    targets = ("-s", "crc_timing_target=[crc-custom.target, nobodys.target]")
-    code, said = machine.run(tmp_path, "run", "crc_timing", "-i", f"{machine.folder}/hosts.yml", *words, *targets)
-    assert code == 3, said
+
+def test_a_machine_is_started_and_its_boot_is_captured_and_timed(machine: Machine, tmp_path: Path) -> None:
+    control = (sys.executable, "-m", "tests.machine")
+    late = ["sh", "-c", f'sleep {STARTS_S}; exec "$@"', "sh", *control, "start_sshd", str(machine.folder)]
+    settings = {
+        "work_directory": f"{machine.folder}/work",
+        "timeout": "1m",
+        "journals": "[crc-*, ocp-*]",
+        "start": json.dumps(late),
+        "stop": json.dumps([*control, "stop_sshd", str(machine.folder)]),
+    }
+    words = [word for name, value in settings.items() for word in ("-s", f"crc_timing_{name}={value}")]
+    code, said = machine.run(tmp_path, "run", "crc_timing", "-i", f"{machine.folder}/hosts.yml", *words)
+    assert code == 0, said
     (run,) = tmp_path.iterdir()
-    assert "systemctl is-active nobodys.target ended with 3: inactive" in (run / "run.json").read_text()
     (captured,) = run.rglob("boot_timing.yml")
     assert check_file(captured) == "psap.perf/boot_timing/1"
-    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
-    values = {one["name"]: one["value"] for one in kpis if one["labels"].get("target") == "crc-custom.target"}
+    document = yaml.safe_load(captured.read_text())
+    assert "Started ocp-*." in document["journals"]["ocp-*"]
+    values = {one["name"]: one["value"] for one in json.loads((run / "report/kpis.json").read_text())["kpis"]}
     assert (values["boot_total"], values["target_reached"], values["ssh_activated"]) == (106.0, 100.25, 19.5)
+    assert document["outside"]["ssh"]["after_s"] > STARTS_S
+    # its kernel is that of this machine, which nobody has started
+    assert document["outside"]["kernel"] < document["outside"]["started"]
+    assert "the program did not boot it" in (run / "report/index.html").read_text()
+    assert values.get("ssh_answered") is None
     assert machine.left() == []

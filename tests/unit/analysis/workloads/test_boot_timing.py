@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
+from perfanalysis.__main__ import run as perfanalysis
 from perfanalysis.workloads.boot_timing import systemd
 from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 
-from tests.data.boot_timings import boot_timing
+from tests.data.boot_timings import boot_timing, outside
 from tests.schemas import check
 
 
-def analysed(folder: Path, document: Mapping[str, str]) -> RunAnalysis:
+def analysed(folder: Path, document: Mapping[str, Any]) -> RunAnalysis:
     check(document)
     artifacts = folder / "001__cell__0/001__crc__capture_boot_timing/artifacts"
     artifacts.mkdir(parents=True)
@@ -33,8 +36,80 @@ def test_the_kpis_of_a_boot(tmp_path: Path) -> None:
         "ssh_activated": 19.5,
         "slowest_unit": 62.5,
         "failed_units": 1,
+        # nobody started this one
+        "ping_answered": None,
+        "ssh_answered": None,
+        "kernel_started": None,
+        "machine_ready": None,
     }
     assert dict(analysis.facts) == {"target": "crc-custom.target"}
+
+
+def test_what_was_seen_from_outside_counts_from_the_start_of_the_machine(tmp_path: Path) -> None:
+    (analysis,) = analysed(tmp_path, {**boot_timing(), "outside": outside()}).analyses
+    kpis = {value.name: value.number for value in analysis.kpis}
+    assert (kpis["ping_answered"], kpis["ssh_answered"], kpis["kernel_started"]) == (12.5, 21.25, 2.0)
+    # 105.77 s after the start of the kernel
+    assert kpis["machine_ready"] == pytest.approx(107.77)
+    (table,) = (tmp_path / "out").rglob("*outside.parquet")
+    assert dict(pd.read_parquet(table)[["event", "within_s"]].itertuples(index=False)) == {
+        "ping": 1.125,
+        "ssh": 0.25,
+        "kernel": 0.5,
+        "target": 0.5,
+    }
+
+
+def test_a_machine_that_ran_before_it_was_started_has_no_times_from_outside(tmp_path: Path) -> None:
+    seen = outside() | {"kernel": 1.7e9 - 1.0}
+    run = analysed(tmp_path, {**boot_timing(), "outside": seen})
+    (analysis,) = run.analyses
+    assert {value.number for value in analysis.kpis if value.name in ("ssh_answered", "machine_ready")} == {None}
+    assert any("the program did not boot it" in finding.text for finding in run.findings)
+
+
+def test_a_slower_boot_is_found_against_former_ones_of_its_target_and_no_other(
+    tmp_path: Path,
+) -> None:
+    history = tmp_path / "history"
+
+    def kept(day: int, ssh_s: float, target: str = "crc-custom.target") -> None:
+        folder = tmp_path / f"crc_timing-202601{day:02d}T000000Z-aaa{day:03d}"
+        document = {**boot_timing(), "target": target, "outside": outside(ssh_s)}
+        artifacts = folder / "001__crc__capture_boot_timing/artifacts"
+        artifacts.mkdir(parents=True)
+        (artifacts / "boot_timing.yml").write_text(json.dumps(document))
+        moment = f"2026-01-{day:02d}T00:00:00.000Z"
+        ended: dict[str, Any] = {
+            "exit_code": 0,
+            "reason": None,
+            "status": "ok",
+            "started": moment,
+            "ended": moment,
+            "attempts": [],
+        }
+        run = {"schema": "psap.perf/run/1", "id": folder.name, "parent": None, "flow": "crc_timing", **ended}
+        (folder / "run.json").write_text(json.dumps(run))
+        settings = {"crc_timing_target": {"value": target, "origin": "command line", "compare": "key"}}
+        (folder / "settings.yml").write_text(
+            json.dumps({"schema": "psap.perf/settings/1", "all": settings, "hosts": {}})
+        )
+        assert perfanalysis(["history", "add", str(folder), "--into", str(history)]) == 0
+
+    for day in range(1, 12, 2):
+        kept(day, 21.0 + day % 3 / 10)
+    for day in range(2, 10, 2):
+        kept(day, 27.0, "other.target")
+    for day in (12, 13, 14):
+        kept(day, 27.0)
+    judged = ["--history", str(history), "--output", str(tmp_path / "out")]
+    assert perfanalysis(["regress", "crc_timing-20260114", *judged]) == 4
+    (recording,) = json.loads((tmp_path / "out/regression.json").read_text())["recordings"]
+    # without those of the other target
+    assert recording["earlier_runs"] == 8
+    verdicts = {each["name"]: each["verdict"] for each in recording["kpis"]}
+    assert verdicts.pop("ssh_answered") == "worse"
+    assert set(verdicts.values()) == {"same"}
 
 
 def test_a_chain_is_in_the_order_in_which_units_waited() -> None:

@@ -6,21 +6,24 @@ from dataclasses import asdict
 from typing import Any
 
 from perfanalysis.files.source import Source
-from perfanalysis.workloads.boot_timing import systemd
-
-_PHASES = ("firmware", "loader", "kernel", "initrd", "userspace", "total")
+from perfanalysis.workloads.boot_timing import outside, systemd
 
 
 def parse(source: Source) -> dict[str, Any]:
-    """A row for each unit, each one of the critical chain, each checkpoint, and the boot; all of boot_timing.yml."""
+    """A row for each unit, link of the critical chain, checkpoint, event seen from outside, and for the boot."""
     (document,) = source.records("boot_timing.yml")
     phases, chain = systemd.phases(document["time"]), list(systemd.chain(document["critical_chain"]))
     for name, found in (("time", phases), ("critical_chain", chain)):
         if not found:
             source.find("error", "boot_timing.yml", f"{name} has no times: {document[name][:200]!r}")
-    boot = {f"{name}_s": phases.get(name) for name in _PHASES} | {"target": document["target"]}
+    boot = {f"{name}_s": phases.get(name) for name in systemd.PHASES} | {"target": document["target"]}
     boot["reached_s"] = chain[0].active_after_s if chain else None
     boot["failed_units"] = len(document["failed"].splitlines())
     units = [{"unit": unit, "took_s": took} for unit, took in systemd.blamed(document["blame"])]
-    checkpoints = [{"unit": unit, "activated_s": at} for unit, at in systemd.activated(document["checkpoints"])]
-    return {"boots": [boot], "units": units, "chain": [asdict(link) for link in chain], "checkpoints": checkpoints}
+    at = dict(systemd.activated(document["checkpoints"]))
+    rows = {"units": units, "chain": [asdict(link) for link in chain], "boots": [boot], "outside": []}
+    try:
+        rows["outside"] = list(outside.events(document.get("outside"), at.get(document["target"])))
+    except ValueError as error:
+        source.find("error", "boot_timing.yml", str(error))
+    return {**rows, "checkpoints": [{"unit": unit, "activated_s": seconds} for unit, seconds in at.items()]}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+PHASES = ("firmware", "loader", "kernel", "initrd", "userspace", "total")
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _PART = r"\d+(?:\.\d+)?(?:us|ms|min|s|h|d|w)"
 _DURATION = rf"{_PART}(?: {_PART})*"

@@ -50,6 +50,7 @@ class ActionModule(HostAction):
             "setup": answer["setup"],
             "stdout": answer["stdout"],
             "clock": {"offset_s": clock.offset_s, "within_s": clock.within_s},
+            "monotonic_zero": answer["ended"] - answer["monotonic"] - clock.correction_s,
         }
         if answer["clean"]:
             records.end(context.directory)

@@ -252,8 +252,8 @@ def measure(plan: Plan, listened: Callable[[], bool]) -> dict[str, Any]:
     *listened* says once a second whether somebody still waits for the answer.
 
     :returns: ``runs`` with the figures of each, ``overhead`` of the empty command, what the steps of ``setup`` said,
-        ``stdout`` of the last run, when it ``begun`` and ``ended``
-        by the host's clock, ``problem``, a sentence where something failed, and whether all is ``clean``.
+        ``stdout`` of the last run, when it ``begun`` and ``ended`` by the host's clock, the end by its ``monotonic``
+        clock, ``problem``, a sentence where something failed, and whether all is ``clean``.
     :raises Stopped: when nobody listens any more.
     """
     directory = Path(plan.directory)
@@ -286,7 +286,8 @@ def measure(plan: Plan, listened: Callable[[], bool]) -> dict[str, Any]:
             left = remains(programs, plan.left) if undone.anything else None
             if left is None:
                 _remove_directory(directory)
-        answer.update(clean=left is None, problem=answer["problem"] or left, ended=time.time())
+        answer.update(clean=left is None, problem=answer["problem"] or left)
+        answer.update(ended=time.time(), monotonic=time.monotonic())
     return answer
 
 

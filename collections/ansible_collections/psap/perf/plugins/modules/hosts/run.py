@@ -158,6 +158,12 @@ clock:
   contains:
     offset_s: {description: Seconds ahead., type: float}
     within_s: {description: Give or take., type: float}
+monotonic_zero:
+  description:
+    - When the host's monotonic clock began, on Linux with its kernel, in seconds since the epoch by the controller's
+      clock, within the bounds of RV(clock).
+  type: float
+  returned: when the host was reached
 """
 
 import contextlib

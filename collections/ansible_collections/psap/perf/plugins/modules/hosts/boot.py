@@ -1,0 +1,60 @@
+#!/usr/bin/python
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: boot
+short_description: Start a machine, and time when it first answers
+version_added: 0.1.0
+description:
+  - Runs a program on the controller that starts the host of the task, such as a virtual machine, and tries from the
+    controller until the host is echoed by C(ping) and lets in over SSH, as the user of Ansible's connection.
+  - Times are of the controller's monotonic clock, from right before the start of the program. Each has its resolution,
+    the time since the last attempt without an answer was begun.
+  - The address of the host must be reached from the controller, without another host in between.
+author: The psap.perf developers (@openshift-psap)
+options:
+  start:
+    description:
+      - The program that starts the machine, and its arguments. It may end at once, or stay as long as the machine runs.
+        What it says is in C(start.log) of the command.
+    type: list
+    elements: str
+    required: true
+  stop:
+    description: The program that stops it first, if it answers. Without it, a machine that answers is an error.
+    type: list
+    elements: str
+    default: []
+  timeout:
+    description: How long to wait until it lets in, in seconds or like V(15m).
+    type: str
+    default: 15m
+"""
+
+EXAMPLES = r"""
+- name: Start the machine
+  psap.perf.hosts.boot:
+    start: [virsh, --connect, "qemu:///system", start, crc]
+    stop: [virsh, --connect, "qemu:///system", destroy, crc]
+"""
+
+RETURN = r"""
+started:
+  description: When the program was started, in seconds since the epoch by the controller's clock.
+  type: float
+  returned: success
+ping:
+  description: The first echo by ICMP; null if there was none before SSH let in, or no program C(ping).
+  type: dict
+  returned: success
+  contains:
+    after_s: {description: Seconds after the start., type: float}
+    within_s: {description: How many seconds earlier it may have been., type: float}
+ssh:
+  description: The first command that ran over SSH, with the same fields.
+  type: dict
+  returned: success
+"""
