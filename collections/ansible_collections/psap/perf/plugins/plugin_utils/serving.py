@@ -8,21 +8,19 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds impo
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
-_KIND = "InferenceService"
 
-
-def find_inference_service(cluster: Cluster, namespace: str, name: str) -> Manifest | None:
-    """The InferenceService; None when there is none of that name, or the cluster does not serve them."""
-    query = Query(api_version_of(_KIND), _KIND, namespace, name)
+def find_model_service(cluster: Cluster, kind: str, namespace: str, name: str) -> Manifest | None:
+    """The InferenceService or LLMInferenceService; None when there is none of that name, or the cluster serves none."""
+    query = Query(api_version_of(kind), kind, namespace, name)
     return cluster.get(query) if cluster.serves(query.api_version, query.kind) else None
 
 
-def inference_service(cluster: Cluster, namespace: str, name: str) -> Manifest:
-    """The InferenceService.
+def model_service(cluster: Cluster, kind: str, namespace: str, name: str) -> Manifest:
+    """The InferenceService or LLMInferenceService.
 
     :raises ClusterError: when there is none of that name.
     """
-    found = find_inference_service(cluster, namespace, name)
+    found = find_model_service(cluster, kind, namespace, name)
     if found is None:
-        raise ClusterError(f"there is no {_KIND} {namespace}/{name}")
+        raise ClusterError(f"there is no {kind} {namespace}/{name}")
     return found

@@ -17,7 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import
 )
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 from ansible_collections.psap.perf.plugins.modules.serving.ask import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.serving import inference_service
+from ansible_collections.psap.perf.plugins.plugin_utils.serving import model_service
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
@@ -31,12 +31,12 @@ class ActionModule(PerfAction):
 
     def describe(self, context: VerbContext) -> str:
         """Say whom and how often."""
-        return f"would ask InferenceService {context.args['name']} {len(context.args['prompts'])} times"
+        return f"would ask {context.args['kind']} {context.args['name']} {len(context.args['prompts'])} times"
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Ask, and keep what was said, also when an answer is wrong."""
         args, cluster = context.args, context.cluster()
-        endpoint = endpoint_of(inference_service(cluster, args["namespace"], args["name"]), cluster.lab())
+        endpoint = endpoint_of(model_service(cluster, args["kind"], args["namespace"], args["name"]), cluster.lab())
         model, limits = args["model"] or args["name"], (seconds(args["request_timeout"]), args["authority"])
         place = context.directory / "artifacts" / args["name"]
         place.mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,7 @@ class ActionModule(PerfAction):
             return True, ""
 
         timeout_s = seconds(context.args["timeout"])
-        what = f"an answer of InferenceService {context.args['name']}"
+        what = f"an answer of {context.args['kind']} {context.args['name']}"
         with shown_wait(context.command_directory(), what, timeout_s) as show:
             poll_until(look, f"there was no {what[3:]}", timeout_s, context.check_interrupted, show)
         return found[0]

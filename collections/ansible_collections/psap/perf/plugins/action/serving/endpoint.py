@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import endpoint_of
 from ansible_collections.psap.perf.plugins.modules.serving.endpoint import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.serving import inference_service
+from ansible_collections.psap.perf.plugins.plugin_utils.serving import model_service
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -18,11 +18,11 @@ class ActionModule(PerfAction):
 
     def describe(self, context: VerbContext) -> str:
         """Say of what."""
-        return f"would find where InferenceService {context.args['name']} is reached"
+        return f"would find where {context.args['kind']} {context.args['name']} is reached"
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Look."""
         args, cluster = context.args, context.cluster()
-        found = endpoint_of(inference_service(cluster, args["namespace"], args["name"]), cluster.lab())
+        found = endpoint_of(model_service(cluster, args["kind"], args["namespace"], args["name"]), cluster.lab())
         parts = {"scheme": found.scheme, "host": found.host, "port": found.port, "path": found.path}
         return VerbResult(values={"url": found.url, **parts})

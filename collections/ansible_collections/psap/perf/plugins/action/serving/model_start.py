@@ -7,7 +7,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.documents import pl
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.serving.model_start import FILE, Observed, document
 from ansible_collections.psap.perf.plugins.modules.serving.model_start import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.serving import find_inference_service
+from ansible_collections.psap.perf.plugins.plugin_utils.serving import find_model_service
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -26,7 +26,7 @@ class ActionModule(PerfAction):
         """Look at the service, its pods and their events as they are now."""
         args, cluster = context.args, context.cluster()
         namespace = args["namespace"]
-        service = find_inference_service(cluster, namespace, args["name"])
+        service = find_model_service(cluster, "InferenceService", namespace, args["name"])
         if service is None:
             return VerbResult(skipped=f"there is no InferenceService {args['name']}, so nothing started")
         pods, _version = cluster.list(Query("v1", "Pod", namespace, label_selector=args["pod_selector"]))

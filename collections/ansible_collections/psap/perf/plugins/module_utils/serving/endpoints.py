@@ -54,7 +54,7 @@ def endpoint_at(url: str) -> Endpoint:
 
 
 def endpoint_of(service: Manifest, lab: Mapping[str, str] | None) -> Endpoint:
-    """Where an InferenceService is reached from here.
+    """Where an InferenceService or LLMInferenceService is reached from here.
 
     :param lab: what a lab says of itself; None for any other cluster.
     :raises ClusterError: when it has no address, or one within the cluster only.

@@ -13,8 +13,13 @@ description:
   - Prompts and answers are kept in C(artifacts/<name>/answers.json) of the command.
 author: The psap.perf developers (@openshift-psap)
 options:
+  kind:
+    description: What serves the model.
+    type: str
+    choices: [InferenceService, LLMInferenceService]
+    default: InferenceService
   name:
-    description: The InferenceService.
+    description: Its name.
     type: str
     required: true
   namespace:

@@ -1,0 +1,72 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: llm_inference_service
+short_description: Shape the manifest of an LLMInferenceService
+version_added: 0.1.0
+description:
+  - Applies a flavor, the model and annotations of the pods. What none of them says stays as it is.
+author: The psap.perf developers (@openshift-psap)
+positional: flavor
+options:
+  _input:
+    description: The manifest.
+    type: dict
+    required: true
+  flavor:
+    description:
+      - V(BASE[-tpN|-dtpN][-xN][-ptpN][-pxN]). The base is V(simple) (the Service spreads the requests),
+        V(intelligentrouting) (a scheduler does) or V(pd) (prefill and decode are apart); then the GPUs and replicas of
+        what decodes, and both of what prefills. As the manifest has it if empty.
+    type: str
+    default: ""
+  model_uri:
+    description: Where the model is from, such as V(hf://facebook/opt-125m); the manifest's if empty.
+    type: str
+    default: ""
+  model_name:
+    description: Its name in requests; the manifest's if empty.
+    type: str
+    default: ""
+  annotations:
+    description: Annotations that its pods get.
+    type: dict
+    default: {}
+"""
+
+EXAMPLES = r"""
+- name: Decode on two replicas of 4 GPUs, prefill on one
+  ansible.builtin.set_fact:
+    manifest: "{{ given | psap.perf.llm_inference_service('pd-tp4-x2-ptp4') }}"
+"""
+
+RETURN = r"""
+_value:
+  description: The manifest.
+  type: dict
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.cluster.merging import merged
+from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import in_flavor, parse_flavor
+from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
+
+
+class FilterModule:
+    """Shape an LLMInferenceService."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The one of this file."""
+        return {"llm_inference_service": documented(DOCUMENTATION, _shaped)}
+
+
+def _shaped(args: Mapping[str, Any]) -> dict[str, Any]:
+    manifest = in_flavor(args[INPUT], parse_flavor(args["flavor"])) if args["flavor"] else args[INPUT]
+    model = {key: args[f"model_{key}"] for key in ("uri", "name") if args[f"model_{key}"]}
+    said = {name: value for name, value in (("model", model), ("annotations", args["annotations"])) if value}
+    return merged(manifest, {"spec": said})

@@ -1,0 +1,111 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+"""Flavors of an LLMInferenceService: how requests are routed, and how many GPUs and replicas its stages have.
+
+A flavor is `BASE[-tpN|-dtpN][-xN][-ptpN][-pxN]`, in any order behind the base: the tensor parallelism of what decodes, its
+replicas, and both of what prefills. TOPSAIL's llm-d project reads them so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+
+ROUTERS: Mapping[str, Mapping[str, Any]] = {
+    "simple": {"route": {}, "gateway": {}},
+    "intelligentrouting": {"route": {}, "gateway": {}, "scheduler": {}},
+    "pd": {"route": {}, "gateway": {}, "scheduler": {}},
+}
+"""Of each base what routes the requests. Without a scheduler it is the Service that spreads them."""
+DISAGGREGATED = "pd"
+_PARTS = {"tp": "tensor", "dtp": "tensor", "x": "replicas", "ptp": "prefill_tensor", "px": "prefill_replicas"}
+_PART = re.compile(r"(dtp|tp|x|ptp|px)([1-9][0-9]*)")
+_FORM = "BASE[-tpN|-dtpN][-xN][-ptpN][-pxN]"
+_GPU = "nvidia.com/gpu"
+_CONTAINER = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class Flavor:
+    """What a flavor says; None is what it leaves to the manifest.
+
+    :param tensor: GPUs over which each replica's layers are split.
+    :param prefill_tensor: the same of what reads the prompts, where another stage writes the answers.
+    """
+
+    base: str
+    tensor: int | None = None
+    replicas: int | None = None
+    prefill_tensor: int | None = None
+    prefill_replicas: int | None = None
+
+
+def parse_flavor(text: str) -> Flavor:
+    """The flavor of a text.
+
+    :raises UsageError: when it is none, saying which part and what can stand there.
+    """
+    base, *parts = text.split("-")
+    if base not in ROUTERS:
+        raise UsageError(
+            f"flavor {text!r} begins with none of {', '.join(ROUTERS)}{did_you_mean(base, ROUTERS)}; it is {_FORM}"
+        )
+    found: dict[str, int] = {}
+    for part in parts:
+        match = _PART.fullmatch(part)
+        if match is None:
+            raise UsageError(f"flavor {text!r}: {part!r} is no part of one; it is {_FORM}, each N at least 1")
+        name = _PARTS[match[1]]
+        if name in found:
+            raise UsageError(f"flavor {text!r} says twice what {part!r} says")
+        if name.startswith("prefill") and base != DISAGGREGATED:
+            raise UsageError(f"flavor {text!r}: {part!r} is of the prefill, which only {DISAGGREGATED} has apart")
+        found[name] = int(match[2])
+    return Flavor(base, **found)
+
+
+def in_flavor(service: Manifest, flavor: Flavor) -> Manifest:
+    """The manifest of an LLMInferenceService in a flavor; what the flavor does not say stays as it is."""
+    shaped = deepcopy(service)
+    spec = shaped.setdefault("spec", {})
+    spec["router"] = {**ROUTERS[flavor.base], **_kept_of_router(spec, flavor)}
+    if flavor.base == DISAGGREGATED:
+        prefill = spec.setdefault("prefill", {})
+        if "template" in spec:
+            prefill.setdefault("template", deepcopy(spec["template"]))
+        _scale(prefill, flavor.prefill_tensor, flavor.prefill_replicas)
+    else:
+        spec.pop("prefill", None)
+    _scale(spec, flavor.tensor, flavor.replicas)
+    return shaped
+
+
+def _kept_of_router(spec: Mapping[str, Any], flavor: Flavor) -> dict[str, Any]:
+    """What the manifest says of the parts of the router that the flavor has."""
+    given = spec.get("router") or {}
+    return {name: given[name] for name in ROUTERS[flavor.base] if given.get(name)}
+
+
+def _scale(stage: dict[str, Any], tensor: int | None, replicas: int | None) -> None:
+    if replicas is not None:
+        stage["replicas"] = replicas
+    if tensor is None:
+        return
+    stage["parallelism"] = {**stage.get("parallelism", {}), "tensor": tensor}
+    template = stage.setdefault("template", {})
+    containers = template.setdefault("containers", [])
+    main = next((one for one in containers if one.get("name") == _CONTAINER), None)
+    if main is None:
+        main = {"name": _CONTAINER}
+        containers.append(main)
+    resources = main.setdefault("resources", {})
+    for kind in ("limits", "requests"):
+        resources[kind] = {**resources.get(kind, {}), _GPU: str(tensor)}

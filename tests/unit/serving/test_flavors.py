@@ -1,0 +1,93 @@
+"""Flavors of an LLMInferenceService: their grammar, and what they change in a manifest."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import Flavor, in_flavor, parse_flavor
+
+
+def container(gpus: str, name: str = "main") -> dict[str, Any]:
+    limits = {"nvidia.com/gpu": gpus, "memory": "64Gi"}
+    return {"name": name, "resources": {"limits": limits, "requests": dict(limits)}}
+
+
+def service(**spec: Any) -> dict[str, Any]:
+    template = {"containers": [container("1", "sidecar"), container("1")]}
+    return {"kind": "LLMInferenceService", "spec": {"replicas": 3, "template": template, **spec}}
+
+
+@pytest.mark.parametrize(
+    ("text", "flavor"),
+    [
+        ("simple", Flavor("simple")),
+        ("simple-x4", Flavor("simple", replicas=4)),
+        ("intelligentrouting-tp2-x8", Flavor("intelligentrouting", tensor=2, replicas=8)),
+        ("pd-px2-ptp1-x1-dtp4", Flavor("pd", tensor=4, replicas=1, prefill_tensor=1, prefill_replicas=2)),
+    ],
+)
+def test_the_parts_stand_in_any_order(text: str, flavor: Flavor) -> None:
+    assert parse_flavor(text) == flavor
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "begins with none of simple, intelligentrouting, pd"),
+        ("inteligentrouting", "did you mean intelligentrouting"),
+        ("simple-y2", "'y2' is no part of one"),
+        ("simple-x0", "'x0' is no part of one"),
+        ("simple-x", "'x' is no part of one"),
+        ("simple-tp2-dtp4", "says twice what 'dtp4' says"),
+        ("simple-px2", "'px2' is of the prefill, which only pd has apart"),
+    ],
+)
+def test_what_is_no_flavor_is_refused_by_its_part(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        parse_flavor(text)
+
+
+def test_what_a_flavor_does_not_say_stays() -> None:
+    given = service(router={"gateway": {"refs": [{"name": "mine"}]}})
+    before = deepcopy(given)
+
+    shaped = in_flavor(given, parse_flavor("simple"))["spec"]
+
+    assert shaped["replicas"] == 3
+    assert shaped["template"] == before["spec"]["template"]
+    assert shaped["router"] == {"route": {}, "gateway": {"refs": [{"name": "mine"}]}}
+    assert given == before
+
+
+def test_a_replica_gets_as_many_gpus_as_its_layers_are_split_over() -> None:
+    shaped = in_flavor(service(parallelism={"pipeline": 2}), parse_flavor("intelligentrouting-tp4-x2"))["spec"]
+
+    assert (shaped["replicas"], shaped["parallelism"]) == (2, {"pipeline": 2, "tensor": 4})
+    assert shaped["template"]["containers"] == [container("1", "sidecar"), container("4")]
+    assert shaped["router"]["scheduler"] == {}
+
+
+def test_prefill_is_a_stage_of_its_own_like_the_other_but_for_what_is_said() -> None:
+    shaped = in_flavor(service(), parse_flavor("pd-tp2-x1-ptp4-px3"))["spec"]
+
+    assert shaped["template"]["containers"][1] == container("2")
+    assert shaped["prefill"]["template"]["containers"][1] == container("4")
+    assert (shaped["prefill"]["replicas"], shaped["prefill"]["parallelism"]) == (3, {"tensor": 4})
+
+
+def test_only_its_flavor_has_a_prefill_or_a_scheduler() -> None:
+    given = service(prefill={"replicas": 2}, router={"scheduler": {"replicas": 2}})
+
+    assert "prefill" not in in_flavor(given, parse_flavor("simple"))["spec"]
+    assert "scheduler" not in in_flavor(given, parse_flavor("simple"))["spec"]["router"]
+    assert in_flavor(given, parse_flavor("intelligentrouting"))["spec"]["router"]["scheduler"] == {"replicas": 2}
+
+
+def test_a_manifest_that_says_nothing_gets_a_container() -> None:
+    shaped = in_flavor({"kind": "LLMInferenceService"}, parse_flavor("simple-tp2"))["spec"]
+
+    (main,) = shaped["template"]["containers"]
+    assert main == {"name": "main", "resources": {kind: {"nvidia.com/gpu": "2"} for kind in ("limits", "requests")}}
