@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from kubernetes.client import ApiException, AutoscalingV2Api, NetworkingV1Api
 
 from tests.integration.conftest import PROJECT
@@ -234,6 +235,37 @@ def test_the_flow_finds_the_declared_latencies_again(labs: Labs, kserve: Cluster
         kserve.custom.get_namespaced_custom_object(
             GROUP, VERSIONS[SERVICE], "psap-perf-kserve", SERVICE, "granite-3b-code-instruct"
         )
+
+
+def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {
+        "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
+        "llm_d_flavor": ["simple-x2", "pd-tp2-px3"],
+        "llm_d_model_uri": "hf://facebook/opt-125m",
+        "llm_d_model_name": "opt",
+        "llm_d_annotations": {f"{PREFIX}model": "{name: opt, ttft: 0.05, itl: 0.005}"},
+        "llm_d_gateway_class": "lab",
+        "llm_d_gateway_namespace": "psap-perf-llm-d",
+        "llm_d_concurrency": [2],
+        "llm_d_max_queries": 10,
+        "llm_d_max_output_tokens": 5,
+        "llm_d_load_test_path": str(PROJECT / "tests/data/llm_load_test"),
+        "llm_d_load_test_python": sys.executable,
+    }
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    ran = lab.run(tmp_path, "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = tmp_path.iterdir()
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    cells = [one["labels"]["llm_d_flavor"] for one in kpis if one["name"] == "ttft_p50"]
+    assert sorted(cells) == ["pd-tp2-px3", "simple-x2"]
+    replicas = {
+        path.parents[2].name: [(item["metadata"]["name"], item["spec"]["replicas"]) for item in yaml.safe_load(path.read_text())["items"]]
+        for path in sorted(run.rglob("*llmd__capture_isvc_state/artifacts/deployment.yml"))
+    }
+    assert [sorted(number for _name, number in found) for found in replicas.values()] == [[2], [1, 1, 3]], replicas
+    with pytest.raises(ApiException, match="not found"):
+        kserve.custom.get_namespaced_custom_object(GROUP, VERSIONS[LLM], "psap-perf-llm-d", LLM, "llm-d")
 
 
 def test_it_goes_on_after_the_api_server_and_kserve_were_killed(labs: Labs, kserve: Cluster) -> None:
