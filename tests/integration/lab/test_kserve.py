@@ -245,7 +245,7 @@ def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: P
         "llm_d_model_name": "opt",
         "llm_d_annotations": {f"{PREFIX}model": "{name: opt, ttft: 0.05, itl: 0.005}"},
         "llm_d_gateway_class": "lab",
-        "llm_d_gateway_namespace": "psap-perf-llm-d",
+        "llm_d_gateway_namespace": NAMESPACE,
         "llm_d_concurrency": [2],
         "llm_d_max_queries": 10,
         "llm_d_max_output_tokens": 5,
