@@ -259,11 +259,12 @@ def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: P
     kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
     cells = [one["labels"]["llm_d_flavor"] for one in kpis if one["name"] == "ttft_p50"]
     assert sorted(cells) == ["pd-tp2-px3", "simple-x2"]
-    replicas = {
-        path.parents[2].name: [(item["metadata"]["name"], item["spec"]["replicas"]) for item in yaml.safe_load(path.read_text())["items"]]
-        for path in sorted(run.rglob("*llmd__capture_isvc_state/artifacts/deployment.yml"))
-    }
-    assert [sorted(number for _name, number in found) for found in replicas.values()] == [[2], [1, 1, 3]], replicas
+    captured = run.glob("*__cell__*/*__llmd__capture_isvc_state/artifacts/deployment.yml")
+    deployed = [list(yaml.safe_load_all(path.read_text())) for path in sorted(captured)]
+    assert [{each["metadata"]["name"]: each["spec"]["replicas"] for each in cell} for cell in deployed] == [
+        {"llm-d-kserve": 2},
+        {"llm-d-kserve": 1, "llm-d-kserve-prefill": 3, "llm-d-kserve-router-scheduler": 1},
+    ]
     with pytest.raises(ApiException, match="not found"):
         kserve.custom.get_namespaced_custom_object(GROUP, VERSIONS[LLM], "psap-perf-llm-d", LLM, "llm-d")
 

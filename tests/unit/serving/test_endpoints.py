@@ -47,7 +47,7 @@ def test_a_model_is_reached_at_its_url_and_on_a_lab_at_the_stand_in() -> None:
 @pytest.mark.parametrize(
     ("found", "lab", "said"),
     [
-        (service(), None, "has no address in its status; is it Ready"),
+        (service(), None, "has no address in its status; is it Ready, and has its Gateway one"),
         (service("http://granite-predictor.n.svc.cluster.local"), None, "within the cluster only"),
         (service("http://granite-n.example.com"), {}, "perflab up --with models"),
     ],

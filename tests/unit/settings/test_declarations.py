@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.settings.check import check_project
+from ansible_collections.psap.perf.plugins.module_utils.settings.layers import bindings
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import explain
+from jinja2 import Environment
 
 ROLE = "collections/ansible_collections/psap/perf/roles/repo_probe"
 FILES = {
@@ -49,6 +53,31 @@ def test_a_setting_is_what_the_argument_is_that_it_names(tmp_path: Path) -> None
         ("default", f"default ({ROLE}/meta/argument_specs.yml)", False),
         ("group_vars", "playbooks/tune/settings.yml:2", True),
     ]
+
+
+def test_an_argument_has_the_value_of_the_flow_that_runs(tmp_path: Path) -> None:
+    declared = {
+        "presets/big.yml": "preset_big: {}\n",
+        "playbooks/load/settings.yml": "options:\n  load_size: {argument: repo_probe_size, dimension: true}\n",
+        "playbooks/tune/settings.yml": "options:\n  tune_size: {argument: repo_probe_size, default: 7}\n",
+    }
+    assert findings(tmp_path, declared) == []
+    [bound] = bindings(Project(tmp_path).every_setting)
+    assert bound.key == "repo_probe_size"
+    cell = {"load_size": 3, "tune_size": 7, "perf_cell": {"values": {"load_size": 5}}}
+
+    def value(**variables: Any) -> str:
+        return Environment().from_string(bound.value).render(**cell, **variables)
+
+    assert [value(), value(perf_flow="load"), value(perf_flow="tune")] == ["5", "5", "7"]
+
+
+def test_an_argument_of_a_flow_is_set_by_the_setting_of_that_flow(tmp_path: Path) -> None:
+    for flow in ("load", "tune"):
+        settings = f"options:\n  {flow}_size: {{argument: repo_probe_size}}\n"
+        findings(tmp_path, {f"playbooks/{flow}/settings.yml": settings, "presets/big.yml": "preset_big: {}\n"})
+    with pytest.raises(UsageError, match="is what the setting tune_size sets: give tune_size="):
+        explain(Project(tmp_path), "tune", None, (), (("repo_probe_size", 4),), "repo_probe_size")
 
 
 @pytest.mark.parametrize(

@@ -249,18 +249,14 @@ class PresetLayers:
         """The defaults of settings, and the arguments that settings are."""
         settings = self.project.every_setting
         defaults = [
-            Entry(option.name, self._declared_at(option.default, option), default_where(option.where.label))
+            Entry(option.name, self._declared_at(option.default, option.where), default_where(option.where.label))
             for option in settings
         ]
-        bound = [
-            replace(entry, value=self._declared_at(entry.value, option))
-            for option in settings
-            for entry in bindings([option])
-        ]
+        bound = [replace(entry, value=self._declared_at(entry.value, entry.where)) for entry in bindings(settings)]
         return layer(DEFAULT, defaults), layer(BASE, bound)
 
-    def _declared_at(self, value: Any, option: Option) -> Any:
-        return tagged_at(value, self.project.root / option.where.label, option.where.line)
+    def _declared_at(self, value: Any, at: Where) -> Any:
+        return tagged_at(value, self.project.root / at.label, at.line)
 
     @functools.lru_cache(maxsize=4096)  # noqa: B019 - see _files
     def _is_beside_playbook(self, path: str) -> bool:

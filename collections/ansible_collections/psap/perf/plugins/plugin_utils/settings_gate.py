@@ -116,7 +116,7 @@ class SettingsGate:
         yield from self._unknown_names(host, settled)
         yield from presets_over_bindings(self._project, host.layers)
         if self._flow is not None:
-            yield from arguments_over_settings(self._project, host.layers)
+            yield from arguments_over_settings(self._project, self._flow.name, host.layers)
         else:
             absent = (option for option in self._wanted.values() if option.required and option.name not in host.raw)
             yield from (missing_value(option, str(COMMAND_LINE)) for option in absent)

@@ -67,7 +67,9 @@ def endpoint_of(service: Manifest, lab: Mapping[str, str] | None) -> Endpoint:
         return endpoint_at(f"{served}/{namespace}/{name}")
     url = service.get("status", {}).get("url", "")
     if not url:
-        raise ClusterError(f"{service['kind']} {namespace}/{name} has no address in its status; is it Ready, and has its Gateway an address?")
+        raise ClusterError(
+            f"{service['kind']} {namespace}/{name} has no address in its status; is it Ready, and has its Gateway one?"
+        )
     found = endpoint_at(url)
     if found.host.endswith((".svc", ".svc.cluster.local")):
         raise ClusterError(

@@ -3,8 +3,8 @@
 
 """Flavors of an LLMInferenceService: how requests are routed, and how many GPUs and replicas its stages have.
 
-A flavor is `BASE[-tpN|-dtpN][-xN][-ptpN][-pxN]`, in any order behind the base: the tensor parallelism of what decodes, its
-replicas, and both of what prefills. TOPSAIL's llm-d project reads them so.
+A flavor is `BASE[-tpN|-dtpN][-xN][-ptpN][-pxN]`, in any order behind the base: the tensor parallelism of what decodes,
+its replicas, and both of what prefills. TOPSAIL's llm-d project reads them so.
 """
 
 from __future__ import annotations

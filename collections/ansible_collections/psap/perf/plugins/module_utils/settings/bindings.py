@@ -36,12 +36,12 @@ def presets_over_bindings(project: Project, layers: Iterable[Layer]) -> Iterator
             yield bound_argument(project, one.variable, str(one.where), str(bound[one.variable]))
 
 
-def arguments_over_settings(project: Project, layers: Iterable[Layer]) -> Iterator[Finding]:
+def arguments_over_settings(project: Project, flow: str | None, layers: Iterable[Layer]) -> Iterator[Finding]:
     """The arguments on a flow's command line that a setting sets: the run would be recorded, and compared, with the
     setting's value."""
     for source in layers:
         for one in source.assignments if source.kind == EXTRA else ():
-            setting = _setting_of(project, one.variable)
+            setting = _setting_of(project, one.variable, flow)
             if setting is not None:
                 yield Finding(
                     str(one.where), f"{one.variable} is what the setting {setting.name} sets: give {setting.name}=…"
@@ -79,8 +79,10 @@ def _bound(project: Project, layers: tuple[Layer, ...]) -> dict[str, Where]:
     return {**dict(bindings_of_plays(project)), **below}
 
 
-def _setting_of(project: Project, argument: str) -> Option | None:
-    return next((setting for setting in project.every_setting if argument in setting.arguments), None)
+def _setting_of(project: Project, argument: str, flow: str | None = None) -> Option | None:
+    """The setting that *argument* is bound to: of *flow*, if one of it is."""
+    found = [setting for setting in project.every_setting if argument in setting.arguments]
+    return next((setting for setting in found if setting.section == flow), found[0] if found else None)
 
 
 def _task_variables(project: Project, path: Path) -> Iterator[tuple[str, Where]]:

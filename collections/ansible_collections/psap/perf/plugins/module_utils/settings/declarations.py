@@ -29,7 +29,7 @@ def check_declarations(project: Project) -> Iterator[Finding]:
     for flow in every_flow:
         yield from _check_names(project, flow, is_shared=flow is shared)
         yield from _check_rules(project, flow, is_shared=flow is shared)
-    yield from _check_twice(every_flow)
+    yield from _check_twice(project, every_flow)
     for command in commands:
         yield from _check_command(project, command)
 
@@ -76,20 +76,23 @@ def _check_rules(project: Project, flow: FlowSpec, *, is_shared: bool) -> Iterat
             yield Finding(str(rule.where), f"the rule reads {name}, which is no setting of {flow.name}")
 
 
-def _check_twice(flows: list[FlowSpec]) -> Iterator[Finding]:
+def _check_twice(project: Project, flows: list[FlowSpec]) -> Iterator[Finding]:
+    own = set(project.flows)
     first: dict[str, Option] = {}
+    bound: dict[str, list[Option]] = {}
     for flow in flows:
         for option in flow.settings:
             if option.name in first:
                 yield Finding(str(option.where), f"{option.name} is declared in {first[option.name].where} already")
             first.setdefault(option.name, option)
             for argument in option.arguments:
-                if argument in first:
-                    yield Finding(
-                        str(option.where),
-                        f"{argument} is bound to {first[argument].name} already; leave one of them out",
-                    )
-                first.setdefault(argument, option)
+                for other in bound.setdefault(argument, []):
+                    # each flow may have a setting of its own for it, but a shared one is in all
+                    if other.section == option.section or not {other.section, option.section} <= own:
+                        yield Finding(
+                            str(option.where), f"{argument} is bound to {other.name} already; leave one of them out"
+                        )
+                bound[argument].append(option)
 
 
 def _check_command(project: Project, command: CommandSpec) -> Iterator[Finding]:

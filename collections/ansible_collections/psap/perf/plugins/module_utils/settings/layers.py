@@ -59,10 +59,19 @@ def layer(kind: str, entries: Iterable[Entry]) -> Layer:
 
 
 def bindings(settings: Iterable[Option]) -> Iterator[Entry]:
-    """The arguments that *settings* are, each with the template that gives it the setting's value."""
+    """The arguments that *settings* are, each with the template that gives it the setting's value.
+
+    Of settings of several flows it is that of the flow that runs; where none does, as in the toolbox, of the first.
+    """
+    bound: dict[str, list[Option]] = {}
     for setting in settings:
         for argument in setting.arguments:
-            yield Entry(argument, setting.binding, setting.where)
+            bound.setdefault(argument, []).append(setting)
+    for argument, (first, *others) in bound.items():
+        value = first.current
+        for other in others:
+            value = f"({other.current}) if perf_flow | default('') == '{other.section}' else ({value})"
+        yield Entry(argument, f"{{{{ {value} }}}}", first.where)
 
 
 def default_where(label: str) -> Where:

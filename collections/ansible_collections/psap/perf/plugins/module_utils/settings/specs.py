@@ -56,12 +56,12 @@ class Option:
     secret_format: str = ANYTHING
 
     @property
-    def binding(self) -> str:
-        """The template that the arguments of a setting have for a value; a dimension has one value in a cell."""
+    def current(self) -> str:
+        """The Jinja expression of a setting's value where a command runs; a dimension has one value in a cell."""
         name = self.name
         if not self.dimension:
-            return f"{{{{ {name} }}}}"
-        return f"{{{{ perf_cell['values'].{name} | default({name}) if perf_cell is defined else {name} }}}}"
+            return name
+        return f"perf_cell['values'].{name} | default({name}) if perf_cell is defined else {name}"
 
     @property
     def help(self) -> str:

@@ -196,7 +196,7 @@ def explain(
 
     :raises UsageError: as :func:`effective`, and for a name that nobody declares and no layer sets.
     """
-    layers = _agreeing(project, all_layers(project, flow, site, presets, overrides, host))
+    layers = _agreeing(project, flow, all_layers(project, flow, site, presets, overrides, host))
     option = project.option(name)
     if option is not None and project.setting(name) is None:
         layers.insert(0, layer(DEFAULT, [_default(option)]))
@@ -207,13 +207,13 @@ def explain(
     return Explanation(name, option, settled[name].value if name in settled else None, said)
 
 
-def _agreeing(project: Project, layers: list[Layer]) -> list[Layer]:
+def _agreeing(project: Project, flow: str | None, layers: list[Layer]) -> list[Layer]:
     """*layers*, as a run takes them.
 
     :raises UsageError: when two of them are masters of one value, which a run refuses.
     """
     findings = dict.fromkeys(
-        map(str, (*presets_over_bindings(project, layers), *arguments_over_settings(project, layers)))
+        map(str, (*presets_over_bindings(project, layers), *arguments_over_settings(project, flow, layers)))
     )
     if findings:
         raise UsageError("\n".join(findings))

@@ -8,8 +8,8 @@ module: endpoint
 short_description: Find where a served model is reached
 version_added: 0.1.0
 description:
-  - The address of an InferenceService or LLMInferenceService from here, in its parts. On a lab it is that of the lab's stand-in for model
-    servers. It changes nothing.
+  - The address of an InferenceService or LLMInferenceService from here, in its parts. On a lab it is that of the lab's
+    stand-in for model servers. It changes nothing.
 author: The psap.perf developers (@openshift-psap)
 options:
   kind:
