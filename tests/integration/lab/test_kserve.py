@@ -257,8 +257,9 @@ def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: P
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (run,) = tmp_path.iterdir()
     kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
-    cells = [one["labels"]["llm_d_flavor"] for one in kpis if one["name"] == "ttft_p50"]
-    assert sorted(cells) == ["pd-tp2-px3", "simple-x2"]
+    loads = [one["labels"] for one in kpis if one["name"] == "ttft_p50"]
+    assert [each["llm_d_flavor"] for each in loads] == ["simple-x2", "pd-tp2-px3"]
+    assert [each["flavor"] for each in loads] == ["simple-x2", "pd-tp2-px3"]
     captured = run.glob("*__cell__*/*__llmd__capture_isvc_state/artifacts/deployment.yml")
     deployed = [list(yaml.safe_load_all(path.read_text())) for path in sorted(captured)]
     assert [{each["metadata"]["name"]: each["spec"]["replicas"] for each in cell} for cell in deployed] == [

@@ -32,8 +32,10 @@ def recording_label(analysis: Analysis, run: Run) -> str:
     known = ((name.removeprefix(prefix), cell.values.get(name)) for name in varying_settings(run))
     texts = ((name, value_text(value)) for name, value in known if value is not None)
     # of a dictionary the parts have names of their own
-    values = ", ".join(text if "=" in text else f"{name}={text}" for name, text in texts)
-    return f"cell {cell.index}: {values}" if values else f"cell {cell.index}"
+    told = [text if "=" in text else f"{name}={text}" for name, text in texts]
+    # a cell may have several loads
+    told += [analysis.facts["load"]] if "load" in analysis.facts else []
+    return f"cell {cell.index}: {', '.join(told)}" if told else f"cell {cell.index}"
 
 
 def varying_settings(run: Run) -> tuple[str, ...]:

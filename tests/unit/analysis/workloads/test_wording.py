@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,5 +54,7 @@ def test_cells_are_labelled_with_values_that_readers_can_read(tmp_path: Path) ->
     labels = labels_of(result.analyses[0])
     assert (labels["scale_test_patch"], labels["scale_test_gang"]) == ("spec.parallelism=2", "true")
     assert recording_label(result.analyses[0], result.run) == "cell 0: workloads=5, spec.parallelism=2"
+    loaded = replace(result.analyses[0], facts={"load": "4 users"})
+    assert recording_label(loaded, result.run) == "cell 0: workloads=5, spec.parallelism=2, 4 users"
     sides = sides_of_cells(result, "patch", None)
     assert [side.heading for side in sides] == ["patch spec.parallelism=2", "patch spec.parallelism=3"]

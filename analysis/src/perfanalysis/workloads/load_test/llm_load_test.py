@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from perfanalysis.drawing.wording import counted
 from perfanalysis.files.documents import Document, finite_number, mapping, text_or_none
 from perfanalysis.files.long_lists import LongLists, decoded
 from perfanalysis.files.source import Source
@@ -89,7 +90,7 @@ def _tables(columns: RequestColumns, document: Document, late: list[bool]) -> Lo
     concurrency = finite_number(options.get("concurrency"))
     stage = {
         "stage": 0,
-        "load": f"{concurrency:g} users" if concurrency is not None else text_or_none(options.get("type")),
+        "load": text_or_none(options.get("type")) if concurrency is None else counted(int(concurrency), "user"),
         "concurrency": concurrency,
         "model": text_or_none(mapping(config.get("plugin_options")).get("model_name")),
         "stated_duration_s": finite_number(summary.get("full_duration")) or finite_number(options.get("duration")),
