@@ -90,6 +90,9 @@ for secret in "$PERF_SECRETS_DIR"/*; do
     if [ -f "$secret" ]; then ls -l "$secret" > "$ARTIFACT_DIR/secret"; fi
     if [ -f "$secret" ] && [ -n "$STEP_TELLS" ]; then cat "$secret"; fi
 done
+if [ -n "$STEP_WRITES_MIB" ]; then
+    dd if=/dev/urandom of="$ARTIFACT_DIR/large" bs=1048576 count="$STEP_WRITES_MIB" || exit 1
+fi
 sleep "${STEP_SLEEPS:-0}"
 exit "${STEP_ENDS:-0}"
 """
@@ -261,6 +264,7 @@ def _repository(folder: Path) -> None:
     folder.mkdir()
     (folder / "perfdrv").write_text(STEP)
     (folder / "Containerfile").write_text(CONTAINERFILE)
+    (folder / "Containerfile.slow").write_text(f"{CONTAINERFILE}RUN sleep 600\n")
     who = ("-c", "user.name=tests", "-c", "user.email=tests@example.com")
     for words in (
         ("init", "--quiet", "--initial-branch=main"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -119,3 +120,72 @@ def test_a_target_that_another_owner_has_locked_is_refused(machine: Machine, tmp
     release = ("toolbox", "jump-ci", "release-lock", *lock[3:], *where)
     code, said = machine.run(tmp_path / "lock", *release)
     assert code == 0, said
+
+
+@pytest.fixture(name="step_image")
+def _step_image(machine: Machine) -> Iterator[str]:
+    """The image of the stand-in, which is there without a checkout."""
+    image = "localhost/step:1"
+    machine.inside("podman", "build", "--quiet", "--tag", image, f"{machine.folder}/repository")
+    yield image
+    machine.inside("podman", "rmi", image)
+
+
+@pytest.mark.deep
+def test_a_machine_that_vanishes_while_artifacts_are_retrieved_is_named_and_cleaned_up_later(
+    machine: Machine, tmp_path: Path, step_image: str
+) -> None:
+    runs = tmp_path / "runs"
+    # so many that they are packed for seconds
+    process = machine.start(runs, *words(machine, image=step_image, env={"STEP_WRITES_MIB": "200"}))
+    wait_for(lambda: list((machine.folder / "work").rglob("copy-*/archive")))
+    machine.stop_sshd()
+    said, _nothing = process.communicate()
+    machine.start_sshd()
+    assert process.returncode == 3, said
+    assert "cannot be reached" in str(reason(runs)["reason"])
+    assert step(only_run(runs))["exit_code"] == 0
+    code, said = machine.run(runs, "runs", "finalize", only_run(runs).name)
+    assert code == 0, said
+    assert left(machine) == []
+
+
+@pytest.mark.deep
+def test_a_step_that_fills_the_disk_is_told_and_the_lock_ends(
+    machine: Machine, tmp_path: Path, step_image: str
+) -> None:
+    runs = tmp_path / "runs"
+    small = f"{machine.folder}/small/jump"
+    asked = words(machine, image=step_image, env={"STEP_WRITES_MIB": "1"}, directory=small)
+    code, said = machine.run(runs, *asked)
+    assert code == 1, said
+    assert "No space left on device" in str(reason(runs)["reason"])
+    code, said = machine.run(runs, *words(machine, image=step_image, directory=small, owner="other"))
+    assert code == 0, said
+    assert [
+        path for path in Path(small).rglob("*") if path.is_file() and path.name not in ("flock", "state.json")
+    ] == []
+    machine.inside("rm", "-r", small)
+
+
+@pytest.mark.deep
+def test_a_clock_that_is_an_hour_ahead_ends_no_lock(machine: Machine, tmp_path: Path, step_image: str) -> None:
+    ahead = ("-e", f"ansible_python_interpreter={machine.folder}/python-ahead")
+    code, said = machine.run(tmp_path / "runs", *words(machine, image=step_image, duration="30m"), *ahead)
+    assert code == 0, said
+    assert left(machine) == []
+
+
+@pytest.mark.deep
+def test_a_run_that_is_killed_while_its_image_is_built_leaves_nothing_that_finalize_does_not_remove(
+    machine: Machine, tmp_path: Path
+) -> None:
+    runs = tmp_path / "runs"
+    process = machine.start(runs, *words(machine, container_file="Containerfile.slow"))
+    wait_for(lambda: "sleep 600" in machine.inside("ps", "-eo", "args"))
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    code, said = machine.run(runs, "runs", "finalize", only_run(runs).name)
+    assert code == 0, said
+    wait_for(lambda: "sleep 600" not in machine.inside("ps", "-eo", "args"))
+    assert left(machine) == []

@@ -28,6 +28,13 @@ def shell(text: str) -> list[str]:
     return ["sh", "-c", text]
 
 
+def _status(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return "\nState:\tZ"
+
+
 def measured(tmp_path: Path, **given: Any) -> dict[str, Any]:
     return measuring.measure(Plan(directory=str(tmp_path / "work/one"), **given), heard)
 
@@ -72,6 +79,18 @@ def test_the_time_is_that_of_the_program_and_not_of_what_is_around_it(tmp_path: 
 def test_an_exit_code_of_0_is_not_enough(tmp_path: Path, given: dict[str, Any], message: str) -> None:
     problem = measured(tmp_path, **given)["problem"]
     assert any(part in problem for part in message.split("|")), problem
+
+
+def test_what_a_program_has_started_in_another_session_ends_with_it(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    starts = Step(shell(f"setsid sh -c 'echo $$ > {pid}; exec sleep 600' & wait"))
+    answer = measured(tmp_path, measured=starts, timeout_s=2.0)
+    assert "did not end within 2 s" in answer["problem"]
+    deadline = time.monotonic() + 60.0
+    # an orphan that was killed is a zombie until somebody waits for it
+    while "\nState:\tZ" not in _status(int(pid.read_text())):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def test_what_is_read_comes_from_a_pipe_and_is_read_by_the_measured_program_alone(tmp_path: Path) -> None:

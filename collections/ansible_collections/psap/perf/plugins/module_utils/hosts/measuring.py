@@ -23,6 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants
+
 LOCK, UNDO = "lock", "undo.jsonl"
 # of what a program says, the end
 _SHOWN = 64 << 10
@@ -237,9 +239,15 @@ class Programs:
     def kill(self) -> None:
         """End the running program and what it has started, if there is one."""
         running = self._running
-        if running is not None:
+        if running is None:
+            return
+        # what an engine runs to build an image is in a session of its own, and survives it
+        below = descendants(running) if sys.platform == "linux" else []
+        with contextlib.suppress(OSError):
+            os.killpg(running, signal.SIGKILL)
+        for pid in below:
             with contextlib.suppress(OSError):
-                os.killpg(running, signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)
 
     def _too_late(self, late: threading.Event) -> None:
         late.set()
