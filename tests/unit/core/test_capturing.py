@@ -58,6 +58,12 @@ def test_each_pod_has_its_log_and_several_containers_have_one_each(capture: Capt
     assert capture.missing == []
 
 
+def test_an_init_container_has_its_log_beside_that_of_the_pod(capture: Capture) -> None:
+    started = pod("a-0", "main")
+    started["spec"]["initContainers"] = [{"name": "first"}]
+    assert kept(capture, Pods(started, main=[b"m"], first=[b"f"])) == {"a-0.log": b"m", "a-0_first.log": b"f"}
+
+
 def test_of_a_log_that_breaks_off_what_came_is_kept(capture: Capture) -> None:
     broken, refused = ClusterError("reset by peer"), ClusterError("waiting to start")
     pods = Pods(pod("a-0", "main"), pod("a-1", "other"), main=[b"one\n", broken], other=[refused])

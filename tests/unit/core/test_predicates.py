@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
+from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import Verdict
 
 
 def _workload(spec: dict[str, Any], status: dict[str, Any], generation: int = 2) -> dict[str, Any]:
@@ -157,6 +158,19 @@ def test_a_failed_pod_says_how_its_containers_ended() -> None:
     verdict = predicate_for("Pod", "completed")(pod)
     assert verdict.note == "the pod failed: container main: OOMKilled (exit code 137)"
     assert verdict.hopeless
+    ended["message"] = "Traceback:\n  ...\nValueError: no model\n"
+    said = predicate_for("Pod", "completed")(pod).note
+    assert said == "the pod failed: container main: OOMKilled (exit code 137): ValueError: no model"
+
+
+def test_a_pod_without_a_node_says_what_the_scheduler_says() -> None:
+    entry = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/4 nodes are available"}
+    pod = {"metadata": {"name": "x"}, "status": {"phase": "Pending", "conditions": [entry]}}
+    scheduled = predicate_for("Pod", "scheduled")
+    assert scheduled(pod) == Verdict(False, "no node, not scheduled: 0/4 nodes are available")
+    assert scheduled({"metadata": {"name": "x"}, "status": {"phase": "Failed", "reason": "NodeAffinity"}}).hopeless
+    entry["status"] = "True"
+    assert scheduled(pod).reached
 
 
 def _gpu_node(labels: dict[str, str], allocatable: dict[str, str]) -> dict[str, Any]:

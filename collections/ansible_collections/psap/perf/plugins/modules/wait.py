@@ -26,6 +26,7 @@ options:
       - States that each object must have reached, all of them.
       - V(ready), V(completed), V(finished), V(present), V(absent), with the meaning that fits the kind, or a JMESPath
         expression over the object that must be true.
+      - Of a Pod also V(scheduled), it has a node.
       - Of a PyTorchJob also V(started), its main pod runs or has run; of a RayJob, it was submitted to its cluster.
       - Of a Subscription V(resolved), OLM knows what to install or has installed it.
       - Of a Node also V(features_found), Node Feature Discovery labelled it, V(nvidia_gpu_found), and

@@ -13,6 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.documents import pl
 from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import lab_of
 from ansible_collections.psap.perf.plugins.module_utils.serving.llm_load_test import OUTPUT, configuration, counted
+from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import marker
 from ansible_collections.psap.perf.plugins.modules.serving.llm_load_test import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
@@ -41,7 +42,8 @@ class ActionModule(PerfAction):
         for folder in (config.parent, artifacts / "output"):
             folder.mkdir(parents=True, exist_ok=True)
         write_text(config, yaml_text(configuration(asked, artifacts / "output")))
-        write_json(artifacts / "llm_load_test.json", _about(context, asked))
+        lab = lab_of(context.cluster().lab())
+        write_json(artifacts / "llm_load_test.json", marker(asked, asked["version"], lab))
         timeout_s = seconds(asked["timeout"]) if asked["timeout"] else asked["duration"] + _BESIDE_S
         with shown_wait(context.directory, "the load test", timeout_s) as show:
             run(_program(asked, config), artifacts / "run.log", timeout_s, context.check_interrupted, show)
@@ -55,17 +57,3 @@ def _program(asked: Mapping[str, Any], config: Path) -> Program:
     # its workers are processes, which share the cores already
     environment = {"PYTHONPATH": "src", "OPENBLAS_NUM_THREADS": "1"}
     return Program(command, Path(asked["src_path"]).expanduser().absolute(), environment)
-
-
-def _about(context: VerbContext, asked: Mapping[str, Any]) -> dict[str, Any]:
-    lab = lab_of(context.cluster().lab())
-    told = {name: asked[name] or None for name in ("flavor", "version", "runtime_image", "gpu_product")}
-    given = {name: asked[name] for name in ("limits", "gpu_hour_prices") if asked[name]}
-    return {
-        "schema": "psap.perf/load-test/1",
-        "model": asked["model_name"] or None,
-        **told,
-        "gpus": asked["gpus"] or None,
-        **given,
-        "lab": lab.document() if lab else None,
-    }

@@ -130,7 +130,7 @@ def capture_logs(capture: Capture, cluster: Cluster, namespace: str, label_selec
 
 def capture_whole_logs(capture: Capture, cluster: Cluster, namespace: str, label_selector: str | None) -> None:
     """Keep all of the logs of the pods chosen: ``logs/<pod>.log``, and the container's name before the ending where a
-    pod has several.
+    pod has several, and of an init container.
     """
     query = Query("v1", "Pod", namespace=namespace, label_selector=label_selector)
     try:
@@ -147,6 +147,8 @@ def whole_log_names(pods: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, st
     """Pod, container and the log's file below :data:`LOGS` for every container of *pods*."""
     for pod in pods:
         name, containers = pod["metadata"]["name"], pod["spec"].get("containers", [])
+        for init in pod["spec"].get("initContainers") or ():
+            yield name, init["name"], f"{name}_{init['name']}.log"
         for container in containers:
             file = f"{name}.log" if len(containers) == 1 else f"{name}_{container['name']}.log"
             yield name, container["name"], file

@@ -116,6 +116,13 @@ def pod_ready(obj: Object) -> Verdict:
     return ready if ready.reached else Verdict(False, f"{ready.note}{_unscheduled(obj)}")
 
 
+def pod_scheduled(obj: Object) -> Verdict:
+    """The pod has a node; a failed pod never gets one."""
+    scheduled = condition_true("PodScheduled")(obj)
+    hopeless = "" if scheduled.reached else _pod_hopeless(obj)
+    return scheduled if scheduled.reached else Verdict(False, hopeless or f"no node{_unscheduled(obj)}", bool(hopeless))
+
+
 def pod_completed(obj: Object) -> Verdict:
     """The pod succeeded."""
     phase = obj.get("status", {}).get("phase", "Pending")
@@ -143,7 +150,10 @@ def _ends_of_containers(status: Object) -> Iterator[str]:
     for entry in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
         ended = entry.get("state", {}).get("terminated") or {}
         if ended.get("exitCode"):
-            yield f"container {entry.get('name')}: {ended.get('reason') or 'Error'} (exit code {ended['exitCode']})"
+            why = (ended.get("message") or "").strip().splitlines()
+            said = f": {why[-1].strip()}" if why else ""
+            how = f"{ended.get('reason') or 'Error'} (exit code {ended['exitCode']})"
+            yield f"container {entry.get('name')}: {how}{said}"
 
 
 def stuck_containers(obj: Object) -> Iterator[tuple[str, Object]]:
@@ -247,6 +257,7 @@ _BY_KIND: Mapping[tuple[str, str], Predicate] = {
     ("MachineSet", "ready"): machine_set_ready,
     ("Pod", "ready"): pod_ready,
     ("Pod", "completed"): pod_completed,
+    ("Pod", "scheduled"): pod_scheduled,
     ("Job", "completed"): condition_true("Complete", hopeless=("Failed",)),
     ("Job", "finished"): job_finished,
     ("PyTorchJob", "completed"): condition_true("Succeeded", hopeless=("Failed",)),

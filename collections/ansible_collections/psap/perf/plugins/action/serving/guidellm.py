@@ -1,0 +1,108 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import completing, plain, write_json
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import lab_of
+from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import Executed, run_in_pod
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.secrets.hiding import Hiding
+from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import (
+    API_KEY,
+    OUTPUT,
+    counted,
+    fetch,
+    invocation,
+)
+from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import marker
+from ansible_collections.psap.perf.plugins.modules.serving.guidellm import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
+
+_CONTAINER = "results"
+_CHUNK = 1 << 20
+
+
+class ActionModule(PerfAction):
+    """Run guidellm, or fetch its results."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+    RUNS_IN_CHECK_MODE = False
+
+    def describe(self, context: VerbContext) -> str:
+        """Say against what."""
+        asked = context.args["arguments"]
+        rates = ", ".join(f"{rate:g}" for rate in context.args["rates"]) or "none"
+        return f"would load {asked['endpoint_url']}, type {asked['rate_type']}, rates: {rates}"
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Run or fetch, and look at what there is."""
+        asked = plain(context.args["arguments"])
+        folder = context.directory / "artifacts" / context.args["folder"]
+        results = folder / "results" / OUTPUT
+        results.parent.mkdir(parents=True, exist_ok=True)
+        write_json(folder / "guidellm.json", marker(asked, asked["served_version"], lab_of(context.cluster().lab())))
+        if context.args["pod_selector"]:
+            _fetch(context, asked, results)
+        else:
+            _run_here(context, asked, folder, results)
+        requests, failed = counted(results)
+        warnings = (f"{failed} of {requests} requests failed",) if failed else ()
+        return VerbResult(changed=True, values={"requests": requests, "requests_failed": failed}, warnings=warnings)
+
+
+def _fetch(context: VerbContext, asked: dict[str, Any], results: Path) -> None:
+    cluster = context.cluster()
+    query = Query("v1", "Pod", asked["namespace"], label_selector=context.args["pod_selector"])
+    pods, _version = cluster.list(query)
+    if not pods:
+        raise ClusterError(f"there are no {query}: the pod with the results has been deleted")
+    where = (asked["namespace"], pods[0]["metadata"]["name"], _CONTAINER)
+
+    def run_there(argv: list[str], output: BinaryIO) -> Executed:
+        return run_in_pod(cluster.access, where, argv, output, context.check_interrupted)
+
+    with _hidden(context, asked, results) as stream:
+        fetch(run_there, where[1], stream)
+
+
+def _run_here(context: VerbContext, asked: dict[str, Any], folder: Path, results: Path) -> None:
+    timeout_s = seconds(asked["timeout"])
+    written = results.with_name(f".{OUTPUT}")
+    data = Path(asked["data_file"] or ".").expanduser().absolute()
+    found = invocation(asked, context.args["rates"], str(written.absolute()), str(data.parent))
+    environment = {}
+    if asked["api_key"]:
+        environment[found.key_variable] = found.key_value.replace(API_KEY, context.secret(asked["api_key"]))
+    if asked["hf_token"]:
+        environment["HF_TOKEN"] = context.secret(asked["hf_token"])
+    program = Program((str(Path(asked["program"]).expanduser()), *found.arguments), folder, environment)
+    try:
+        with shown_wait(context.directory, "guidellm", timeout_s) as show:
+            run(program, folder / "run.log", timeout_s, context.check_interrupted, show)
+    finally:
+        if written.exists():
+            with _hidden(context, asked, results) as stream, written.open("rb") as source:
+                while chunk := source.read(_CHUNK):
+                    stream.write(chunk)
+            written.unlink()
+
+
+@contextmanager
+def _hidden(context: VerbContext, asked: dict[str, Any], results: Path) -> Iterator[BinaryIO]:
+    """Where results are written: guidellm writes its key to them."""
+    secret = [context.secret(asked[name]) for name in ("api_key", "hf_token") if asked[name]]
+    with completing(results) as partial, partial.open("wb") as file:
+        stream = Hiding(file, secret)
+        yield cast("BinaryIO", stream)
+        stream.flush()

@@ -1,0 +1,68 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: guidellm_invocation
+short_description: Compute how a Job runs guidellm
+version_added: 0.1.0
+description:
+  - Says the arguments of the command to the program as its version wants them, and refuses those that cannot be.
+author: The psap.perf developers (@openshift-psap)
+positional: rates
+options:
+  _input:
+    description:
+      - The arguments of the role P(psap.perf.llmd_run_guidellm_benchmark#role) that describe the load and what is
+        served, by their names without the role's.
+    type: dict
+    required: true
+  rates:
+    description: Those of this run of the program.
+    type: list
+    elements: float
+    default: []
+  output:
+    description: The file for its results.
+    type: str
+    required: true
+  data_folder:
+    description: Where the file of the data set is.
+    type: str
+    required: true
+"""
+
+EXAMPLES = r"""
+- name: Compute how the Job runs guidellm
+  ansible.builtin.set_fact:
+    invoked: "{{ arguments
+      | psap.perf.guidellm_invocation([8], output='/results/benchmarks.json', data_folder='/data') }}"
+"""
+
+RETURN = r"""
+_value:
+  description:
+    - C(arguments) of the program; C(key_variable) and C(key_value), by which it gets the API's key in its environment;
+      C(deadline_s), how long the Job may be there, in seconds.
+  type: dict
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import invocation
+from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
+
+
+class FilterModule:
+    """Compute how a Job runs guidellm."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The one of this file."""
+        return {"guidellm_invocation": documented(DOCUMENTATION, _compute)}
+
+
+def _compute(args: Mapping[str, Any]) -> dict[str, Any]:
+    return asdict(invocation(args[INPUT], args["rates"], args["output"], args["data_folder"]))

@@ -1,0 +1,177 @@
+"""The program guidellm: its command line, by its version, and whether its results are any."""
+
+from __future__ import annotations
+
+import mmap
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, DataQualityError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import Executed
+
+OUTPUT = "benchmarks.json"
+IN_POD = f"/results/{OUTPUT}"
+"""Where the Job's template has them."""
+API_KEY = "$(API_KEY)"
+"""What stands for the key in a value of the environment, as Kubernetes has it."""
+WITHOUT_RATES = ("synchronous", "throughput")
+_VERSION = re.compile(r"v?(\d+)\.(\d+)")
+# since this version options are written kind=..., with other names
+_WRITTEN_BY_KIND = (0, 7)
+# beside the time of the Job's parts: to fetch the results
+_BESIDE_S = 600.0
+_KINDS_OF_FILES = {".csv": "csv_file", ".json": "json_file", ".jsonl": "json_file", ".parquet": "parquet_file"}
+# a text of a record that looks like a key has its quotes escaped
+_TOTALS = re.compile(rb'(?<!\\)"request_totals"\s*:\s*(\{[^{}]*\})')
+_COUNT = re.compile(rb'"(successful|errored)"\s*:\s*(\d+)')
+_ERROR = re.compile(rb'(?<!\\)"error"\s*:\s*"((?:[^"\\]|\\.){1,300})')
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """Arguments of the program, the variable by which it gets its key, with the key's place in the value, and how
+    long the Job that runs it may be there, in seconds."""
+
+    arguments: tuple[str, ...]
+    key_variable: str
+    key_value: str
+    deadline_s: int
+
+
+def invocation(asked: Mapping[str, Any], rates: Sequence[float], output: str, data_folder: str) -> Invocation:
+    """How *asked*, the arguments of the command, is said to the program.
+
+    :param rates: those of one run of the program; none where its kind of load takes none.
+    :param output: the file for its results.
+    :param data_folder: where the file of the data set is.
+    :raises UsageError: when the arguments cannot be.
+    """
+    _check(asked, rates)
+    deadline_s = int(seconds(asked["start_timeout"]) + seconds(asked["timeout"]) + _BESIDE_S)
+    found = _VERSION.match(asked["version"])
+    # a tag such as latest is the newest
+    if found and (int(found[1]), int(found[2])) < _WRITTEN_BY_KIND:
+        options = ("benchmark", "run", *_flat(asked, rates, output, data_folder))
+        variable, value = "GUIDELLM_BACKEND_KWARGS", f'{{"api_key": "{API_KEY}"}}'
+    else:
+        options = ("run", *_by_kind(asked, rates, output, data_folder))
+        variable, value = "GUIDELLM__SPEC__BACKEND__API_KEY", API_KEY
+    more = ("--disable-console-interactive", *map(str, asked["guidellm_args"]))
+    return Invocation((*options, *more), variable, value, deadline_s)
+
+
+def _check(asked: Mapping[str, Any], rates: Sequence[float]) -> None:
+    kind = asked["rate_type"]
+    if rates and kind in WITHOUT_RATES:
+        raise UsageError(f"rate: a load of the type {kind} has none")
+    if not rates and kind not in (*WITHOUT_RATES, "sweep"):
+        raise UsageError(f"rate: a load of the type {kind} needs one, or several")
+    if any(rate <= 0 for rate in rates):
+        raise UsageError(f"rate: each must be above 0, not {min(rates):g}")
+    if kind == "sweep" and len(rates) > 1:
+        raise UsageError("rate: that of a sweep is the number of its steps, a single one")
+    for name in ("max_seconds", "max_requests"):
+        if asked[name] < 0:
+            raise UsageError(f"{name} must be 0, for no limit, or above, not {asked[name]}")
+    if not asked["max_seconds"] and not asked["max_requests"]:
+        raise UsageError("max_seconds or max_requests must be above 0, or the load has no end")
+
+
+def _flat(asked: Mapping[str, Any], rates: Sequence[float], output: str, folder: str) -> Iterator[str]:
+    """Options until 0.6."""
+    yield from ("--target", asked["endpoint_url"], "--rate-type", asked["rate_type"])
+    if rates:
+        yield from ("--rate", _joined(rates))
+    data = f"{folder}/{Path(asked['data_file']).name}" if asked["data_file"] else asked["data"]
+    given = {
+        "--data": data,
+        "--max-seconds": asked["max_seconds"],
+        "--max-requests": asked["max_requests"],
+        "--request-type": asked["request_type"],
+        "--model": asked["model"],
+        "--processor": asked["processor"],
+    }
+    for option, value in given.items():
+        if value:
+            yield from (option, str(value))
+    yield from ("--output-path", output)
+
+
+def _by_kind(asked: Mapping[str, Any], rates: Sequence[float], output: str, folder: str) -> Iterator[str]:
+    """Options since 0.7."""
+    path = {"text_completions": "/v1/completions", "chat_completions": "/v1/chat/completions"}
+    backend = {
+        "kind": "openai_http",
+        "target": asked["endpoint_url"],
+        "model": asked["model"],
+        "request_format": path.get(asked["request_type"], asked["request_type"]),
+    }
+    yield from ("--backend", _pairs(backend))
+    kind = asked["rate_type"]
+    name = {"concurrent": "streams", "sweep": "sweep_size"}.get(kind, "rate")
+    yield from ("--profile", _pairs({"kind": kind, name: f"{rates[0]:g}" if rates else ""}))
+    if len(rates) > 1:
+        yield from ("--override", f"profile.{name}", _joined(rates))
+    for constraint, key, limit in (
+        ("max_duration", "seconds", "max_seconds"),
+        ("max_requests", "count", "max_requests"),
+    ):
+        if asked[limit]:
+            yield from ("--constraint", _pairs({"kind": constraint, key: asked[limit]}))
+    if asked["processor"]:
+        yield from ("--tokenizer", _pairs({"kind": "hf_auto", "model": asked["processor"]}))
+    if asked["data_file"]:
+        file = Path(asked["data_file"])
+        data = _pairs({"kind": _KINDS_OF_FILES.get(file.suffix, "text_file"), "path": f"{folder}/{file.name}"})
+    else:
+        data = asked["data"] if "kind=" in asked["data"] else f"kind=synthetic_text,{asked['data']}"
+    yield from ("--data", data, "--output", _pairs({"kind": "json", "path": output}))
+
+
+def _pairs(values: Mapping[str, Any]) -> str:
+    return ",".join(f"{key}={value}" for key, value in values.items() if value)
+
+
+def _joined(rates: Iterable[float]) -> str:
+    return ",".join(f"{rate:g}" for rate in rates)
+
+
+def fetch(run: Callable[[list[str], BinaryIO], Executed], pod: str, stream: BinaryIO) -> None:
+    """Write the results that are in *pod* to *stream*.
+
+    :param run: runs a program in the pod, its output going to the stream.
+    :raises ClusterError: when there are none, or the connection is cut off.
+    """
+    done = run(["cat", IN_POD], stream)
+    if done.exit_code:
+        raise ClusterError(f"pod {pod} has no results: {done.errors}; its log says what guidellm did")
+
+
+def counted(path: Path) -> tuple[int, int]:
+    """How many requests its results count, and how many of them failed; they need not fit into memory.
+
+    :raises DataQualityError: when there are no results, or nothing but failures.
+    """
+    try:
+        with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as text:
+            if not text[-64:].rstrip().endswith(b"}"):
+                raise DataQualityError(f"{path.name} of guidellm is cut off")
+            totals = [dict(_COUNT.findall(found[1])) for found in _TOTALS.finditer(text)]
+            error = _ERROR.search(text)
+            why = error[1].decode("utf-8", "replace").replace('\\"', '"') if error else "it says nothing of why"
+    except FileNotFoundError as error:
+        raise DataQualityError(f"guidellm left no {path.name}") from error
+    except (ValueError, OSError) as error:
+        raise DataQualityError(f"{path.name} of guidellm cannot be read: {error}") from error
+    if not totals:
+        raise DataQualityError(f"{path.name} is no result of guidellm: it has no request_totals")
+    successful, failed = (sum(int(one.get(key, 0)) for one in totals) for key in (b"successful", b"errored"))
+    if not successful and not failed:
+        raise DataQualityError("no request ended within the load")
+    if not successful:
+        raise DataQualityError(f"all {failed} requests failed; the first: {why}")
+    return successful + failed, failed

@@ -1,0 +1,55 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: guidellm
+short_description: Run guidellm on this machine, or fetch its results from the pod of a Job
+version_added: 0.1.0
+description:
+  - Keeps the results for the analysis (C(results/benchmarks.json), C(guidellm.json)) below C(artifacts/) of the
+    command. What runs here also leaves what it said (C(run.log)); it is stopped when time is up and when the run is
+    interrupted.
+  - From a pod the results come by exec, in pieces. The API's key is replaced in them wherever it stands.
+  - It changes nothing of the cluster.
+author: The psap.perf developers (@openshift-psap)
+options:
+  arguments:
+    description:
+      - The arguments of the role P(psap.perf.llmd_run_guidellm_benchmark#role) that describe the load and what is
+        served, by their names without the role's.
+    type: dict
+    required: true
+  rates:
+    description: Those of this run of the program.
+    type: list
+    elements: float
+    default: []
+  folder:
+    description: The folder below C(artifacts/) for the results; empty for C(artifacts/) itself.
+    type: str
+    default: ""
+  pod_selector:
+    description: The label of the Job's pod, whose container C(results) has them; empty to run the program here.
+    type: str
+    default: ""
+"""
+
+EXAMPLES = r"""
+- name: Fetch the results
+  psap.perf.serving.guidellm:
+    arguments: "{{ arguments }}"
+    pod_selector: psap.perf/guidellm=guidellm-benchmark
+"""
+
+RETURN = r"""
+requests:
+  description: How many requests completed or failed.
+  type: int
+  returned: success
+requests_failed:
+  description: How many of them failed.
+  type: int
+  returned: success
+"""
