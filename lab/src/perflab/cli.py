@@ -14,7 +14,7 @@ from perflab.errors import UsageError
 from perflab.files import places
 from perflab.processes import state
 from perflab.processes.state import DEFAULT_NAME, Options
-from perflab.profiles import KUBERNETES, KUEUE, OFFERED, PRODUCTS, PROFILES, S3
+from perflab.profiles import KUBERNETES, KUEUE, LLAMA_CPP, OFFERED, PRODUCTS, PROFILES, S3
 
 _DEFAULTS = Options()
 
@@ -54,9 +54,9 @@ def lab() -> None:
 @click.option(
     "--with",
     "products",
-    type=click.Choice([*PRODUCTS, S3]),
+    type=click.Choice([*PRODUCTS, S3, LLAMA_CPP]),
     multiple=True,
-    help=f"Build this product too; repeatable. {S3} is no part of a lab: a store for the tests of exports alone.",
+    help=f"Build this product too; repeatable. {S3} and {LLAMA_CPP} are no parts of a lab, but for tests alone.",
 )
 def build(profile: str, products: tuple[str, ...]) -> None:
     """Build the lab's programs into the cache.
@@ -65,10 +65,12 @@ def build(profile: str, products: tuple[str, ...]) -> None:
     """
     from perflab.building.build import ensure_binaries, ensure_profile
     from perflab.building.components import S3_SERVER
+    from perflab.building.llama import ensure_llama_cpp
 
-    of_labs = tuple(name for name in products if name != S3)
+    of_labs = tuple(name for name in products if name in PRODUCTS)
     binaries = ensure_profile(places.cache_root(), say, profile, of_labs)
     further = [ensure_binaries(places.cache_root(), say, S3_SERVER).folder] if S3 in products else []
+    further += [ensure_llama_cpp(places.cache_root(), say).folder] if LLAMA_CPP in products else []
     folders = " and ".join(str(folder) for folder in (binaries.folder, *binaries.beside, *further))
     click.echo(f"The lab's programs are in {folders}.")
 

@@ -35,8 +35,8 @@ PRODUCTS: Mapping[str, tuple[str, ...]] = {
     KSERVE: (KSERVE, f"{KSERVE}-webhook"),
     MODELS: (MODELS,),
 }
-# a store for the tests of exports, which no lab runs
-S3 = "s3"
+# a store for the tests of exports and a server of models for those of machines, which no lab runs
+S3, LLAMA_CPP = "s3", "llama-cpp"
 # what a profile brings and nobody chooses
 OLM = "olm"
 _BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {KUBERNETES: {}, OPENSHIFT: {OLM: (OLM, f"{OLM}-packages")}}

@@ -8,8 +8,8 @@ import socket
 from pathlib import Path
 
 import pytest
-from perflab.building.build import Binaries
 from perflab.building.components import PROGRAMS
+from perflab.building.sets import Binaries
 from perflab.control_plane import lifecycle
 from perflab.errors import ClusterError
 from perflab.processes import ports, process, state

@@ -8,7 +8,7 @@ from collections import namedtuple
 from pathlib import Path
 
 import pytest
-from perflab.building import build, toolchain
+from perflab.building import build, sets, toolchain
 from perflab.building.build import ensure_binaries, find_binaries
 from perflab.building.components import COMPONENTS, lock_hash
 from perflab.building.golang import Go
@@ -32,7 +32,7 @@ def built(tmp_path: Path) -> Path:
     folder = tmp_path / lock_hash(ETCD)
     (folder / "bin").mkdir(parents=True)
     (folder / "bin" / "etcd").write_bytes(b"program")
-    documents.write_json(folder / "built.json", {"schema": build.SCHEMA, "sizes": {"bin/etcd": 7}})
+    documents.write_json(folder / "built.json", {"schema": sets.SCHEMA, "sizes": {"bin/etcd": 7}})
     return tmp_path
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from cryptography import x509
-from perflab.building.build import Binaries
+from perflab.building.sets import Binaries
 from perflab.control_plane import programs, prometheus
 from perflab.control_plane.certificates import Authority
 from perflab.control_plane.credentials import make_credentials

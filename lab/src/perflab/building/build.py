@@ -2,61 +2,33 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from perflab.building import definitions
 from perflab.building.components import COMPONENTS, Component, lock_hash, sets_for, versions
 from perflab.building.golang import Go
+from perflab.building.sets import (
+    DEFINITIONS_FOLDER,
+    Binaries,
+    find_set,
+    only_builder,
+    remove_leftovers,
+    whole_set,
+)
 from perflab.building.toolchain import find_go
 from perflab.errors import ClusterError, Say
-from perflab.files import documents
 
-DEFINITIONS_FOLDER = "definitions"
-SCHEMA = "psap.perf/lab-binaries/1"
 # measured on a build with empty caches: programs and CRDs, Go's build cache, sources
 NEEDED_BYTES = {"binaries": 0.5e9, "GOCACHE": 3.5e9, "GOMODCACHE": 1.5e9}
 
 
-@dataclass(frozen=True, slots=True)
-class Binaries:
-    """One complete set of programs and of the CRDs that belong to them, and further sets *beside* it."""
-
-    folder: Path
-    beside: tuple[Path, ...] = ()
-
-    def program(self, name: str) -> Path:
-        """Path of a program, such as `kube-apiserver`."""
-        return self._found(f"bin/{name}")
-
-    def manifests(self, name: str) -> Path:
-        """Folder of YAML files copied from a module, such as `kueue-crds`."""
-        return self._found(name)
-
-    def definitions(self, name: str) -> list[Path]:
-        """The files of the CustomResourceDefinitions that an emulator, or OLM, has from modules; often none."""
-        return sorted(self.manifests(DEFINITIONS_FOLDER).joinpath(name).glob("*.json"))
-
-    def _found(self, name: str) -> Path:
-        paths = [folder / name for folder in (*self.beside, self.folder)]
-        return next((path for path in paths if path.exists()), paths[-1])
-
-
 def find_binaries(cache: Path, components: Sequence[Component] = COMPONENTS) -> Binaries | None:
     """The cached set for the pinned modules, or None when it is missing or was damaged."""
-    folder = cache / lock_hash(components)
-    record = documents.read_json(folder / "built.json")
-    if record is None:
-        return None
-    sizes: dict[str, int] = record["sizes"]
-    whole = all((folder / name).is_file() and (folder / name).stat().st_size == size for name, size in sizes.items())
-    return Binaries(folder) if whole else None
+    return find_set(cache / lock_hash(components))
 
 
 def ensure_profile(cache: Path, say: Say, profile: str, products: Iterable[str] = ()) -> Binaries:
@@ -83,43 +55,22 @@ def ensure_binaries(cache: Path, say: Say, components: Sequence[Component] = COM
     found = find_binaries(cache, components)
     if found is not None:
         return found
-    with _only_builder(cache, say):
+    with only_builder(cache, say):
         return find_binaries(cache, components) or _build(cache, say, components)
-
-
-@contextmanager
-def _only_builder(cache: Path, say: Say) -> Iterator[None]:
-    cache.mkdir(parents=True, exist_ok=True)
-    # the kernel drops this lock with the process, however it dies
-    with (cache / "build.lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say("another process builds the lab's programs: waiting for it")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _build(cache: Path, say: Say, components: Sequence[Component]) -> Binaries:
     folder = cache / lock_hash(components)
-    _remove_leftovers(cache, folder)
+    remove_leftovers(folder)
     go = Go(find_go(cache, say))
     programs = _programs(components)
     if programs:
         # definitions alone take next to nothing
         _check_room(go, cache)
-    partial = folder.with_name(f"{folder.name}.partial-{os.getpid()}")
-    (partial / "bin").mkdir(parents=True)
     started = time.monotonic()
-    try:
+    with whole_set(folder, versions(components), go.version()) as partial:
         for number, component in enumerate(components, start=1):
             _build_component(go, component, partial, _numbered(say, number, len(components)))
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-    shutil.rmtree(partial / "work")
-    _record(partial, go, components, time.monotonic() - started)
-    partial.replace(folder)
     what = ", ".join(programs) or "the definitions of kinds"
     say(f"built {what} in {time.monotonic() - started:.0f} s ({folder})")
     return Binaries(folder)
@@ -131,14 +82,6 @@ def _programs(components: Sequence[Component]) -> list[str]:
 
 def _numbered(say: Say, number: int, total: int) -> Say:
     return lambda text: say(f"[{number}/{total}] {text}")
-
-
-def _remove_leftovers(cache: Path, folder: Path) -> None:
-    # called under the lock: whoever wrote these is dead
-    for leftover in cache.glob("*.partial-*"):
-        shutil.rmtree(leftover)
-    if folder.exists():
-        shutil.rmtree(folder)
 
 
 def _build_component(go: Go, component: Component, partial: Path, say: Say) -> None:
@@ -186,24 +129,6 @@ def _make_writable(folder: Path) -> None:
     # Go's module cache is read-only, and so would be what copytree copies from it
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
-
-
-def _record(partial: Path, go: Go, components: Sequence[Component], seconds: float) -> None:
-    sizes = {}
-    for path in sorted(partial.rglob("*")):
-        if path.is_file():
-            sizes[str(path.relative_to(partial))] = path.stat().st_size
-            # a crash after the rename must not leave names without contents
-            with path.open("rb") as file:
-                os.fsync(file.fileno())
-    record = {
-        "schema": SCHEMA,
-        "versions": versions(components),
-        "compiler": go.version(),
-        "seconds": round(seconds, 1),
-        "sizes": sizes,
-    }
-    documents.write_json(partial / "built.json", record)
 
 
 def _check_room(go: Go, cache: Path) -> None:

@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from perflab.building.build import Binaries
 from perflab.building.components import sets_for, versions
+from perflab.building.sets import Binaries
 from perflab.cluster import nodes
 from perflab.cluster.api import Api, connect
 from perflab.cluster.installing import install

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from perflab.building.build import Binaries
+from perflab.building.sets import Binaries
 from perflab.control_plane.certificates import Pair
 from perflab.control_plane.tuning import this_machine
 from perflab.files import documents

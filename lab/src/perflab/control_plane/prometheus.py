@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from perflab.building.build import Binaries
+from perflab.building.sets import Binaries
 from perflab.files import documents
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 
-from perflab.building.build import Binaries
+from perflab.building.sets import Binaries
 from perflab.cluster.api import Api, Document
 from perflab.cluster.installing import CRD, install
 from perflab.control_plane import products, prometheus

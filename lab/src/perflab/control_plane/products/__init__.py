@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from perflab.building.build import Binaries
+from perflab.building.sets import Binaries
 from perflab.cluster.api import Document
 from perflab.control_plane.products import kserve, kueue, models, olm, ray
 from perflab.processes.program import Program

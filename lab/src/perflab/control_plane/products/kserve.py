@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from perflab.building.build import Binaries
+from perflab.building.sets import Binaries
 from perflab.cluster.api import Document
 from perflab.control_plane.webhooks import client_config, webhooks_at
 from perflab.files.documents import read_documents

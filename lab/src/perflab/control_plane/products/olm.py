@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from perflab.building.build import Binaries
+from perflab.building.sets import Binaries
 from perflab.catalogs import bundles
 from perflab.cluster.api import Document
 from perflab.control_plane.programs import MANIFESTS

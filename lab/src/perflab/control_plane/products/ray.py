@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from perflab.building.build import Binaries
+from perflab.building.sets import Binaries
 from perflab.cluster.api import Document
 from perflab.files.documents import read_documents
 from perflab.processes.ports import LOOPBACK

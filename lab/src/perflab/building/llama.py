@@ -1,0 +1,149 @@
+"""Builds llama.cpp, its server and llama-bench, and a tiny model for them: for tests of machines, no part of a lab."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from perflab.building.sets import Binaries, find_set, only_builder, remove_leftovers, whole_set
+from perflab.errors import ClusterError, Say
+
+SOURCES = Path(__file__).parent / "llama_cpp"
+PROGRAMS = ("llama-server", "llama-bench")
+MODEL = "tiny.gguf"
+# what writes the model; it is in the lab's cache only while that is written
+_GGUF_FROM_PYPI = "gguf==0.19.0"
+# what a build needs on PATH, by the Debian packages that have it
+_NEEDED = {"cmake": "cmake", "ninja": "ninja-build", "c++": "g++"}
+_NEEDED_BYTES = 1.5e9
+_LAST_LINES = 15
+_OPTIONS = {
+    "CMAKE_BUILD_TYPE": "Release",
+    # a third of the time to compile; nobody measures a model of random weights for its own sake
+    "CMAKE_CXX_FLAGS_RELEASE": "-O1 -DNDEBUG",
+    "CMAKE_PROJECT_llama.cpp_INCLUDE": str(SOURCES / "unite.cmake"),
+    "BUILD_SHARED_LIBS": "OFF",
+    "GGML_CCACHE": "OFF",
+    # the cache may be shared by machines
+    "GGML_NATIVE": "OFF",
+    "GGML_OPENMP": "OFF",
+    "LLAMA_BUILD_APP": "OFF",
+    "LLAMA_BUILD_EXAMPLES": "OFF",
+    "LLAMA_BUILD_TESTS": "OFF",
+    "LLAMA_BUILD_UI": "OFF",
+    "LLAMA_OPENSSL": "OFF",
+    "LLAMA_USE_PREBUILT_UI": "OFF",
+}
+
+
+def lock_hash(machine: str = platform.machine()) -> str:
+    """12 hexadecimal digits that change with the pinned sources, how they are built and the kind of machine."""
+    digest = hashlib.sha256(machine.encode())
+    for path in (Path(__file__), *sorted(path for path in SOURCES.iterdir() if path.is_file())):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def ensure_llama_cpp(cache: Path, say: Say) -> Binaries:
+    """Return the programs and the model, building them first when needed (minutes).
+
+    Raises ClusterError when there is no compiler, no room, or when a build fails.
+    """
+    folder = cache / lock_hash()
+    found = find_set(folder)
+    if found is not None:
+        return found
+    with only_builder(cache, say):
+        return find_set(folder) or _build(folder, say)
+
+
+def model(binaries: Binaries) -> Path:
+    """The path of the tiny model."""
+    return binaries.folder / MODEL
+
+
+def _build(folder: Path, say: Say) -> Binaries:
+    remove_leftovers(folder)
+    missing = [package for program, package in _NEEDED.items() if shutil.which(program) is None]
+    if missing:
+        raise ClusterError(f"llama.cpp cannot be built here: install {' '.join(missing)} and repeat")
+    free = shutil.disk_usage(folder.parent).free
+    if free < _NEEDED_BYTES:
+        raise ClusterError(
+            f"not enough room to build llama.cpp: {free / 1e9:.1f} GB free on the disk of {folder.parent}, "
+            f"{_NEEDED_BYTES / 1e9:.1f} GB needed. Free some, or point XDG_CACHE_HOME to a larger disk."
+        )
+    started = time.monotonic()
+    with whole_set(folder, _versions(), _run(["c++", "--version"]).splitlines()[0]) as partial:
+        work = partial / "work"
+        say(f"fetching the sources of llama.cpp, of {_versions()['llama-cpp-python']}")
+        sources = _sources(work)
+        say(f"building {', '.join(PROGRAMS)}: about {max(1, round(8 / (os.cpu_count() or 1)))} min on free CPUs")
+        options = [f"-D{name}={value}" for name, value in _OPTIONS.items()]
+        _run(["cmake", "-G", "Ninja", "-S", str(sources), "-B", str(work / "build"), *options])
+        _run(["cmake", "--build", str(work / "build"), "--target", *PROGRAMS])
+        for program in PROGRAMS:
+            shutil.copy(work / "build/bin" / program, partial / "bin")
+        _write_model(work, partial / MODEL)
+    say(f"built {', '.join(PROGRAMS)} in {time.monotonic() - started:.0f} s ({folder})")
+    return Binaries(folder)
+
+
+def _versions() -> dict[str, str]:
+    (pinned,) = (
+        line.split()[0]
+        for line in (SOURCES / "requirements.txt").read_text(encoding="utf-8").splitlines()
+        if not line.startswith("#")
+    )
+    return {name: version for name, _is, version in (each.partition("==") for each in (pinned, _GGUF_FROM_PYPI))}
+
+
+def _sources(work: Path) -> Path:
+    """The folder of llama.cpp's sources, which the source distribution of its Python package contains."""
+    pinned = ["--require-hashes", "--requirement", str(SOURCES / "requirements.txt")]
+    _pip("download", "--no-deps", "--no-binary", "llama-cpp-python", "--dest", str(work), *pinned)
+    (archive,) = work.glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        tar.extractall(work, filter="data")
+    (sources,) = work.glob("*/vendor/llama.cpp")
+    return sources
+
+
+def _write_model(work: Path, path: Path) -> None:
+    packages = work / "packages"
+    _pip("install", "--target", str(packages), _GGUF_FROM_PYPI)
+    _run([sys.executable, str(SOURCES / "tiny_model.py"), str(path)], {"PYTHONPATH": str(packages)})
+
+
+def _pip(command: str, *words: str) -> None:
+    _run([sys.executable, "-m", "pip", command, "--quiet", "--disable-pip-version-check", *words])
+
+
+def _run(argv: list[str], environment: Mapping[str, str] | None = None) -> str:
+    """What a program says.
+
+    Raises ClusterError with the end of that when it fails.
+    """
+    done = subprocess.run(  # noqa: S603
+        argv,
+        env={**os.environ, **(environment or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        text = "\n  ".join(done.stdout.strip().splitlines()[-_LAST_LINES:]) or "(no output)"
+        raise ClusterError(
+            f"`{' '.join(argv)}` failed with code {done.returncode}:\n  {text}\nNothing half-built was left; run again."
+        )
+    return done.stdout
