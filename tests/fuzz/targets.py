@@ -21,6 +21,7 @@ from tests.data.downloads import DOWNLOADS, write_downloads
 from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.kube_burner_folders import node_density
 from tests.data.kubernetes_lists import job, pod, write_list
+from tests.data.llama_benches import llama_bench
 from tests.data.load_tests import Load, write_guidellm, write_llm_load_test
 from tests.data.prometheus_windows import gpu, write_window
 from tests.data.result_trees import lts_payload
@@ -126,6 +127,12 @@ def _boot_timing(directory: Path) -> None:
     (place / "boot_timing.yml").write_text(json.dumps(boot_timing()))
 
 
+def _llama_bench(directory: Path) -> None:
+    place = directory / RUN / "000__cell" / "001__mac_ai__remote_llama_cpp_run_bench" / "artifacts"
+    place.mkdir(parents=True)
+    (place / "llama_bench.yml").write_text(json.dumps(llama_bench()))
+
+
 def _skeleton(directory: Path) -> None:
     place = directory / RUN / "000__cell" / "001__skeleton__start_pods" / "artifacts"
     place.mkdir(parents=True)
@@ -215,6 +222,7 @@ TARGETS: Mapping[str, Target] = {
     "load tests": Target(_load_tests, ("kpi {input}/run",), 20),
     "container engine": Target(_container_bench, ("kpi {input}/run",), 20),
     "boot": Target(_boot_timing, ("kpi {input}/run",), 20),
+    "llama-bench": Target(_llama_bench, ("kpi {input}/run",), 20),
     "skeleton": Target(_skeleton, ("kpi {input}/run",), 20),
     "kept tables": Target(
         _kept_tables, (f"kpi {{input}}/run {PARSED} --output {{input}}/report",
