@@ -167,27 +167,12 @@ monotonic_zero:
 """
 
 import contextlib
-import os
-import signal
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.psap.perf.plugins.module_utils.hosts import measuring
-
-
-def listened() -> bool:
-    """Whether the connection still takes what is written; Ansible skips empty lines before the answer."""
-    try:
-        os.write(1, b"\n")
-    except OSError:
-        return False
-    return True
-
-
-def stop(_signal: int, _frame: object) -> NoReturn:
-    """A request to end."""
-    raise measuring.Stopped("asked to end")
+from ansible_collections.psap.perf.plugins.module_utils.hosts.listening import listened, stop_when_asked
 
 
 def step(given: Mapping[str, Any]) -> measuring.Step:
@@ -243,8 +228,7 @@ def main() -> None:
         "secrets": {"type": "dict", "default": {}, "no_log": True},
     }
     module = AnsibleModule(argument_spec=kinds)
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGHUP, stop)
+    stop_when_asked()
     try:
         module.exit_json(changed=False, answer=measuring.measure(plan(module.params), listened))
     except measuring.HostSideError as problem:

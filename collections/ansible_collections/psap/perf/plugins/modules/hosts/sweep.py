@@ -45,8 +45,10 @@ directories:
   returned: success
 """
 
+from pathlib import Path
+
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.psap.perf.plugins.module_utils.hosts import measuring
+from ansible_collections.psap.perf.plugins.module_utils.hosts import measuring, services
 
 
 def main() -> None:
@@ -59,8 +61,11 @@ def main() -> None:
     }
     module = AnsibleModule(argument_spec=kinds)
     args = module.params
+    patience_s = float(args["patience"])
     try:
-        left = measuring.remove(args["directory"], args["environment"], args["left"], float(args["patience"]))
+        # of a service that was being started, nobody awaits the end
+        services.end(Path(args["directory"]), patience_s)
+        left = measuring.remove(args["directory"], args["environment"], args["left"], patience_s)
     except (measuring.HostSideError, OSError) as problem:
         module.fail_json(msg=f"{args['directory']}: {problem}")
     if left:

@@ -1,0 +1,190 @@
+"""Programs that run on, on a host: when they are ready, whose they are, and that nothing of them stays."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.hosts import measuring, services
+from ansible_collections.psap.perf.plugins.module_utils.hosts.measuring import HostSideError
+from ansible_collections.psap.perf.plugins.module_utils.hosts.services import Service
+
+pytestmark = pytest.mark.slow
+
+PATIENCE_S = 30.0
+# a server whose child would go on without it; it answers when the file is there
+SERVER = """
+import http.server, os, pathlib, subprocess, sys, threading
+child = subprocess.Popen(["sleep", "600"])
+pathlib.Path("child").write_text(str(child.pid))
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200 if os.path.exists(sys.argv[2]) else 503)
+        self.end_headers()
+print("listens", flush=True)
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+def heard() -> bool:
+    return True
+
+
+def port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        number: int = free.getsockname()[1]
+        return number
+
+
+def server(tmp_path: Path, number: int, ready: Path, **given: Any) -> Service:
+    program = [sys.executable, "server.py", str(number), str(ready)]
+    directory = str(tmp_path / "work/one")
+    return Service(directory, program, files={"server.py": SERVER}, url=f"http://127.0.0.1:{number}/", **given)
+
+
+def alive(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_until_dead(pid: int) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while alive(pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.fixture(name="service")
+def _service(tmp_path: Path) -> Iterator[Service]:
+    """A server that is ready at once, and stopped at the end."""
+    (tmp_path / "ready").touch()
+    service = server(tmp_path, port(), tmp_path / "ready", undo=(["touch", str(tmp_path / "undone")],))
+    try:
+        yield service
+    finally:
+        services.stop(service.directory, {}, PATIENCE_S)
+
+
+def started(service: Service) -> int:
+    """Its ID, when it was started and is ready."""
+    answer = services.start(service, heard, PATIENCE_S)
+    assert (answer["problem"], answer["started"]) == (None, True)
+    assert answer["ready_s"] > 0
+    return int(Path(service.directory, measuring.LOCK).read_text())
+
+
+def test_it_runs_on_until_it_is_stopped_with_its_children_and_what_it_leaves_is_undone(
+    service: Service, tmp_path: Path
+) -> None:
+    pid = started(service)
+    child = int(Path(service.directory, "child").read_text())
+    assert alive(pid) and alive(child)
+    answer = services.stop(service.directory, {}, PATIENCE_S)
+    assert (answer["there"], answer["ran"]) == (True, True)
+    assert base64.b64decode(answer["log"]).startswith(b"listens\n")
+    wait_until_dead(child)
+    assert not alive(pid)
+    assert (tmp_path / "undone").exists()
+    assert not (tmp_path / "work").exists()
+    assert services.stop(service.directory, {}, PATIENCE_S)["there"] is False
+
+
+def test_the_same_is_started_once_and_another_one_refused(service: Service) -> None:
+    pid = started(service)
+    again = services.start(service, heard, PATIENCE_S)
+    assert (again["started"], again["problem"]) == (False, None)
+    with pytest.raises(HostSideError, match=r"server\.py .* runs in .*/one, not sleep 1: stop it before"):
+        services.start(Service(service.directory, ["sleep", "1"]), heard, PATIENCE_S)
+    assert alive(pid)
+
+
+def test_one_that_died_is_told_when_it_is_stopped_and_replaced_when_it_is_started(
+    service: Service, tmp_path: Path
+) -> None:
+    os.killpg(started(service), signal.SIGKILL)
+    wait_until_dead(int(Path(service.directory, "child").read_text()))
+    started(service)
+    assert (tmp_path / "undone").exists()
+    os.killpg(int(Path(service.directory, measuring.LOCK).read_text()), signal.SIGKILL)
+    wait_until_dead(int(Path(service.directory, "child").read_text()))
+    answer = services.stop(service.directory, {}, PATIENCE_S)
+    assert (answer["there"], answer["ran"]) == (True, False)
+
+
+def test_one_that_does_not_become_ready_is_stopped_and_its_words_are_told(tmp_path: Path) -> None:
+    service = server(tmp_path, port(), tmp_path / "never", within_s=0.5)
+    answer = services.start(service, heard, PATIENCE_S)
+    assert "did not answer within 0.5 s. It said: listens" in answer["problem"]
+    assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        (["sh", "-c", "echo no such model >&2; exit 3"], "it ended with 3. It said: no such model"),
+        (["no-such-program"], "cannot start no-such-program: No such file"),
+    ],
+)
+def test_one_that_cannot_run_is_told_and_removed(tmp_path: Path, program: list[str], message: str) -> None:
+    try:
+        told = services.start(Service(str(tmp_path / "work/one"), program), heard, PATIENCE_S)["problem"]
+    except HostSideError as problem:
+        told = str(problem)
+    assert message in told
+    assert not (tmp_path / "work").exists()
+
+
+def test_a_port_on_which_another_process_listens_is_refused(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        service = server(tmp_path, other.getsockname()[1], tmp_path)
+        with pytest.raises(HostSideError, match="something else listens at http"):
+            services.start(service, heard, PATIENCE_S)
+    assert not (tmp_path / "work").exists()
+
+
+def test_when_nobody_listens_any_more_it_is_stopped(tmp_path: Path) -> None:
+    service = server(tmp_path, port(), tmp_path / "never")
+    answer = services.start(service, lambda: False, PATIENCE_S)
+    assert "nobody listens any more" in answer["problem"]
+    assert not (tmp_path / "work").exists()
+
+
+def test_one_that_ignores_the_request_to_end_is_killed(tmp_path: Path) -> None:
+    program = ["sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 0.1; done"]
+    service = Service(str(tmp_path / "work/one"), program)
+    assert services.start(service, heard, PATIENCE_S)["started"]
+    pid = int(Path(service.directory, measuring.LOCK).read_text())
+    assert services.stop(service.directory, {}, 0.5)["ran"]
+    assert not alive(pid)
+
+
+def test_sweeping_ends_it_and_leaves_directories_of_others_alone(service: Service, tmp_path: Path) -> None:
+    pid = started(service)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / measuring.LOCK).write_text(str(os.getpid()))
+    assert not services.end(tmp_path / "other", PATIENCE_S)
+    assert services.end(Path(service.directory), PATIENCE_S)
+    assert measuring.remove(service.directory, {}, [], PATIENCE_S) is None
+    assert not alive(pid)
+    assert not (tmp_path / "work").exists()
+
+
+def test_an_id_in_a_lock_that_nobody_holds_is_nobodys(service: Service) -> None:
+    directory = Path(service.directory)
+    directory.mkdir(parents=True)
+    (directory / "service.json").write_text(json.dumps({"program": []}))
+    # this process would be ended
+    (directory / measuring.LOCK).write_text(str(os.getpid()))
+    assert services.stop(service.directory, {}, PATIENCE_S)["ran"] is False
