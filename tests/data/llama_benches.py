@@ -37,3 +37,9 @@ def llama_bench() -> dict[str, Any]:
             {**_COMMON, **generation, "samples_ns": [10510236, 10607271, 10596326]},
         ],
     }
+
+
+def inference_server(ready_s: float) -> dict[str, Any]:
+    """A server that was ready after that."""
+    document = {"schema": "psap.perf/inference_server/1", "server": "llama_cpp", "ready_s": ready_s}
+    return {**document, "model": "/models/tiny.gguf", "models": ["tiny.gguf"]}

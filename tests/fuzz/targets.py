@@ -21,7 +21,7 @@ from tests.data.downloads import DOWNLOADS, write_downloads
 from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.kube_burner_folders import node_density
 from tests.data.kubernetes_lists import job, pod, write_list
-from tests.data.llama_benches import llama_bench
+from tests.data.llama_benches import inference_server, llama_bench
 from tests.data.load_tests import Load, write_guidellm, write_llm_load_test
 from tests.data.prometheus_windows import gpu, write_window
 from tests.data.result_trees import lts_payload
@@ -133,6 +133,15 @@ def _llama_bench(directory: Path) -> None:
     (place / "llama_bench.yml").write_text(json.dumps(llama_bench()))
 
 
+def _inference_server(directory: Path) -> None:
+    server, usage = (directory / RUN / "000__cell" / name / "artifacts" for name in ("001__server", "002__usage"))
+    server.mkdir(parents=True)
+    usage.mkdir(parents=True)
+    (server / "inference_server.yml").write_text(json.dumps(inference_server(2.5)))
+    sample = {"at_s": EPOCH, "cpu_share": 0.5, "used_bytes": 1 << 30, "memory_bytes": 1 << 31}
+    (usage / "cpu_ram_usage.jsonl").write_text("".join(f"{json.dumps(sample)}\n" for _number in range(3)))
+
+
 def _skeleton(directory: Path) -> None:
     place = directory / RUN / "000__cell" / "001__skeleton__start_pods" / "artifacts"
     place.mkdir(parents=True)
@@ -223,6 +232,7 @@ TARGETS: Mapping[str, Target] = {
     "container engine": Target(_container_bench, ("kpi {input}/run",), 20),
     "boot": Target(_boot_timing, ("kpi {input}/run",), 20),
     "llama-bench": Target(_llama_bench, ("kpi {input}/run",), 20),
+    "inference server": Target(_inference_server, ("kpi {input}/run",), 20),
     "skeleton": Target(_skeleton, ("kpi {input}/run",), 20),
     "kept tables": Target(
         _kept_tables, (f"kpi {{input}}/run {PARSED} --output {{input}}/report",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import Any
 
 from perfanalysis.files.source import Source
@@ -18,7 +19,7 @@ def parse(source: Source) -> dict[str, Any]:
     (document,) = source.records("llama_bench.yml")
     offset = document["clock"]["offset_s"]
     tests = [(result, _test(result, offset)) for result in document["results"]]
-    server = {name: document[name] for name in ("server", "model")}
+    server = {"server": document["server"], "model": PurePosixPath(document["model"]).name}
     return {
         "repetitions": [row for result, test in tests for row in _repetitions(result, test)],
         "tests": [server | test for _result, test in tests],

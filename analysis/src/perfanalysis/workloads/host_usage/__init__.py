@@ -1,0 +1,1 @@
+"""The kind of samples of a host's processors and memory."""
