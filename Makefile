@@ -97,7 +97,8 @@ fuzz: $(DEV) ## damaged inputs of every kind, 1,000 of them
 
 # built once for all stages of a run, none of which then waits for it
 programs: $(DEV)
-	$(if $(BUILT),,@$(ON_PATH) perflab build --profile openshift --with kueue --with ray --with kserve --with s3)
+	$(if $(BUILT),,@sh tests/install_debian.sh "cmake ninja-build g++" cmake ninja c++)
+	$(if $(BUILT),,@$(ON_PATH) perflab build --profile openshift --with kueue --with ray --with kserve --with s3 --with llama-cpp)
 
 integration: programs ## settings, commands, driver, lab and flows against real processes
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target BUILT=yes integration-kubernetes integration-driver integration-openshift

@@ -60,8 +60,8 @@ def start(service: Service, listened: Callable[[], bool], patience_s: float) -> 
 
     *listened* says whether somebody still waits for the answer.
 
-    :returns: whether it was ``started``, how long until it was ``ready_s``, the end of its ``log`` in base64, and
-        ``problem``, a sentence where it did not become ready: then it was stopped, and all is removed.
+    :returns: whether it was ``started``, how long until it was ``ready_s``, and ``problem``, a sentence where it did
+        not become ready: then it was stopped, all is removed, and the end of its ``log`` is here in base64.
     :raises HostSideError: when the directory cannot be used.
     """
     directory = Path(service.directory)
@@ -88,7 +88,8 @@ def start(service: Service, listened: Callable[[], bool], patience_s: float) -> 
     if problem:
         process.wait()
         problem = f"{' '.join(service.program)}: {problem}. It said: {log.decode('utf-8', 'replace')[-_SHOWN:]}"
-    return {"started": problem is None, "ready_s": ready_s, "log": _encoded(log), "problem": problem}
+    # what one that runs has written comes with its end
+    return {"started": problem is None, "ready_s": ready_s, "log": _encoded(log) if problem else "", "problem": problem}
 
 
 def stop(directory: str, environment: Mapping[str, str], patience_s: float) -> dict[str, Any]:

@@ -15,7 +15,8 @@ description:
     stopped, whatever its name.
   - One that runs already with the same program, environment and files is left unchanged; another one is refused.
   - If it does not become ready, or nobody listens any more, it is stopped, and nothing of it stays.
-  - What it writes is an artifact of the command, of a start until it was ready, of a stop all of it, or the last 8 MiB.
+  - What it writes, or the last 8 MiB of that, is an artifact of the command that stops it, or that fails to start it.
+  - Over a connection C(local) it ends with the run that started it, as all processes of a run do.
   - Needs Python 3.9 on the host, so no Windows.
 author: The psap.perf developers (@openshift-psap)
 options:

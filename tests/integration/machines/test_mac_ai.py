@@ -1,0 +1,94 @@
+"""The flow mac_ai as its user runs it, over a real sshd with a real llama.cpp, and what becomes of failures.
+
+The model has random weights: its rates say nothing of other models.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from perflab.processes.ports import free_ports
+
+from tests import llama_cpp
+from tests.integration.machines.conftest import Machine
+from tests.integration.machines.test_container_bench import only_run, reason, wait_for
+
+
+@pytest.fixture(scope="module", name="words")
+def _words(machine: Machine) -> list[str]:
+    """What the runs of the flow have in common."""
+    llama_cpp.copy_to(machine.folder / "llama")
+    settings = {
+        "programs": json.dumps({"linux/llama_cpp": f"{machine.folder}/llama"}),
+        "model": f"{machine.folder}/llama/tiny.gguf",
+        "port": free_ports(["mac_ai"])["mac_ai"],
+        "work_directory": f"{machine.folder}/work",
+        "ngl": 99,
+        "repetitions": 3,
+        "sample_interval": 0.2,
+    }
+    given = [f"mac_ai_{name}={value}" for name, value in settings.items()]
+    preset = ["run", "mac_ai", "-p", "linux_llama_cpp", "-i", str(machine.folder / "hosts.yml")]
+    return [*preset, *(word for each in given for word in ("-s", each))]
+
+
+def running(machine: Machine, program: str) -> list[str]:
+    """The processes of a program that run there."""
+    return machine.inside("sh", "-c", f"ps -e -o comm= | grep -x {program} || true").split()
+
+
+def test_a_model_is_measured_and_served_and_one_that_is_not_there_is_named(
+    machine: Machine, words: list[str], tmp_path: Path
+) -> None:
+    there = f"{machine.folder}/llama/tiny.gguf"
+    models = ("-s", f"mac_ai_model=[{there}, {machine.folder}/none.gguf]")
+    code, said = machine.run(tmp_path, *words, *models)
+    assert code == 3, said
+    assert "none.gguf" in str(reason(tmp_path)["reason"])
+    kpis = json.loads((only_run(tmp_path) / "report/kpis.json").read_text())["kpis"]
+    values = {one["name"]: one["value"] for one in kpis if one["labels"].get("mac_ai_model") == there}
+    assert values["repetitions_done"] == 6
+    assert values["pp_throughput"] > values["tg_throughput"] > 0
+    assert values["load_time"] > 0
+    assert 0 < values["host_cpu_max"] <= 1
+    assert running(machine, "llama-server") == []
+    assert list((machine.folder / "work").iterdir()) == []
+
+
+@pytest.mark.deep
+def test_what_a_killed_run_left_running_is_stopped_by_finalize(
+    machine: Machine, words: list[str], tmp_path: Path
+) -> None:
+    process = machine.start(tmp_path, *words, "-s", "mac_ai_repetitions=1000000")
+    wait_for(lambda: running(machine, "llama-bench"))
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    # the sampler runs on, and knows nothing of it
+    assert [path.name for path in (machine.folder / "work/psap.perf").iterdir()]
+    code, said = machine.run(tmp_path, "runs", "finalize", only_run(tmp_path).name)
+    assert code == 0, said
+    assert running(machine, "llama-bench") == []
+    assert list((machine.folder / "work").iterdir()) == []
+
+
+@pytest.mark.deep
+def test_a_server_outlives_the_command_that_starts_it_until_it_is_stopped(
+    machine: Machine, words: list[str], tmp_path: Path
+) -> None:
+    del words
+    command = ("toolbox", "mac-ai", "remote-llama-cpp-run-model", "-i", str(machine.folder / "hosts.yml"))
+    where = ("--port", str(free_ports(["server"])["server"]), "--work-directory", f"{machine.folder}/work")
+    program = ("--path", f"{machine.folder}/llama/llama-server", "--name", f"{machine.folder}/llama/tiny.gguf")
+    code, said = machine.run(tmp_path / "start", *command, *where, *program)
+    assert code == 0, said
+    assert running(machine, "llama-server") == ["llama-server"]
+    code, said = machine.run(tmp_path / "stop", *command, *where, "--stop")
+    assert code == 0, said
+    assert running(machine, "llama-server") == []
+    (log,) = (tmp_path / "stop").rglob("inference_server.log")
+    assert "listening on" in log.read_text()
+    assert list((machine.folder / "work").iterdir()) == []
