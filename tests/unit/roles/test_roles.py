@@ -32,7 +32,9 @@ READING |= {verb for verb in VERBS if verb.startswith(("psap.perf.quads.", "psap
 # who locks a cluster has its Lease for that moment, by themselves
 READING |= {"psap.perf.locks.take", "psap.perf.locks.renew", "psap.perf.locks.release"}
 # what Ansible itself does on hosts, for the groups of commands that act on hosts and on no cluster
-OF_HOSTS = {f"ansible.builtin.{name}" for name in "copy file find get_url git stat unarchive uri".split()}
+OF_HOSTS = {
+    f"ansible.builtin.{name}" for name in ["copy", "file", "find", "get_url", "git", "stat", "unarchive", "uri"]
+}
 ON_HOSTS = ("jump_ci_", "mac_ai_", "remote_")
 BUILTIN = {
     "ansible.builtin.assert",
