@@ -232,6 +232,7 @@ def inventory(folder: Path, port: int) -> dict[str, object]:
         "ansible_python_interpreter": "/usr/bin/python3",
         "machine_work_directory": str(folder / "work"),
         "machine_free_port": _free_port(),
+        "machine_further_ports": [_free_port(), _free_port()],
     }
     local = {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}
     return {"all": {"hosts": {"localhost": local, "sutest": machine}}}

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from perflab.processes.ports import free_ports
 
-from tests import llama_cpp
+from tests.inference_servers import copy_llama_cpp
 from tests.integration.machines.conftest import Machine
 from tests.integration.machines.test_container_bench import only_run, reason, wait_for
 
@@ -21,7 +21,7 @@ from tests.integration.machines.test_container_bench import only_run, reason, wa
 @pytest.fixture(scope="module", name="words")
 def _words(machine: Machine) -> list[str]:
     """What the runs of the flow have in common."""
-    llama_cpp.copy_to(machine.folder / "llama")
+    copy_llama_cpp(machine.folder / "llama")
     settings = {
         "programs": json.dumps({"linux/llama_cpp": f"{machine.folder}/llama"}),
         "model": f"{machine.folder}/llama/tiny.gguf",

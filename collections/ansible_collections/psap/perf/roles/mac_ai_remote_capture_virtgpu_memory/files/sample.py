@@ -17,8 +17,10 @@ _USED = re.compile(r"used (\d+)")
 def main(interval_s: float, program: list[str]) -> None:
     """Sample until it is ended, or the program fails."""
     while True:
-        said = subprocess.run(program, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=True).stdout
-        found = _USED.search(said)
+        asked = subprocess.run(program, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)
+        if asked.returncode != 0:
+            sys.exit(f"{' '.join(program)} ended with {asked.returncode}")
+        found = _USED.search(asked.stdout)
         sample = {"at_s": time.time(), "used_bytes": int(found[1]) if found else None}
         print(json.dumps(sample), flush=True)
         time.sleep(interval_s)
