@@ -1,0 +1,36 @@
+"""What samples a host beside a test: what it makes of what the kernel says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from runpy import run_path
+
+ROLES = Path(__file__).resolve().parents[3] / "collections/ansible_collections/psap/perf/roles"
+STAT = "cpu  100 10 50 800 40 0 5 5 7 3\ncpu0 50 5 25 400 20 0 2 2 3 1\n"
+MEMINFO = "MemTotal:  1000 kB\nMemFree:  100 kB\nMemAvailable:  400 kB\nHugePages_Total:  0\n"
+
+
+def test_what_waits_for_a_disk_has_nothing_to_do_and_guests_are_counted_once() -> None:
+    sampler = run_path(str(ROLES / "mac_ai_remote_capture_cpu_ram_usage/files/sample.py"))
+    assert sampler["processor_ticks"](STAT) == (170, 1010)
+
+
+def test_memory_that_others_could_get_is_not_in_use() -> None:
+    sampler = run_path(str(ROLES / "mac_ai_remote_capture_cpu_ram_usage/files/sample.py"))
+    assert sampler["memory_bytes"](MEMINFO) == (600 << 10, 1000 << 10)
+
+
+def test_the_memory_of_a_virtual_gpu_is_what_the_kernel_sums_up_until_it_cannot_be_read(tmp_path: Path) -> None:
+    told = tmp_path / "host-visible-mm"
+    told.write_text("0x0-0x1000: 4096: used\ntotal: 8192, used 4096 free 4096\n")
+    # the second time it is gone
+    reading = f"cat {told} && rm {told}"
+    words = [str(ROLES / "mac_ai_remote_capture_virtgpu_memory/files/sample.py"), "0", "sh", "-c", reading]
+    ran = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+    (sample,) = ran.stdout.splitlines()
+    assert json.loads(sample)["used_bytes"] == 4096
+    assert ran.returncode == 1
+    assert ran.stderr.splitlines()[-1].endswith("ended with 1")
