@@ -60,8 +60,9 @@ def start(service: Service, listened: Callable[[], bool], patience_s: float) -> 
 
     *listened* says whether somebody still waits for the answer.
 
-    :returns: whether it was ``started``, how long until it was ``ready_s``, and ``problem``, a sentence where it did
-        not become ready: then it was stopped, all is removed, and the end of its ``log`` is here in base64.
+    :returns: whether it was ``started``, how long until it was ``ready_s``, and ``problem``, a sentence where another
+        one runs there, which goes on, or it did not become ready: then it was stopped, all is removed, and the end of
+        its ``log`` is here in base64.
     :raises HostSideError: when the directory cannot be used.
     """
     directory = Path(service.directory)
@@ -132,11 +133,10 @@ def end(directory: Path, patience_s: float) -> bool:
 
 def _found(service: Service, directory: Path) -> dict[str, Any]:
     asked = json.loads((directory / _ASKED).read_text(encoding="utf-8"))
+    problem = None
     if asked != _words(service):
-        raise HostSideError(
-            f"{' '.join(asked['program'])} runs in {directory}, not {' '.join(service.program)}: stop it before"
-        )
-    return {"started": False, "ready_s": None, "log": "", "problem": None}
+        problem = f"{' '.join(asked['program'])} runs in {directory}, not {' '.join(service.program)}: stop it before"
+    return {"started": False, "ready_s": None, "log": "", "problem": problem}
 
 
 def _words(service: Service) -> dict[str, Any]:
