@@ -21,7 +21,7 @@ ON_OPENSHIFT = $(patsubst molecule/%/molecule.yml,%,$(shell grep -l 'PERF_LAB_PR
 # run scenarios on a lab of their own: its name, its options, the scenarios
 molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/on_lab.sh $(1) $(2) molecule test --report $(addprefix --scenario-name ,$(3)))
 
-.PHONY: help docs run image-context sanity galaxy test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
+.PHONY: help docs run image-context sanity galaxy test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -97,8 +97,12 @@ fuzz: $(DEV) ## damaged inputs of every kind, 1,000 of them
 
 # built once for all stages of a run, none of which then waits for it
 programs: $(DEV)
-	$(if $(BUILT),,@sh tests/install_debian.sh "cmake ninja-build g++" cmake ninja c++)
-	$(if $(BUILT),,@$(ON_PATH) perflab build --profile openshift --with kueue --with ray --with kserve --with s3 --with llama-cpp)
+	$(if $(BUILT),,@$(ON_PATH) perflab build --profile openshift --with kueue --with ray --with kserve --with s3)
+
+# of the deep tests alone: 500 s of CPU the first time
+llama-cpp: $(DEV)
+	@sh tests/install_debian.sh "cmake ninja-build g++" cmake ninja c++
+	@$(ON_PATH) perflab build --with llama-cpp
 
 integration: programs ## settings, commands, driver, lab and flows against real processes
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target BUILT=yes integration-kubernetes integration-driver integration-openshift
@@ -144,10 +148,10 @@ test-labs: integration-openshift integration-kubernetes integration-driver molec
 
 test-deep: galaxy test-deep-tests test-deep-molecule test-deep-fuzz ## what make test leaves out, in parts of up to an hour
 
-test-deep-tests: programs ## long runs, and faults at every step
+test-deep-tests: programs llama-cpp ## long runs, and faults at every step
 	@$(PYTEST) -m deep tests/unit tests/integration
 
-test-deep-molecule: programs ## every failing case of every command
+test-deep-molecule: programs llama-cpp ## every failing case of every command
 	@PERF_TEST_DEEP=true $(MAKE) --no-print-directory molecule
 
 test-deep-fuzz: $(DEV) ## 10,000 damaged inputs

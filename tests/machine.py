@@ -230,9 +230,8 @@ def inventory(folder: Path, port: int) -> dict[str, object]:
         "ansible_host_key_checking": True,
         "ansible_pipelining": True,
         "ansible_python_interpreter": "/usr/bin/python3",
-        "machine_work_directory": str(folder / "work"),
-        "machine_free_port": _free_port(),
-        "machine_further_ports": [_free_port(), _free_port()],
+        "machine_work": str(folder / "work"),
+        "machine_ports": [_free_port() for _server in range(3)],
     }
     local = {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}
     return {"all": {"hosts": {"localhost": local, "sutest": machine}}}

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from perflab.building.build import Binaries, ensure_binaries
+from perflab.building.build import ensure_binaries
+from perflab.building.sets import Binaries
 from perflab.files import places
 from perflab.processes import state
 from perflab.processes.state import Lab

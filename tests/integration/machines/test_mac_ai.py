@@ -1,6 +1,7 @@
-"""The flow mac_ai as its user runs it, over a real sshd with a real llama.cpp, and what becomes of failures.
+"""The flow mac_ai as its user runs it, over a real sshd, and what becomes of failures.
 
-The model has random weights: its rates say nothing of other models.
+llama.cpp is a stand-in, and in the deep tests the real one, whose model has random weights: its rates say nothing of
+other models.
 """
 
 from __future__ import annotations
@@ -13,21 +14,34 @@ from pathlib import Path
 import pytest
 from perflab.processes.ports import free_ports
 
-from tests.inference_servers import copy_llama_cpp
+from tests.inference_servers import copy_llama_cpp, copy_stand_ins
 from tests.integration.machines.conftest import Machine
 from tests.integration.machines.test_container_bench import only_run, reason, wait_for
 
 
-@pytest.fixture(scope="module", name="words")
-def _words(machine: Machine) -> list[str]:
-    """What the runs of the flow have in common."""
-    copy_llama_cpp(machine.folder / "llama")
+@pytest.fixture(scope="module", name="stand_in")
+def _stand_in(machine: Machine) -> str:
+    """The folder on the machine with stand-ins for llama.cpp and a model."""
+    copy_stand_ins(machine.folder / "stand-in")
+    return f"{machine.folder}/stand-in"
+
+
+@pytest.fixture(scope="module", name="llama_cpp")
+def _llama_cpp(machine: Machine) -> str:
+    """The folder on the machine with a real llama.cpp and a real model."""
+    copy_llama_cpp(machine.folder / "llama.cpp")
+    return f"{machine.folder}/llama.cpp"
+
+
+def measuring(machine: Machine, programs: str) -> list[str]:
+    """What the runs of the flow with a llama.cpp of the folder *programs* have in common."""
     settings = {
-        "programs": json.dumps({"linux/llama_cpp": f"{machine.folder}/llama"}),
-        "model": f"{machine.folder}/llama/tiny.gguf",
+        "programs": json.dumps({"linux/llama_cpp": programs}),
+        "model": f"{programs}/tiny.gguf",
         "port": free_ports(["mac_ai"])["mac_ai"],
         "work_directory": f"{machine.folder}/work",
-        "ngl": 99,
+        # as in the preset a list, but a shorter one
+        "ngl": [99],
         "repetitions": 3,
         "sample_interval": 0.2,
     }
@@ -41,12 +55,14 @@ def running(machine: Machine, program: str) -> list[str]:
     return machine.inside("sh", "-c", f"ps -e -o comm= | grep -x {program} || true").split()
 
 
+@pytest.mark.parametrize("kind", ["stand_in", pytest.param("llama_cpp", marks=pytest.mark.deep)])
 def test_a_model_is_measured_and_served_and_one_that_is_not_there_is_named(
-    machine: Machine, words: list[str], tmp_path: Path
+    kind: str, machine: Machine, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    there = f"{machine.folder}/llama/tiny.gguf"
+    programs = request.getfixturevalue(kind)
+    there = f"{programs}/tiny.gguf"
     models = ("-s", f"mac_ai_model=[{there}, {machine.folder}/none.gguf]")
-    code, said = machine.run(tmp_path, *words, *models)
+    code, said = machine.run(tmp_path, *measuring(machine, programs), *models)
     assert code == 3, said
     assert "none.gguf" in str(reason(tmp_path)["reason"])
     kpis = json.loads((only_run(tmp_path) / "report/kpis.json").read_text())["kpis"]
@@ -61,9 +77,9 @@ def test_a_model_is_measured_and_served_and_one_that_is_not_there_is_named(
 
 @pytest.mark.deep
 def test_what_a_killed_run_left_running_is_stopped_by_finalize(
-    machine: Machine, words: list[str], tmp_path: Path
+    machine: Machine, llama_cpp: str, tmp_path: Path
 ) -> None:
-    process = machine.start(tmp_path, *words, "-s", "mac_ai_repetitions=1000000")
+    process = machine.start(tmp_path, *measuring(machine, llama_cpp), "-s", "mac_ai_repetitions=1000000")
     wait_for(lambda: running(machine, "llama-bench"))
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
@@ -77,12 +93,11 @@ def test_what_a_killed_run_left_running_is_stopped_by_finalize(
 
 @pytest.mark.deep
 def test_a_server_outlives_the_command_that_starts_it_until_it_is_stopped(
-    machine: Machine, words: list[str], tmp_path: Path
+    machine: Machine, llama_cpp: str, tmp_path: Path
 ) -> None:
-    del words
     command = ("toolbox", "mac-ai", "remote-llama-cpp-run-model", "-i", str(machine.folder / "hosts.yml"))
     where = ("--port", str(free_ports(["server"])["server"]), "--work-directory", f"{machine.folder}/work")
-    program = ("--path", f"{machine.folder}/llama/llama-server", "--name", f"{machine.folder}/llama/tiny.gguf")
+    program = ("--path", f"{llama_cpp}/llama-server", "--name", f"{llama_cpp}/tiny.gguf")
     code, said = machine.run(tmp_path / "start", *command, *where, *program)
     assert code == 0, said
     assert running(machine, "llama-server") == ["llama-server"]

@@ -22,8 +22,9 @@ from perfdrv.cli import cli
 from perfdrv.command_line.groups import Session
 from perfdrv.errors import UsageError
 from perfdrv.execution.launch import Attempt
+from perfdrv.project import Project
 from perfdrv.runs.outcome import Outcome
-from perfdrv.runs.store import find_run, list_runs
+from perfdrv.runs.store import find_run, former_site, list_runs, read_entry
 
 from tests.unit.driver.conftest import DEMO
 
@@ -39,7 +40,7 @@ def make_run(runs: Path) -> Callable[..., Path]:
         (directory / "001__demo__fail").mkdir(parents=True)
         state = {"status": "running" if status is None else status, "started": "2026-01-01T00:00:00.000Z"}
         (directory / "001__demo__fail" / "status.json").write_text(json.dumps(state), encoding="utf-8")
-        begin_attempt(directory, {"flow": "demo", "site": "lab", "argv": []})
+        begin_attempt(directory, {"flow": "demo", "site": "local", "argv": []})
         if status is not None:
             end_attempt(directory, status, {"ok": 0}.get(status, 1), reason)
         return directory
@@ -158,7 +159,7 @@ def test_the_page_of_a_run_shows_steps_and_reason(
 ) -> None:
     directory = make_run("demo-1", "failed", REASON)
     text = perfdrv("runs", "show", "demo-1").output
-    for part in ("status    failed", "site      lab", "why   too far away", "where x.yml:3", str(directory)):
+    for part in ("status    failed", "site      local", "why   too far away", "where x.yml:3", str(directory)):
         assert part in text
     document = json.loads(perfdrv("runs", "show", "demo-1", "--json").output)
     assert document["reason"]["what"] == REASON["what"]
@@ -223,6 +224,26 @@ def test_a_run_that_touched_nothing_is_only_brought_to_an_end(
     assert (document["status"], document["exit_code"]) == ("interrupted", 130)
     assert document["ended"] is not None
     assert document["attempts"][0]["status"] == "interrupted"
+
+
+def test_the_site_of_a_run_is_found_again_and_no_other_one_stands_in_for_it(
+    make_run: Callable[..., Path], tmp_path: Path
+) -> None:
+    (tmp_path / "hosts.yml").touch()
+    directory = make_run("demo-1")
+
+    def found(site: str) -> str | None:
+        update_run(directory, {"site": site})
+        return former_site(Project(DEMO), read_entry(directory))
+
+    assert [found(site) for site in ("elsewhere", f"{tmp_path}/hosts.yml", "default")] == [
+        "elsewhere",
+        f"{tmp_path}/hosts.yml",
+        None,
+    ]
+    for gone in (f"{tmp_path}/gone.yml", "gone"):
+        with pytest.raises(UsageError, match=r"demo-1 was on the site .*gone.*put it back"):
+            found(gone)
 
 
 def test_the_time_between_attempts_is_not_what_a_run_took(

@@ -51,6 +51,12 @@ class RunRequest:
             raise ValueError("the run has no directory yet")
         return self.run_directory
 
+    @property
+    def recorded_site(self) -> str | None:
+        """The name of the site below inventories/, or the whole path of another one."""
+        known = self.inventory is None or self.site in self.project.content().sites
+        return self.site if known else str(self.inventory)
+
     def wants(self, tag: str) -> bool:
         """Whether the tags that were given choose the plays with this one."""
         chosen = not self.tags or tag in self.tags or "all" in self.tags

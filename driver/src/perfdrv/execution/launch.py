@@ -105,7 +105,7 @@ def facts_of(request: RunRequest) -> dict[str, Any]:
         "flow": request.flow,
         "check": request.check,
         "tags": {"run": list(request.tags), "skip": list(request.skip_tags)},
-        "site": request.site,
+        "site": request.recorded_site,
         "argv": command_line(["perfdrv", *sys.argv[1:]]),
         "versions": versions(),
         "git": git_state(request.project.root),

@@ -17,6 +17,8 @@ from perfanalysis.files.runs_folder import run_named, run_names
 from perfdrv.errors import UsageError, unknown
 from perfdrv.project import Project, shown_path
 
+# what Ansible's own runs write that were given none
+_DEFAULT_SITE = "default"
 # what is read of run.json, where it is there
 _TYPES: Mapping[str, type] = MappingProxyType(
     {"started": str, "ended": str, "flow": str, "presets": list, "attempts": list, "lab": dict}
@@ -101,6 +103,14 @@ def run_word(run: Path) -> str:
 
 
 def former_site(project: Project, entry: RunEntry) -> str | None:
-    """The site that a run used, while there still is one of that name; None for the default one."""
+    """The site that a run used, by its name or path; None for the default one.
+
+    Raises:
+        UsageError: it is not there any more. What the run left is on no other one.
+    """
     site = entry.document.get("site")
-    return site if isinstance(site, str) and site in project.content().sites else None
+    if not isinstance(site, str) or site == _DEFAULT_SITE:
+        return None
+    if site in project.content().sites or (Path(site).is_absolute() and Path(site).exists()):
+        return site
+    raise UsageError(f"{entry.id} was on the site {site}, which is not there any more: put it back, and repeat.")

@@ -300,6 +300,12 @@ def _environment(flow: str) -> RunEnvironment:
     )
 
 
+def _site(inventory: str, project: Path) -> str:
+    """The name of the site below inventories/, or the whole path of another one."""
+    path = Path(inventory).absolute()
+    return next((site.name for site in (path, path.parent) if site.parent == project / "inventories"), str(path))
+
+
 def _facts(flow: str, environment: RunEnvironment) -> dict[str, Any]:
     arguments = ansible_context.CLIARGS
     return {
@@ -307,7 +313,7 @@ def _facts(flow: str, environment: RunEnvironment) -> dict[str, Any]:
         "parent": environment.parent,
         "check": bool(arguments.get("check")),
         "tags": {"run": list(arguments.get("tags") or ()), "skip": list(arguments.get("skip_tags") or ())},
-        "site": ", ".join(Path(source).name for source in environment.inventory) or "default",
+        "site": ", ".join(_site(source, environment.project) for source in environment.inventory) or "default",
         "argv": command_line(sys.argv),
         "versions": versions(),
         "git": git_state(environment.project),

@@ -49,7 +49,7 @@ class HostAction(PerfAction):
                 raise HostError(f"host {self.host_of(context)} cannot be reached: {self._why(str(error))}") from error
         context.check_interrupted()
         if result.get("unreachable") or result.get("failed"):
-            said = result.get("module_stderr") or result.get("exception") or ""
+            said = result.get("module_stderr") or ""
             raise HostError(f"host {self.host_of(context)}: {result.get('msg', 'no message')} {said}".strip()[-4000:])
         return result
 
