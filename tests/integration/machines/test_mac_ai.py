@@ -6,12 +6,15 @@ other models.
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
+import yaml
 from perflab.processes.ports import free_ports
 
 from tests.inference_servers import copy_llama_cpp, copy_stand_ins
@@ -89,6 +92,50 @@ def test_what_a_killed_run_left_running_is_stopped_by_finalize(
     assert code == 0, said
     assert running(machine, "llama-bench") == []
     assert list((machine.folder / "work").iterdir()) == []
+
+
+@pytest.mark.deep
+def test_a_run_that_is_interrupted_stops_its_sampler(machine: Machine, llama_cpp: str, tmp_path: Path) -> None:
+    process = machine.start(tmp_path, *measuring(machine, llama_cpp), "-s", "mac_ai_repetitions=1000000")
+    wait_for(lambda: running(machine, "llama-bench"))
+    process.send_signal(signal.SIGINT)
+    said, _nothing = process.communicate()
+    assert process.returncode == 130, said
+    assert running(machine, "llama-bench") == []
+    assert list((machine.folder / "work").iterdir()) == []
+
+
+@pytest.mark.deep
+def test_a_machine_that_vanishes_is_named_and_cleaned_up_when_it_is_back(
+    machine: Machine, llama_cpp: str, tmp_path: Path
+) -> None:
+    process = machine.start(tmp_path, *measuring(machine, llama_cpp), "-s", "mac_ai_repetitions=1000000")
+    wait_for(lambda: running(machine, "llama-bench"))
+    machine.stop_sshd()
+    said, _nothing = process.communicate()
+    machine.start_sshd()
+    assert process.returncode == 3, said
+    assert "cannot be reached" in str(reason(tmp_path)["reason"])
+    code, said = machine.run(tmp_path, "runs", "finalize", only_run(tmp_path).name)
+    assert code == 0, said
+    assert running(machine, "llama-bench") == []
+    assert list((machine.folder / "work").iterdir()) == []
+
+
+@pytest.mark.deep
+def test_a_clock_that_is_an_hour_ahead_changes_no_time(machine: Machine, llama_cpp: str, tmp_path: Path) -> None:
+    before = time.time()
+    ahead = ("-e", f"ansible_python_interpreter={machine.folder}/python-ahead")
+    code, said = machine.run(tmp_path, *measuring(machine, llama_cpp), *ahead)
+    assert code == 0, said
+    (recording,) = only_run(tmp_path).rglob("llama_bench.yml")
+    document = yaml.safe_load(recording.read_text())
+    assert abs(document["clock"]["offset_s"] - 3600) <= document["clock"]["within_s"]
+    (table,) = (only_run(tmp_path) / "report/tables").rglob("tests.csv")
+    with table.open() as stream:
+        began = [float(row["started_s"]) for row in csv.DictReader(stream)]
+    # llama-bench itself writes full seconds
+    assert before - 1 <= min(began) <= max(began) <= time.time() + 1
 
 
 @pytest.mark.deep

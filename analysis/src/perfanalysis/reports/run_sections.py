@@ -30,10 +30,10 @@ def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
     if len(result.analyses) < 2:
         return ()
     declared = tuple(replace(figure, marks=result.phrases) for figure in result.figures)
-    samples = (sample for analysis in result.analyses for sample in analysis.samples)
+    samples = (sample for analysis in result.analyses[:MOST_CURVES] for sample in analysis.samples)
     names = dict.fromkeys(sample.name for sample in samples if len(sample.values))
     charts = tuple(_overlay(result, name) for name in names)
-    caption = "The share that took no longer, for each recording."
+    caption = "The share of values that are no larger, for each recording."
     if len(result.analyses) > MOST_CURVES:
         caption += f" Only the first {MOST_CURVES} recordings are drawn; the table has all."
     if not charts:
@@ -50,9 +50,10 @@ def _overlay(result: RunAnalysis, name: str) -> Chart:
     ]
     labels = labels_with_overlaps([label for label, _ in found], [sample.values for _, sample in found])
     layers = tuple(cumulative(sample.values, labels[place], place) for place, (_, sample) in enumerate(found))
-    title = found[0][1].label if found else name
-    share = Axis(found[0][1].of if found else "", "%", low=0.0, high=100.0)
-    return Chart(title, Axis(title, "s", low=0.0), share, layers, height=320)
+    _label, first = found[0]
+    value = Axis(first.label, "s" if first.unit == "seconds" else first.unit, low=0.0)
+    share = Axis(first.of, "%", low=0.0, high=100.0)
+    return Chart(first.label, value, share, layers, height=320)
 
 
 def comparison_tables(result: RunAnalysis) -> tuple[Table, ...]:
