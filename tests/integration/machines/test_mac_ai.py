@@ -6,15 +6,12 @@ other models.
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
-import yaml
 from perflab.processes.ports import free_ports
 
 from tests.inference_servers import copy_llama_cpp, copy_stand_ins
@@ -120,22 +117,6 @@ def test_a_machine_that_vanishes_is_named_and_cleaned_up_when_it_is_back(
     assert code == 0, said
     assert running(machine, "llama-bench") == []
     assert list((machine.folder / "work").iterdir()) == []
-
-
-@pytest.mark.deep
-def test_a_clock_that_is_an_hour_ahead_changes_no_time(machine: Machine, llama_cpp: str, tmp_path: Path) -> None:
-    before = time.time()
-    ahead = ("-e", f"ansible_python_interpreter={machine.folder}/python-ahead")
-    code, said = machine.run(tmp_path, *measuring(machine, llama_cpp), *ahead)
-    assert code == 0, said
-    (recording,) = only_run(tmp_path).rglob("llama_bench.yml")
-    document = yaml.safe_load(recording.read_text())
-    assert abs(document["clock"]["offset_s"] - 3600) <= document["clock"]["within_s"]
-    (table,) = (only_run(tmp_path) / "report/tables").rglob("tests.csv")
-    with table.open() as stream:
-        began = [float(row["started_s"]) for row in csv.DictReader(stream)]
-    # llama-bench itself writes full seconds
-    assert before - 1 <= min(began) <= max(began) <= time.time() + 1
 
 
 @pytest.mark.deep

@@ -15,14 +15,13 @@ import signal
 import socket
 import subprocess
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from ansible.module_utils.urls import open_url
 from ansible_collections.psap.perf.plugins.module_utils.hosts.measuring import LOCK, UNDO, Argv, HostSideError, remove
 
 # what is asked for, by which the directory is known as that of a service
@@ -205,7 +204,7 @@ def _awaited(
 
 def _answers(url: str) -> bool:
     try:
-        with urllib.request.urlopen(url, timeout=_ANSWER_S) as answer:  # noqa: S310 - of a role
+        with open_url(url, timeout=_ANSWER_S, use_proxy=False) as answer:
             return bool(answer.status == 200)
     except (OSError, ValueError):
         # refused, or 503 while it loads
