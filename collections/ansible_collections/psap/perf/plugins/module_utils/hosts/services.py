@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import fcntl
+import http.client
 import json
 import os
 import signal
@@ -21,7 +22,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ansible.module_utils.urls import open_url
 from ansible_collections.psap.perf.plugins.module_utils.hosts.measuring import LOCK, UNDO, Argv, HostSideError, remove
 
 # what is asked for, by which the directory is known as that of a service
@@ -203,12 +203,14 @@ def _awaited(
 
 
 def _answers(url: str) -> bool:
-    try:
-        with open_url(url, timeout=_ANSWER_S, use_proxy=False) as answer:
-            return bool(answer.status == 200)
-    except (OSError, ValueError):
-        # refused, or 503 while it loads
-        return False
+    parts = urlsplit(url)
+    # past any proxy; 503 while it loads
+    with contextlib.closing(http.client.HTTPConnection(parts.netloc, timeout=_ANSWER_S)) as connection:
+        try:
+            connection.request("GET", parts.path or "/")
+            return connection.getresponse().status == 200
+        except (OSError, http.client.HTTPException):
+            return False
 
 
 def _is_taken(url: str) -> bool:

@@ -51,7 +51,7 @@ options:
     default: []
   url:
     description:
-      - What answers with the code 200 when it is ready, asked on the host. Nothing else may listen there. Without it a
+      - What answers HTTP with the code 200 when it is ready, asked on the host. Nothing else may listen there. Without it a
         program is ready when it has run for a second.
     type: str
   within:
