@@ -51,8 +51,8 @@ options:
     default: []
   url:
     description:
-      - What answers HTTP with the code 200 when it is ready, asked on the host. Nothing else may listen there. Without it
-        a program is ready when it has run for a second.
+      - What answers HTTP with the code 200 when it is ready, asked on the host. Nothing else may listen there.
+      - Without it a program is ready when it has run for a second.
     type: str
   within:
     description: How long it may take until it is ready, in seconds or like V(10m).
