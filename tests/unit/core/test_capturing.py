@@ -45,9 +45,9 @@ def _capture(tmp_path: Path) -> Capture:
     return Capture(tmp_path / "artifacts")
 
 
-def kept(capture: Capture, pods: Pods) -> dict[str, bytes]:
-    capture.folder.mkdir()
-    capture_whole_logs(capture, cast(Cluster, pods), "x", "job=a")
+def kept(capture: Capture, pods: Pods, *, init: bool = False) -> dict[str, bytes]:
+    capture.folder.mkdir(exist_ok=True)
+    capture_whole_logs(capture, cast(Cluster, pods), "x", "job=a", init=init)
     return {path.name: path.read_bytes() for path in (capture.folder / "logs").glob("*")}
 
 
@@ -58,10 +58,12 @@ def test_each_pod_has_its_log_and_several_containers_have_one_each(capture: Capt
     assert capture.missing == []
 
 
-def test_an_init_container_has_its_log_beside_that_of_the_pod(capture: Capture) -> None:
+def test_an_init_container_has_its_log_beside_that_of_the_pod_if_asked_for(capture: Capture) -> None:
     started = pod("a-0", "main")
     started["spec"]["initContainers"] = [{"name": "first"}]
-    assert kept(capture, Pods(started, main=[b"m"], first=[b"f"])) == {"a-0.log": b"m", "a-0_first.log": b"f"}
+    pods = Pods(started, main=[b"m"], first=[b"f"])
+    assert kept(capture, pods) == {"a-0.log": b"m"}
+    assert kept(capture, pods, init=True) == {"a-0.log": b"m", "a-0_first.log": b"f"}
 
 
 def test_of_a_log_that_breaks_off_what_came_is_kept(capture: Capture) -> None:

@@ -53,6 +53,6 @@ def _capture(capture: Capture, cluster: Cluster, context: VerbContext) -> None:
     for wanted in context.args["logs"]:
         chosen = (capture, cluster, wanted["namespace"] or here, wanted["label_selector"])
         if wanted["whole"]:
-            capture_whole_logs(*chosen)
+            capture_whole_logs(*chosen, init=wanted["init"])
         else:
             capture_logs(*chosen, wanted["tail"])

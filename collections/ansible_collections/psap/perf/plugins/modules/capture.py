@@ -91,6 +91,10 @@ options:
         description: Keep all that the cluster still has, with the time of each line, whatever O(logs[].tail) says.
         type: bool
         default: false
+      init:
+        description: With O(logs[].whole), keep the logs of init containers, too, as C(logs/<pod>_<container>.log).
+        type: bool
+        default: false
 """
 
 EXAMPLES = r"""

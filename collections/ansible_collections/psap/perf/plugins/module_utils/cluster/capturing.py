@@ -128,9 +128,13 @@ def capture_logs(capture: Capture, cluster: Cluster, namespace: str, label_selec
         capture.keep(name, f"log of {pod}/{container}", read)
 
 
-def capture_whole_logs(capture: Capture, cluster: Cluster, namespace: str, label_selector: str | None) -> None:
+def capture_whole_logs(
+    capture: Capture, cluster: Cluster, namespace: str, label_selector: str | None, *, init: bool = False
+) -> None:
     """Keep all of the logs of the pods chosen: ``logs/<pod>.log``, and the container's name before the ending where a
     pod has several, and of an init container.
+
+    :param init: whether those of init containers are kept, too.
     """
     query = Query("v1", "Pod", namespace=namespace, label_selector=label_selector)
     try:
@@ -138,7 +142,7 @@ def capture_whole_logs(capture: Capture, cluster: Cluster, namespace: str, label
     except PerfError as error:
         capture.missing.append(f"logs of {query}: {error}")
         return
-    for pod, container, name in whole_log_names(pods):
+    for pod, container, name in (*(_init_log_names(pods) if init else ()), *whole_log_names(pods)):
         chunks = functools.partial(cluster.log_chunks, namespace, pod, container)
         capture.copy(f"{LOGS}/{name}", f"log of {pod}/{container}", chunks)
 
@@ -147,11 +151,15 @@ def whole_log_names(pods: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, st
     """Pod, container and the log's file below :data:`LOGS` for every container of *pods*."""
     for pod in pods:
         name, containers = pod["metadata"]["name"], pod["spec"].get("containers", [])
-        for init in pod["spec"].get("initContainers") or ():
-            yield name, init["name"], f"{name}_{init['name']}.log"
         for container in containers:
             file = f"{name}.log" if len(containers) == 1 else f"{name}_{container['name']}.log"
             yield name, container["name"], file
+
+
+def _init_log_names(pods: Iterable[Manifest]) -> Iterable[tuple[str, str, str]]:
+    for pod in pods:
+        for container in pod["spec"].get("initContainers") or ():
+            yield pod["metadata"]["name"], container["name"], f"{pod['metadata']['name']}_{container['name']}.log"
 
 
 def _containers(pods: Iterable[Manifest]) -> Iterable[tuple[str, str]]:
