@@ -132,6 +132,10 @@ def test_work_is_unfinished_until_it_is_ended_and_belongs_to_a_host_and_a_user(t
     work = records.HostWork("sutest", True, "/var/tmp/x", {"A": "b"}, [["podman", "ps"]])
     records.begin(command, work)
     check(json.loads((command / "host-work.json").read_text()))
+    # of a run on another machine, whose artifacts were retrieved
+    retrieved = command / "artifacts/test/001__elsewhere"
+    retrieved.mkdir(parents=True)
+    records.begin(retrieved, work)
     assert records.unfinished(tmp_path, "sutest", become=True) == [(command, work)]
     assert records.unfinished(tmp_path, "sutest", become=False) == []
     assert records.unfinished(tmp_path, "other", become=True) == []

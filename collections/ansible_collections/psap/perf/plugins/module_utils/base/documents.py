@@ -163,3 +163,8 @@ def _read(path: Path, parse: Any) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise PerfError(f"{path} holds no document, but a {type(document).__name__}")
     return document
+
+
+def command_files(run: Path, pattern: str) -> list[Path]:
+    """Files of the commands of a run, not those of another run that was retrieved into the artifacts of one."""
+    return [path for path in sorted(run.rglob(pattern)) if "artifacts" not in path.relative_to(run).parts]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import command_files, read_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import label_value
 from ansible_collections.psap.perf.plugins.module_utils.cluster.applying import Outcome, delete_all
@@ -26,7 +26,7 @@ def queries(run_directory: Path) -> list[Query]:
 
     To ask for every kind in every namespace would take rights that nobody should need.
     """
-    manifests = (_read(path) for path in sorted(run_directory.glob("**/src/*.yml")))
+    manifests = (_read(path) for path in command_files(run_directory, "src/*.yml"))
     return list(dict.fromkeys(query for manifest in manifests for query in _query(manifest)))
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import command_files, read_json, write_json
 
 _FILE = "host-work.json"
 
@@ -36,7 +36,7 @@ def end(command: Path) -> None:
 def unfinished(run: Path, host: str, become: bool) -> list[tuple[Path, HostWork]]:
     """What commands of *run* began on *host* and did not end, with their directories."""
     found = []
-    for path in sorted(run.rglob(_FILE)):
+    for path in command_files(run, _FILE):
         work = _work(read_json(path))
         if (work.host, work.become) == (host, become):
             found.append((path.parent, work))
