@@ -1,0 +1,86 @@
+"""A scale test on the lab from a jump host, in a container of an image that is built there from a commit of ours.
+
+No registry is reached: the base image is a Debian of debootstrap, instead of that of execution-environment.yml, and the
+wheels of what the project needs are in the commit. All else is real: sshd, podman, perfdrv, the lab.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import PROJECT, Lab
+from tests.integration.machines.conftest import Machine
+from tests.integration.machines.test_container_bench import only_run
+from tests.integration.machines.test_jump_ci import left, step, words
+from tests.machine import UID
+
+pytestmark = pytest.mark.deep
+PACKAGES = "python3-venv,git,openssh-client,ca-certificates"
+BASE = "localhost/debian:1"
+CONTAINERFILE = f"""FROM {BASE}
+COPY . /src
+WORKDIR /src
+RUN python3 -m venv /opt/perf
+RUN /opt/perf/bin/pip install --no-compile --no-index --find-links wheels 'psap-perf[collections]'
+ENV PATH=/opt/perf/bin:/usr/bin:/bin
+"""
+
+
+def called(*command: object, cwd: Path = PROJECT) -> None:
+    subprocess.run([str(word) for word in command], cwd=cwd, check=True, stdout=subprocess.DEVNULL)
+
+
+def commit_of_the_project(folder: Path) -> None:
+    """A repository with the files of this one, a Containerfile and wheels, which podman builds without a network."""
+    folder.mkdir()
+    called("sh", "-c", f"git ls-files -z | xargs -0 cp --parents --no-dereference --target-directory={folder}")
+    wheel = (sys.executable, "-m", "pip", "wheel", "--quiet", "--wheel-dir", folder / "wheels")
+    called(*wheel, "--constraint", "requirements/constraints.txt", ".[collections]")
+    (folder / "Containerfile").write_text(CONTAINERFILE)
+    who = ("-c", "user.name=tests", "-c", "user.email=tests@example.com")
+    called("git", "init", "--quiet", "--initial-branch=main", cwd=folder)
+    called("git", "add", "--force", ".", cwd=folder)
+    called("git", *who, "commit", "--quiet", "--message=Tests", cwd=folder)
+    called("chown", "--recursive", f"{UID}:{UID}", folder)
+
+
+def base_image(machine: Machine, folder: Path) -> None:
+    """A Debian with Python."""
+    called("sh", PROJECT / "tests/install_debian.sh", "debootstrap", "debootstrap")
+    called("debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", folder / "root")
+    archive = machine.folder / "debian.tar"
+    called("tar", "--create", "--file", archive, "--exclude=./dev/*", "--directory", folder / "root", ".")
+    machine.inside("podman", "import", "--quiet", str(archive), BASE)
+    archive.unlink()
+
+
+def test_a_scale_test_on_the_lab_runs_in_a_container_of_our_own_image(
+    machine: Machine, shared_lab: Lab, tmp_path: Path
+) -> None:
+    repository, kubeconfig = machine.folder / "own", machine.folder / "kubeconfig"
+    commit_of_the_project(repository)
+    base_image(machine, tmp_path)
+    kubeconfig.write_bytes(shared_lab.kubeconfig.read_bytes())
+    os.chown(kubeconfig, UID, UID)
+    asked = words(
+        machine,
+        repo_url=f"file://{repository}",
+        kubeconfig=kubeconfig,
+        settings={"scale_test_count": 20},
+        # the loopback of the jump host, on which the lab listens
+        engine_args="[--network=host]",
+        args="[--site=local, --preset=lab]",
+    )
+    code, said = machine.run(tmp_path / "runs", *asked)
+    assert code == 0, said
+    run = only_run(tmp_path / "runs")
+    assert step(run)["exit_code"] == 0, step(run)["log"]
+    (report,) = run.rglob("accounting.json")
+    assert json.loads(report.read_text())["completed"] == 20
+    assert left(machine) == []
