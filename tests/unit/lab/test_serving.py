@@ -93,6 +93,11 @@ async def completion(url: str, model: str) -> tuple[int, str]:
         return response.status, await response.text()
 
 
+async def health(url: str) -> int:
+    async with aiohttp.ClientSession() as session, session.get(f"{url}/health") as response:
+        return response.status
+
+
 def test_a_service_answers_as_long_as_it_has_a_pod() -> None:
     async def run() -> None:
         servers = Servers()
@@ -101,10 +106,12 @@ def test_a_service_answers_as_long_as_it_has_a_pod() -> None:
             assert await completion(url, "granite") == (503, "no healthy upstream")
             servers.set("default/a", "default/tiny", ServedModel("granite", Latency(0.0), Latency(0.0)))
             assert (await completion(url, "granite"))[0] == 200
+            assert await health(url) == await health(str(server.make_url("")).rstrip("/")) == 200
             assert (await completion(url, "other"))[0] == 404
             assert (await completion(url.replace("tiny", "another"), "granite"))[0] == 503
             servers.set("default/a", "default/tiny", None)
             assert (await completion(url, "granite"))[0] == 503
+            assert await health(url) == 503
 
     asyncio.run(run())
 

@@ -93,9 +93,9 @@ def application(servers: Servers) -> web.Application:
     """The routes of all services below `/NAMESPACE/SERVICE`, and without that prefix of whoever serves the model."""
     app = web.Application()
     app[SERVERS] = servers
-    app.router.add_get("/health", _health)
     app.router.add_get("/metrics", _metrics)
     for prefix in ("", "/{namespace}/{name}"):
+        app.router.add_get(f"{prefix}/health", _health)
         app.router.add_get(f"{prefix}/v1/models", _models)
         app.router.add_post(f"{prefix}/v1/completions", _complete)
         app.router.add_post(f"{prefix}/v1/chat/completions", _complete)
@@ -106,8 +106,9 @@ def _service(request: web.Request) -> str:
     return "/".join(request.match_info.values())
 
 
-async def _health(_request: web.Request) -> web.Response:
-    return web.Response()
+async def _health(request: web.Request) -> web.Response:
+    served = not request.match_info or request.app[SERVERS].of(_service(request))
+    return web.Response(status=200 if served else 503)
 
 
 async def _metrics(request: web.Request) -> web.Response:
