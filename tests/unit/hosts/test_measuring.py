@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.hosts import measuring
 from ansible_collections.psap.perf.plugins.module_utils.hosts.measuring import Plan, Proof, Step
+from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import HostSideError, Stopped
 
 pytestmark = pytest.mark.slow
 
@@ -133,7 +134,7 @@ def test_when_nobody_listens_the_program_is_killed_and_all_is_undone(tmp_path: P
         setup=[Step(["touch", str(made)], undo=["rm", str(made)])],
         measured=Step(["sleep", "600"]),
     )
-    with pytest.raises(measuring.Stopped):
+    with pytest.raises(Stopped):
         measuring.measure(plan, lambda: False)
     assert not made.exists()
     assert not (tmp_path / "work").exists()
@@ -178,7 +179,7 @@ def test_a_measurement_that_goes_on_is_killed_by_its_id_before_it_is_undone(tmp_
 
 def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(measuring.HostSideError, match=r"cannot work in .*file/one: Not a directory"):
+    with pytest.raises(HostSideError, match=r"cannot work in .*file/one: Not a directory"):
         measuring.measure(Plan(directory=str(tmp_path / "file/one")), heard)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.hosts import measuring, services
-from ansible_collections.psap.perf.plugins.module_utils.hosts.measuring import HostSideError
+from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import HostSideError
 from ansible_collections.psap.perf.plugins.module_utils.hosts.services import Service
 
 pytestmark = pytest.mark.slow

@@ -6,7 +6,7 @@ import os
 import signal
 from typing import NoReturn
 
-from ansible_collections.psap.perf.plugins.module_utils.hosts.measuring import Stopped
+from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import Stopped
 
 
 def listened() -> bool:

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ansible_collections.psap.perf.plugins.module_utils.hosts.measuring import LOCK, UNDO, Argv, HostSideError, remove
+from ansible_collections.psap.perf.plugins.module_utils.hosts.measuring import LOCK, UNDO, remove
+from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import Argv, HostSideError
 
 # what is asked for, by which the directory is known as that of a service
 _ASKED = "service.json"

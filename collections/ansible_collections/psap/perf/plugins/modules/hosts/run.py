@@ -173,6 +173,7 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.psap.perf.plugins.module_utils.hosts import measuring
 from ansible_collections.psap.perf.plugins.module_utils.hosts.listening import listened, stop_when_asked
+from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import HostSideError, Stopped
 
 
 def step(given: Mapping[str, Any]) -> measuring.Step:
@@ -231,9 +232,9 @@ def main() -> None:
     stop_when_asked()
     try:
         module.exit_json(changed=False, answer=measuring.measure(plan(module.params), listened))
-    except measuring.HostSideError as problem:
+    except HostSideError as problem:
         module.fail_json(msg=str(problem))
-    except measuring.Stopped:
+    except Stopped:
         with contextlib.suppress(OSError):
             module.fail_json(msg="stopped")
         raise SystemExit(1) from None

@@ -98,7 +98,7 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.psap.perf.plugins.module_utils.hosts import services
 from ansible_collections.psap.perf.plugins.module_utils.hosts.listening import listened, stop_when_asked
-from ansible_collections.psap.perf.plugins.module_utils.hosts.measuring import HostSideError, Stopped
+from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import HostSideError, Stopped
 
 
 def perform(args: dict[str, Any]) -> dict[str, Any]:

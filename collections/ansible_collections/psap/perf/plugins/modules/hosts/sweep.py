@@ -49,6 +49,7 @@ from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.psap.perf.plugins.module_utils.hosts import measuring, services
+from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import HostSideError
 
 
 def main() -> None:
@@ -66,7 +67,7 @@ def main() -> None:
         # of a service that was being started, nobody awaits the end
         services.end(Path(args["directory"]), patience_s)
         left = measuring.remove(args["directory"], args["environment"], args["left"], patience_s)
-    except (measuring.HostSideError, OSError) as problem:
+    except (HostSideError, OSError) as problem:
         module.fail_json(msg=f"{args['directory']}: {problem}")
     if left:
         module.fail_json(msg=left)
