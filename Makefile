@@ -8,6 +8,7 @@ DEV := $(VENV)/.dev-stamp
 DOCS := $(VENV)/.docs-stamp
 # how many stages of make test run at a time: most of their time they wait for what happens on a lab
 STAGES ?= 3
+GUIDELLM := 0.8.1
 SINCE ?=
 ON_PATH := PATH="$(CURDIR)/$(BIN):$$PATH"
 PYTEST := $(ON_PATH) $(BIN)/python -m pytest --quiet
@@ -21,7 +22,7 @@ ON_OPENSHIFT = $(patsubst molecule/%/molecule.yml,%,$(shell grep -l 'PERF_LAB_PR
 # run scenarios on a lab of their own: its name, its options, the scenarios
 molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/on_lab.sh $(1) $(2) molecule test --report $(addprefix --scenario-name ,$(3)))
 
-.PHONY: help docs run image-context sanity galaxy test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
+.PHONY: help docs run image-context sanity galaxy test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp guidellm molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -100,6 +101,14 @@ programs: $(DEV)
 	$(if $(BUILT),,@$(ON_PATH) perflab build --profile openshift --with kueue --with ray --with kserve --with s3)
 
 # of the deep tests alone: 500 s of CPU the first time
+# torch, which it needs, is why it has an environment of its own of 6 GB
+guidellm: build/guidellm/bin/guidellm
+
+build/guidellm/bin/guidellm:
+	@echo "Installing guidellm, which takes some minutes"
+	@$(PYTHON) -m venv build/guidellm
+	@build/guidellm/bin/python -m pip install --quiet --disable-pip-version-check guidellm==$(GUIDELLM)
+
 llama-cpp: $(DEV)
 	@sh tests/install_debian.sh "cmake ninja-build g++" cmake ninja c++
 	@$(ON_PATH) perflab build --with llama-cpp
@@ -148,7 +157,7 @@ test-labs: integration-openshift integration-kubernetes integration-driver molec
 
 test-deep: galaxy test-deep-tests test-deep-molecule test-deep-fuzz ## what make test leaves out, in parts of up to an hour
 
-test-deep-tests: programs llama-cpp ## long runs, and faults at every step
+test-deep-tests: programs llama-cpp guidellm ## long runs, and faults at every step
 	@$(PYTEST) -m deep tests/unit tests/integration
 
 test-deep-molecule: programs llama-cpp ## every failing case of every command

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -268,6 +269,49 @@ def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: P
     ]
     with pytest.raises(ApiException, match="not found"):
         kserve.custom.get_namespaced_custom_object(GROUP, VERSIONS[LLM], "psap-perf-llm-d", LLM, "llm-d")
+
+
+@pytest.mark.deep
+def test_guidellm_itself_finds_the_declared_latencies_again(
+    labs: Labs, kserve: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One replica that answers 4 requests at a time, with 100 ms and 10 ms: of 8, half wait for the others."""
+    create(kserve, SERVICE, "loaded", predictor(), model="{name: opt, ttft: 0.1, itl: 0.01, concurrency: 4}")
+    wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "loaded"))
+    told = kserve.core.read_namespaced_config_map("perflab", "kube-system").data
+    programs, tokenizer = PROJECT / "build/guidellm/bin", tmp_path / "tokenizer"
+    subprocess.run([programs / "python", PROJECT / "tests/tokenizer.py", tokenizer], check=True)
+    arguments = {
+        "endpoint-url": f"{told['models-url']}/{NAMESPACE}/loaded",
+        "namespace": NAMESPACE,
+        "name": "load",
+        "program": str(programs / "guidellm"),
+        "version": "0.8.1",
+        "model": "opt",
+        "rate-type": "concurrent",
+        "rate": "[1, 4, 8]",
+        "max-seconds": "8",
+        "processor": str(tokenizer),
+        "data": "kind=synthetic_text,prompt_tokens=32,output_tokens=10",
+    }
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    words = [word for name, value in arguments.items() for word in (f"--{name}", value)]
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    runs = tmp_path / "runs"
+    ran = lab.run(runs, "perfdrv", "toolbox", "llmd", "run-guidellm-benchmark", *words)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = runs.iterdir()
+    reported = lab.run(runs, "perfanalysis", "report", str(run))
+    assert reported.returncode == 0, reported.stdout + reported.stderr
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    found = {(one["name"], one["labels"]["load"]): one["value"] for one in kpis}
+    for load in ("1 stream", "4 streams", "8 streams"):
+        assert found["requests_failed", load] == 0
+        assert found["itl_p50", load] == pytest.approx(0.01, rel=0.5)
+    assert 0.099 <= found["ttft_p50", "1 stream"] < 1.0
+    # those before it take 190 ms
+    assert found["ttft_p50", "8 streams"] >= 0.2
+    remove(kserve, SERVICE, "loaded")
 
 
 def test_it_goes_on_after_the_api_server_and_kserve_were_killed(labs: Labs, kserve: Cluster) -> None:
