@@ -295,6 +295,7 @@ def test_guidellm_itself_finds_the_declared_latencies_again(
         "data": "kind=synthetic_text,prompt_tokens=32,output_tokens=10",
     }
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("KUBECONFIG", str(labs.get(NAME).kubeconfig))
     words = [word for name, value in arguments.items() for word in (f"--{name}", value)]
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
     runs = tmp_path / "runs"
