@@ -142,8 +142,9 @@ def controller_manager(lab: Lab, binaries: Binaries, files: Credentials) -> Prog
         f"--tls-cert-file={files.server.certificate}",
         f"--tls-private-key-file={files.server.key}",
         f"--root-ca-file={files.authority.certificate}",
-        f"--cluster-signing-cert-file={files.authority.certificate}",
-        f"--cluster-signing-key-file={files.authority.key}",
+        # the other signers would watch files too, of which a system allows each user few
+        f"--cluster-signing-kubelet-serving-cert-file={files.authority.certificate}",
+        f"--cluster-signing-kubelet-serving-key-file={files.authority.key}",
         f"--service-account-private-key-file={files.tokens.key}",
         "--use-service-account-credentials=true",
         "--leader-elect=false",

@@ -7,6 +7,7 @@ import dataclasses
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 
 import aiohttp
 
@@ -22,6 +23,8 @@ _POLL_S = 0.05
 _ANSWER_TIMEOUT_S = 10.0
 _LOG_LINES = 12
 _PORT_TAKEN = "address already in use"
+_NO_FILE = "too many open files"
+_INSTANCES = Path("/proc/sys/fs/inotify/max_user_instances")
 
 
 class PortTakenError(ClusterError):
@@ -116,7 +119,18 @@ def _failure(lab: Lab, name: str, what: str) -> ClusterError:
     log = lab.log(name)
     text = log.read_text(errors="replace")
     last = "\n  ".join(text.splitlines()[-_LOG_LINES:]) or "(it wrote nothing)"
-    message = f"{name} {what}. The end of {log}:\n  {last}"
+    message = f"{name} {what}. The end of {log}:\n  {last}{advice(text)}"
     if what == "ended" and _PORT_TAKEN in text:
         return PortTakenError(message)
     return ClusterError(message)
+
+
+def advice(log: str, limit: Path = _INSTANCES) -> str:
+    """What to do about what a program that ended wrote to its *log*, if it is known; *limit* is the system's file."""
+    if _NO_FILE not in log:
+        return ""
+    allowed = limit.read_text(encoding="utf-8").strip() if limit.exists() else "?"
+    return (
+        f"\nThe system lets one user watch files {allowed} times (fs.inotify.max_user_instances), and a lab does so "
+        "about 13 times: delete labs that are not needed (perflab status), or raise it."
+    )

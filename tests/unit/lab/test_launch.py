@@ -1,0 +1,16 @@
+"""What is said of a program that ended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from perflab.processes.launch import advice
+
+
+def test_a_limit_of_the_system_is_named_with_what_to_do(tmp_path: Path) -> None:
+    limit = tmp_path / "max_user_instances"
+    limit.write_text("128\n")
+    said = advice('{"level":"error","error":"too many open files"}', limit)
+    assert "watch files 128 times (fs.inotify.max_user_instances)" in said
+    assert "perflab status" in said
+    assert advice("something else went wrong", limit) == ""
