@@ -77,7 +77,7 @@ def openshift_lab() -> Iterator[Lab]:
         yield lab
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def kserve_lab() -> Iterator[Lab]:
     """A lab of the profile kubernetes with KServe and the Gateway API, 2 nodes."""
     with _lab("PERF_TEST_KSERVE_LAB", f"tests-kserve-{os.getpid()}", "--with", "kserve", "--nodes", "2") as lab:
