@@ -8,13 +8,13 @@ from typing import Any, cast
 import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, Interrupted, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.merge_patch import merged
 from ansible_collections.psap.perf.plugins.module_utils.cluster.applying import Outcome
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.merging import (
     Change,
     configured,
-    merged,
     patch_all,
     touched,
 )

@@ -12,7 +12,8 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import Executed
 from ansible_collections.psap.perf.plugins.module_utils.secrets.hiding import Hiding
-from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import counted, fetch, invocation
+from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import counted, invocation
+from ansible_collections.psap.perf.plugins.module_utils.serving.pod_results import fetch
 
 _ROLE = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles/llmd_run_guidellm_benchmark"
 PREFIX = "llmd_run_guidellm_benchmark_"

@@ -52,7 +52,7 @@ _value:
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.merging import merged
+from ansible_collections.psap.perf.plugins.module_utils.base.merge_patch import merged
 from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import in_flavor, parse_flavor
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -20,10 +20,10 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import 
     API_KEY,
     OUTPUT,
     counted,
-    fetch,
     invocation,
 )
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import marker
+from ansible_collections.psap.perf.plugins.module_utils.serving.pod_results import fetch
 from ansible_collections.psap.perf.plugins.modules.serving.guidellm import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
@@ -72,8 +72,7 @@ def _fetch(context: VerbContext, asked: dict[str, Any], results: Path) -> None:
     def run_there(argv: list[str], output: BinaryIO) -> Executed:
         return run_in_pod(cluster.access, where, argv, output, context.check_interrupted)
 
-    with _hidden(context, asked, results) as stream:
-        fetch(run_there, where[1], stream)
+    _keep(context, asked, results, lambda stream: fetch(run_there, where[1], stream))
 
 
 def _run_here(context: VerbContext, asked: dict[str, Any], folder: Path, results: Path) -> None:
@@ -92,17 +91,15 @@ def _run_here(context: VerbContext, asked: dict[str, Any], folder: Path, results
             run(program, folder / "run.log", timeout_s, context.check_interrupted, show)
     finally:
         if written.exists():
-            with _hidden(context, asked, results) as stream, written.open("rb") as source:
-                while chunk := source.read(_CHUNK):
-                    stream.write(chunk)
+            with written.open("rb") as source:
+                _keep(context, asked, results, lambda stream: shutil.copyfileobj(source, stream, _CHUNK))
             written.unlink()
 
 
-@contextmanager
-def _hidden(context: VerbContext, asked: dict[str, Any], results: Path) -> Iterator[BinaryIO]:
-    """Where results are written: guidellm writes its key to them."""
+def _keep(context: VerbContext, asked: dict[str, Any], results: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Keep the results that *write* writes, without the key that guidellm writes to them."""
     secret = [context.secret(asked[name]) for name in ("api_key", "hf_token") if asked[name]]
     with completing(results) as partial, partial.open("wb") as file:
         stream = Hiding(file, secret)
-        yield cast("BinaryIO", stream)
+        write(cast("BinaryIO", stream))
         stream.flush()

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, yaml_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.merge_patch import merged
 from ansible_collections.psap.perf.plugins.module_utils.cluster.applying import Outcome, query_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import MANAGED_BY, Manifest, hidden, title
@@ -71,17 +72,6 @@ def _create(cluster: Cluster, query: Query, change: Change, check_mode: bool) ->
     if not check_mode:
         cluster.apply(item)
     return Outcome(str(query), True, "", _shown(item, patch))
-
-
-def merged(present: Any, patch: Mapping[str, Any]) -> dict[str, Any]:
-    """*present* with a merge patch (RFC 7386), as the server merges it."""
-    result: dict[str, Any] = dict(present) if isinstance(present, Mapping) else {}
-    for key, value in patch.items():
-        if value is None:
-            result.pop(key, None)
-        else:
-            result[key] = merged(result.get(key), value) if isinstance(value, Mapping) else value
-    return result
 
 
 def touched(item: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:

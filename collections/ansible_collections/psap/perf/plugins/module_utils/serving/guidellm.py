@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import mmap
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, DataQualityError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import Executed
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
 
 OUTPUT = "benchmarks.json"
 IN_POD = f"/results/{OUTPUT}"
@@ -138,17 +137,6 @@ def _pairs(values: Mapping[str, Any]) -> str:
 
 def _joined(rates: Iterable[float]) -> str:
     return ",".join(f"{rate:g}" for rate in rates)
-
-
-def fetch(run: Callable[[list[str], BinaryIO], Executed], pod: str, stream: BinaryIO) -> None:
-    """Write the results that are in *pod* to *stream*.
-
-    :param run: runs a program in the pod, its output going to the stream.
-    :raises ClusterError: when there are none, or the connection is cut off.
-    """
-    done = run(["cat", IN_POD], stream)
-    if done.exit_code:
-        raise ClusterError(f"pod {pod} has no results: {done.errors}; its log says what guidellm did")
 
 
 def counted(path: Path) -> tuple[int, int]:

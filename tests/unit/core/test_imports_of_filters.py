@@ -1,0 +1,24 @@
+"""What filters need of the machine where templates are rendered: no client of Kubernetes, as ansible-doc has none."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[3]
+LOAD = """
+import importlib, sys
+sys.modules["kubernetes"] = None  # importing it fails
+sys.path.insert(0, "collections")
+for name in sys.argv[1:]:
+    importlib.import_module(f"ansible_collections.psap.perf.plugins.filter.{name}")
+"""
+
+
+def test_filters_load_without_a_client_of_kubernetes() -> None:
+    names = [path.stem for path in (PROJECT / "collections/ansible_collections/psap/perf/plugins/filter").glob("*.py")]
+    words = [sys.executable, "-c", LOAD, *names]
+    loaded = subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert names
+    assert loaded.returncode == 0, loaded.stderr
