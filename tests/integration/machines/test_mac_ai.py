@@ -39,7 +39,7 @@ def measuring(machine: Machine, programs: str) -> list[str]:
         "programs": json.dumps({"linux/llama_cpp": programs}),
         "model": f"{programs}/tiny.gguf",
         "port": free_ports(["mac_ai"])["mac_ai"],
-        "work_directory": f"{machine.folder}/mac_ai",
+        "work_directory": f"{machine.folder}/work/mac_ai",
         # as in the preset a list, but a shorter one
         "ngl": [99],
         "repetitions": 3,
@@ -72,7 +72,7 @@ def test_a_model_is_measured_and_served_and_one_that_is_not_there_is_named(
     assert values["load_time"] > 0
     assert 0 < values["host_cpu_max"] <= 1
     assert running(machine, "llama-server") == []
-    assert list((machine.folder / "mac_ai").iterdir()) == []
+    assert list((machine.folder / "work/mac_ai").iterdir()) == []
 
 
 @pytest.mark.deep
@@ -84,11 +84,11 @@ def test_what_a_killed_run_left_running_is_stopped_by_finalize(
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     # the sampler runs on, and knows nothing of it
-    assert [path.name for path in (machine.folder / "mac_ai/psap.perf").iterdir()]
+    assert [path.name for path in (machine.folder / "work/mac_ai/psap.perf").iterdir()]
     code, said = machine.run(tmp_path, "runs", "finalize", only_run(tmp_path).name)
     assert code == 0, said
     assert running(machine, "llama-bench") == []
-    assert list((machine.folder / "mac_ai").iterdir()) == []
+    assert list((machine.folder / "work/mac_ai").iterdir()) == []
 
 
 @pytest.mark.deep
@@ -99,7 +99,7 @@ def test_a_run_that_is_interrupted_stops_its_sampler(machine: Machine, llama_cpp
     said, _nothing = process.communicate()
     assert process.returncode == 130, said
     assert running(machine, "llama-bench") == []
-    assert list((machine.folder / "mac_ai").iterdir()) == []
+    assert list((machine.folder / "work/mac_ai").iterdir()) == []
 
 
 @pytest.mark.deep
@@ -116,7 +116,7 @@ def test_a_machine_that_vanishes_is_named_and_cleaned_up_when_it_is_back(
     code, said = machine.run(tmp_path, "runs", "finalize", only_run(tmp_path).name)
     assert code == 0, said
     assert running(machine, "llama-bench") == []
-    assert list((machine.folder / "mac_ai").iterdir()) == []
+    assert list((machine.folder / "work/mac_ai").iterdir()) == []
 
 
 @pytest.mark.deep
@@ -124,7 +124,7 @@ def test_a_server_outlives_the_command_that_starts_it_until_it_is_stopped(
     machine: Machine, llama_cpp: str, tmp_path: Path
 ) -> None:
     command = ("toolbox", "mac-ai", "remote-llama-cpp-run-model", "-i", str(machine.folder / "hosts.yml"))
-    where = ("--port", str(free_ports(["server"])["server"]), "--work-directory", f"{machine.folder}/mac_ai")
+    where = ("--port", str(free_ports(["server"])["server"]), "--work-directory", f"{machine.folder}/work/mac_ai")
     program = ("--path", f"{llama_cpp}/llama-server", "--name", f"{llama_cpp}/tiny.gguf")
     code, said = machine.run(tmp_path / "start", *command, *where, *program)
     assert code == 0, said
@@ -134,4 +134,4 @@ def test_a_server_outlives_the_command_that_starts_it_until_it_is_stopped(
     assert running(machine, "llama-server") == []
     (log,) = (tmp_path / "stop").rglob("inference_server.log")
     assert "listening on" in log.read_text()
-    assert list((machine.folder / "mac_ai").iterdir()) == []
+    assert list((machine.folder / "work/mac_ai").iterdir()) == []
