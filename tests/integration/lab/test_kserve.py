@@ -239,6 +239,9 @@ def test_the_flow_finds_the_declared_latencies_again(labs: Labs, kserve: Cluster
 
 
 def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    program = tmp_path / "guidellm"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} {PROJECT / "tests/data/guidellm/guidellm.py"} "$@"\n')
+    program.chmod(0o755)
     settings: dict[str, Any] = {
         "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
         "llm_d_flavor": ["simple-x2", "pd-tp2-px3"],
@@ -247,16 +250,14 @@ def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: P
         "llm_d_annotations": {f"{PREFIX}model": "{name: opt, ttft: 0.05, itl: 0.005}"},
         "llm_d_gateway_class": "lab",
         "llm_d_gateway_namespace": NAMESPACE,
-        "llm_d_concurrency": [2],
-        "llm_d_max_queries": 10,
-        "llm_d_max_output_tokens": 5,
-        "llm_d_load_test_path": str(PROJECT / "tests/data/llm_load_test"),
-        "llm_d_load_test_python": sys.executable,
+        "llm_d_rate": [2],
+        "llm_d_max_requests": 10,
+        "llm_d_guidellm_program": str(program),
     }
-    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
-    ran = lab.run(tmp_path, "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
+    lab, runs = RunLab(NAME, labs.get(NAME).kubeconfig), tmp_path / "runs"
+    ran = lab.run(runs, "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    (run,) = tmp_path.iterdir()
+    (run,) = runs.iterdir()
     kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
     loads = [one["labels"] for one in kpis if one["name"] == "ttft_p50"]
     assert [each["llm_d_flavor"] for each in loads] == ["simple-x2", "pd-tp2-px3"]
