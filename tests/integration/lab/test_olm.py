@@ -55,19 +55,25 @@ def subscribe(cluster: Cluster, namespace: str, package: str, approval: str = "A
 
 
 @pytest.fixture
-def namespace(openshift: Cluster, request: pytest.FixtureRequest) -> Iterator[str]:
-    """One with an OperatorGroup of its own."""
+def empty_namespace(openshift: Cluster, request: pytest.FixtureRequest) -> Iterator[str]:
     name = "olm-" + request.node.name.replace("_", "-")[-50:]
     openshift.core.create_namespace({"metadata": {"name": name}})
-    openshift.custom.create_namespaced_custom_object(GROUP, "v1", name, "operatorgroups", operator_group(name))
     yield name
     openshift.core.delete_namespace(name)
 
 
-def operator_group(namespace: str) -> dict[str, Any]:
-    """An OperatorGroup for its own namespace."""
+@pytest.fixture
+def namespace(openshift: Cluster, empty_namespace: str) -> str:
+    """One with an OperatorGroup of its own."""
+    create_operator_group(openshift, empty_namespace)
+    return empty_namespace
+
+
+def create_operator_group(cluster: Cluster, namespace: str) -> None:
+    """Create an OperatorGroup for its own namespace."""
     metadata, spec = {"name": "own"}, {"targetNamespaces": [namespace]}
-    return {"apiVersion": f"{GROUP}/v1", "kind": "OperatorGroup", "metadata": metadata, "spec": spec}
+    group = {"apiVersion": f"{GROUP}/v1", "kind": "OperatorGroup", "metadata": metadata, "spec": spec}
+    cluster.custom.create_namespaced_custom_object(GROUP, "v1", namespace, "operatorgroups", group)
 
 
 def test_an_operator_waits_for_approval_and_leaves_its_kinds(openshift: Cluster, namespace: str) -> None:
@@ -94,13 +100,15 @@ def test_an_operator_waits_for_approval_and_leaves_its_kinds(openshift: Cluster,
     assert "nodefeaturediscoveries.nfd.openshift.io" in kinds
 
 
-def test_one_plan_is_for_all_subscriptions_of_a_namespace(openshift: Cluster, namespace: str) -> None:
-    groups = (GROUP, "v1", namespace, "operatorgroups")
-    # without one nothing is resolved: OLM first looks when both are there
-    openshift.custom.delete_namespaced_custom_object(*groups, "own")
+def test_one_plan_is_for_all_subscriptions_of_a_namespace(openshift: Cluster, empty_namespace: str) -> None:
+    # nothing is resolved without an OperatorGroup, which OLM must not see before both Subscriptions
+    namespace = empty_namespace
     subscribe(openshift, namespace, "nfd", "Manual")
     subscribe(openshift, namespace, "gpu-operator-certified")
-    openshift.custom.create_namespaced_custom_object(*groups, operator_group(namespace))
+    wait_for(
+        "OLM knows both", lambda: all(each.get("status") for each in listed(openshift, namespace, "subscriptions"))
+    )
+    create_operator_group(openshift, namespace)
     both = sorted(["gpu-operator-certified.v25.3.4", NFD])
     [plan] = wait_for("a plan names both", lambda: [
         each for each in listed(openshift, namespace, "installplans")
@@ -222,8 +230,9 @@ def test_two_operators_that_own_a_kind_are_not_installed_together(openshift: Clu
         conditions = subscriptions["rhods-operator"].get("status", {}).get("conditions") or []
         return " ".join(each.get("message", "") for each in conditions if each["type"] == "ResolutionFailed")
 
-    message = wait_for("the second is refused", refused)
-    assert "provide DSCInitialization" in message or "provide DataScienceCluster" in message
+    # before OLM notes that the first is installed, it is refused for that
+    kinds = ("provide DSCInitialization", "provide DataScienceCluster")
+    wait_for("the second is refused for a kind of both", lambda: any(kind in refused() for kind in kinds))
     custom.delete_cluster_custom_object(*initializations, "default-dsci")
     wait_for("its object is gone", lambda: not custom.list_cluster_custom_object(*initializations)["items"])
     for name in ("rhods-operator", "opendatahub-operator"):

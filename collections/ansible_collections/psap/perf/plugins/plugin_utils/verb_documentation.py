@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-import yaml
+from ansible.module_utils.common.yaml import yaml_load
 
 _CHECKED = ("type", "elements", "choices", "default", "required", "aliases", "no_log")
 
 
 def argument_spec(documentation: str) -> dict[str, dict[str, Any]]:
     """The argument spec that a plugin's DOCUMENTATION describes, nested ``suboptions`` and fragments included."""
-    described = yaml.safe_load(documentation)
+    described = yaml_load(documentation)
     shared = [_fragment(name) for name in described.get("extends_documentation_fragment") or ()]
     options: dict[str, Any] = {}
     for one in (*shared, described):
@@ -24,7 +24,7 @@ def argument_spec(documentation: str) -> dict[str, dict[str, Any]]:
 def _fragment(name: str) -> Mapping[str, Any]:
     """The documentation fragment ``psap.perf.<name>``."""
     module = import_module(f"ansible_collections.psap.perf.plugins.doc_fragments.{name.rpartition('.')[2]}")
-    fragment: Mapping[str, Any] = yaml.safe_load(module.ModuleDocFragment.DOCUMENTATION)
+    fragment: Mapping[str, Any] = yaml_load(module.ModuleDocFragment.DOCUMENTATION)
     return fragment
 
 
