@@ -86,7 +86,6 @@ types: $(DEV)
 unit: $(DEV)
 	@echo "== unit tests"
 	@$(PYTEST) --numprocesses 2 -m "not slow and not deep" tests/unit
-	@$(BIN)/perfdrv settings check
 
 unit-slow: $(DEV)
 	@echo "== unit tests that start processes or write whole reports"

@@ -22,6 +22,7 @@ def _compiled(expression: str) -> Any:
     return _ENVIRONMENT.compile_expression(expression, undefined_to_none=False)
 
 
+@functools.cache
 def names_in_expression(expression: str) -> frozenset[str]:
     """The variables that *expression* reads.
 
