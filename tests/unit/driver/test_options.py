@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -34,7 +35,9 @@ def parsed(project: Project, *words: str) -> dict[str, Any]:
         (["--tone", "cool"], {"demo_greet_tone": "cool"}),
         (["--titles", "[a, b]"], {"demo_greet_titles": ["a", "b"]}),
         (["--labels", "{a: 1}"], {"demo_greet_labels": {"a": 1}}),
-        (["--card", "x.png"], {"demo_greet_card": "x.png"}),
+        (["--card", "/tmp/x.png"], {"demo_greet_card": "/tmp/x.png"}),
+        (["--card", ""], {"demo_greet_card": ""}),
+        (["--card", "{{ folder }}/x.png"], {"demo_greet_card": "{{ folder }}/x.png"}),
         (["--count", "{{ 1 + 1 }}"], {"demo_greet_count": "{{ 1 + 1 }}"}),
         (["--argument-check", "x"], {"demo_greet_check": "x"}),
     ],
@@ -43,6 +46,15 @@ def test_only_what_was_given_is_sent_in_its_declared_type(
     words: list[str], arguments: dict[str, Any], project: Project
 ) -> None:
     assert parsed(project, *words) == arguments
+
+
+def test_a_path_is_looked_for_where_the_user_is(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/ada")
+    assert parsed(project, "--card", "../x.png") == {"demo_greet_card": f"{tmp_path}/../x.png"}
+    assert parsed(project, "--card", "~/x.png") == {"demo_greet_card": "/home/ada/x.png"}
 
 
 @pytest.mark.parametrize("words", [["--count", "x"], ["--titles", "{a: 1}"], ["--labels", "[1]"], ["--tone", "hot"]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -21,7 +22,7 @@ class DeclaredType(click.ParamType[Any]):
         self.name = option.type
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The value in its declared type."""
+        """The value in its declared type; a path is one of this machine, from where the user is."""
         try:
             converted = convert_text(self.option, value) if isinstance(value, str) else value
         except ValueError as error:
@@ -30,7 +31,7 @@ class DeclaredType(click.ParamType[Any]):
         if wrong is not None:
             leaf, sentence = wrong
             self.fail(f"{leaf} {sentence}.".strip(), param, ctx)
-        return converted
+        return _from_here(converted) if self.option.type == "path" else converted
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002
         """What the help shows in the place of the value."""
@@ -47,6 +48,11 @@ class DeclaredType(click.ParamType[Any]):
         """The choices that begin like this."""
         texts = [str(choice) for choice in self.option.choices]
         return [CompletionItem(text) for text in texts if text.startswith(incomplete)]
+
+
+def _from_here(path: str) -> str:
+    """Ansible looks from elsewhere: the folder of the playbook. An empty path means none, and a template its own."""
+    return path if path == "" or "{{" in path else str(Path(path).expanduser().absolute())
 
 
 def command_options(spec: CommandSpec, taken: Collection[str]) -> list[click.Option]:
