@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import signal
@@ -188,3 +189,30 @@ def test_an_id_in_a_lock_that_nobody_holds_is_nobodys(service: Service) -> None:
     # this process would be ended
     (directory / measuring.LOCK).write_text(str(os.getpid()))
     assert services.stop(service.directory, {}, PATIENCE_S)["ran"] is False
+
+
+def test_one_that_nobody_works_for_any_more_ends_by_itself_and_nothing_of_it_stays(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    (work / "bench").mkdir(parents=True)
+    given = {"undo": (["touch", str(tmp_path / "undone")],), "attended_in": str(work), "unattended_s": 0.0}
+    with (work / "bench" / measuring.LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        pid = started(Service(str(work / "one"), ["sleep", "600"], **given))
+        # longer than it takes to look; whoever is slow finds it alive, too
+        time.sleep(3)
+        assert alive(pid)
+    wait_until_dead(pid)
+    deadline = time.monotonic() + PATIENCE_S
+    while (work / "one").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert (tmp_path / "undone").exists()
+    assert (work / "bench").exists()
+
+
+def test_two_that_only_run_on_attend_nobody(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"attended_in": str(tmp_path / "work"), "unattended_s": 0.0}
+    # the second one is awaited while the first one runs, which attends it no longer than that
+    pids = [started(Service(str(tmp_path / "work" / name), ["sleep", "600"], **given)) for name in ("one", "two")]
+    for pid in pids:
+        wait_until_dead(pid)

@@ -36,6 +36,8 @@ class ActionModule(HostAction):
         stops = context.args["state"] == "stopped"
         if not stops and not context.args["program"]:
             raise UsageError("a service that is started needs its program")
+        if context.args["unattended"] and not context.args["attended_in"]:
+            raise UsageError("unattended needs attended_in, the folder in which it is looked for who works")
         rendered = _rendered(context.args)
         work = records.HostWork(self.host_of(context), self.becomes, rendered["directory"], rendered["environment"], [])
         records.begin(context.directory, work)
@@ -76,4 +78,6 @@ def _rendered(args: Mapping[str, Any]) -> dict[str, Any]:
         "url": args["url"],
         "within": seconds(args["within"]),
         "patience": seconds(args["patience"]),
+        "attended_in": args["attended_in"],
+        "unattended": seconds(args["unattended"]) if args["unattended"] else None,
     }

@@ -27,11 +27,13 @@ from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import Ar
 
 # what is asked for, by which the directory is known as that of a service
 _ASKED = "service.json"
+_READY = "ready"
 _LOG = "log"
 # of what a service says, the end
 _MOST_LOG = 8 << 20
 _SHOWN = 2000
 _POLL_S = 0.1
+_ATTENDED_POLL_S = 1.0
 _ANSWER_S = 5.0
 _CONNECT_S = 1.0
 # what cannot run at all has ended by then
@@ -44,6 +46,9 @@ class Service:
 
     :param undo: what removes what the program leaves, such as a container, after it has ended.
     :param url: what answers with 200 when it is ready; None for a program that is ready when it runs for a second.
+    :param attended_in: the folder in whose subfolders those work for whom it runs; None for a program that runs until
+        it is stopped.
+    :param unattended_s: after how long without them it is stopped.
     """
 
     directory: str
@@ -53,6 +58,8 @@ class Service:
     undo: Sequence[Argv] = ()
     url: str | None = None
     within_s: float = 600.0
+    attended_in: str | None = None
+    unattended_s: float = 0.0
 
 
 def start(service: Service, listened: Callable[[], bool], patience_s: float) -> dict[str, Any]:
@@ -80,6 +87,9 @@ def start(service: Service, listened: Callable[[], bool], patience_s: float) -> 
         problem = _awaited(service, process, begun, listened)
         ready_s = time.monotonic() - begun
         if problem is None:
+            (directory / _READY).touch()
+            if service.attended_in:
+                _beside(lambda: _attend(service, patience_s))
             # it runs on, and nobody waits for it
             process.returncode = 0
     finally:
@@ -129,6 +139,52 @@ def end(directory: Path, patience_s: float) -> bool:
                     return True
                 time.sleep(_POLL_S)
     raise HostSideError(f"process {group} of {directory} does not end")
+
+
+def _attend(service: Service, patience_s: float) -> None:
+    """Stop the service when nobody has worked for it any more, as after a run that was killed."""
+    directory, seen = Path(service.directory), time.monotonic()
+    own = (directory / LOCK).read_text(encoding="utf-8")
+    # another one may have taken its place
+    while _runs(directory) and (directory / LOCK).read_text(encoding="utf-8") == own:
+        if _is_attended(Path(service.attended_in or "")):
+            seen = time.monotonic()
+        elif time.monotonic() - seen > service.unattended_s:
+            stop(service.directory, service.environment, patience_s)
+            return
+        time.sleep(_ATTENDED_POLL_S)
+
+
+def _is_attended(folder: Path) -> bool:
+    """Whether a program is measured in a subfolder, or a service there is being started."""
+    for path in folder.glob(f"*/{LOCK}"):
+        with contextlib.suppress(OSError), path.open("r+", encoding="utf-8") as lock:
+            if not (path.parent / _READY).exists() and not _is_free(lock):
+                return True
+    return False
+
+
+def _beside(work: Callable[[], None]) -> None:
+    """Do it in a process of its own, which is nobody's child and holds nothing of its starter's."""
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    try:
+        os.setsid()
+        if os.fork() == 0:
+            os.chdir("/")
+            # a lock that it holds would not end with its starter
+            os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+            nothing = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(nothing, stream)
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
+            work()
+    finally:
+        # what the starter has to do at its end is not for this one
+        os._exit(0)
 
 
 def _found(service: Service, directory: Path) -> dict[str, Any]:

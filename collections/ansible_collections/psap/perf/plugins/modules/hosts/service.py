@@ -15,6 +15,7 @@ description:
     stopped, whatever its name.
   - One that runs already with the same program, environment and files is left unchanged; another one is refused.
   - If it does not become ready, or nobody listens any more, it is stopped, and nothing of it stays.
+  - With O(unattended) it does not outlive the run that it is for, such as one that was killed.
   - What it writes, or the last 8 MiB of that, is an artifact of the command that stops it, or that fails to start it.
   - Over a connection C(local) it ends with the run that started it, as all processes of a run do.
   - Needs Python 3.9 on the host, so no Windows.
@@ -62,6 +63,17 @@ options:
     description: How long it may take to end when it is asked to, before it is killed.
     type: str
     default: 10s
+  attended_in:
+    description:
+      - Folder of the host in whose subfolders those work for whom the program runs, each in a O(directory) of
+        M(psap.perf.hosts.run) or of a program that is being started.
+      - It is needed for O(unattended).
+    type: path
+  unattended:
+    description:
+      - How long nobody may work there, in seconds or like V(2m), until the program is stopped, and nothing of it stays.
+      - Without it the program runs until it is stopped.
+    type: str
   log:
     description: The name of the artifact with what it wrote.
     type: str
@@ -115,6 +127,8 @@ def perform(args: dict[str, Any]) -> dict[str, Any]:
         args["undo"],
         args["url"],
         float(args["within"]),
+        args["attended_in"] if args["unattended"] else None,
+        float(args["unattended"] or 0),
     )
     return services.start(service, listened, patience_s)
 
@@ -132,9 +146,11 @@ def main() -> None:
         "url": {"type": "str"},
         "within": {"type": "str", "default": "10m"},
         "patience": {"type": "str", "default": "10s"},
+        "attended_in": {"type": "path"},
+        "unattended": {"type": "str"},
         "log": {"type": "str", "default": "service.log"},
     }
-    module = AnsibleModule(argument_spec=kinds)
+    module = AnsibleModule(argument_spec=kinds, required_by={"unattended": ["attended_in"]})
     stop_when_asked()
     try:
         module.exit_json(changed=True, answer=perform(module.params))
