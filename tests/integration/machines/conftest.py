@@ -60,7 +60,7 @@ class Machine:
 
     def left(self) -> list[str]:
         """What a run has left on it."""
-        containers = self.inside("podman", "ps", "--all", "--quiet").split()
+        containers = self.inside("podman", "ps", "--all", "--external", "--quiet").split()
         images = self.inside("podman", "images", "--format", "{{.Repository}}").split()
         work = [str(path) for path in (self.folder / "work").iterdir()]
         return [*containers, *sorted(set(images) - {f"localhost/{name}" for name in machine.IMAGES}), *work]

@@ -48,7 +48,8 @@ def left(machine: Machine) -> list[str]:
     """What is left but the images, which the next run of the target removes by their age, and the file of the lock."""
     locks = {"flock", "state.json"}
     files = [path for path in (machine.folder / "work").rglob("*") if path.is_file() and path.name not in locks]
-    return [*machine.inside("podman", "ps", "--all", "--quiet").split(), *map(str, files)]
+    containers = machine.inside("podman", "ps", "--all", "--external", "--quiet").split()
+    return [*containers, *map(str, files)]
 
 
 def step(run: Path) -> dict[str, Any]:
@@ -145,8 +146,11 @@ def test_a_machine_that_vanishes_while_artifacts_are_retrieved_is_named_and_clea
     assert process.returncode == 3, said
     assert "cannot be reached" in str(reason(runs)["reason"])
     assert step(only_run(runs))["exit_code"] == 0
+    assert not list(only_run(runs).rglob("artifacts/large"))
     code, said = machine.run(runs, "runs", "finalize", only_run(runs).name)
     assert code == 0, said
+    (large,) = only_run(runs).rglob("artifacts/large")
+    assert large.stat().st_size == 200 << 20
     assert left(machine) == []
 
 

@@ -27,7 +27,7 @@ def _stand_in(machine: Machine) -> str:
 
 
 @pytest.fixture(scope="module", name="llama_cpp")
-def _llama_cpp(machine: Machine) -> str:
+def _llama_cpp(machine: Machine, stand_in: str) -> str:
     """The folder on the machine with a real llama.cpp and a real model."""
     copy_llama_cpp(machine.folder / "llama.cpp")
     return f"{machine.folder}/llama.cpp"
@@ -44,6 +44,8 @@ def measuring(machine: Machine, programs: str) -> list[str]:
         "ngl": [99],
         "repetitions": 3,
         "sample_interval": 0.2,
+        "power": "powermetrics",
+        "power_path": f"{machine.folder}/stand-in/powermetrics",
     }
     given = [f"mac_ai_{name}={value}" for name, value in settings.items()]
     preset = ["run", "mac_ai", "-p", "linux_llama_cpp", "-i", str(machine.folder / "hosts.yml")]
@@ -55,36 +57,48 @@ def running(machine: Machine, program: str) -> list[str]:
     return machine.inside("sh", "-c", f"ps -e -o comm= | grep -x {program} || true").split()
 
 
-@pytest.mark.parametrize("kind", ["stand_in", pytest.param("llama_cpp", marks=pytest.mark.deep)])
+# so many that they take seconds, of which the energy can be told
+@pytest.mark.parametrize(
+    ("kind", "repetitions"), [("stand_in", 3), pytest.param("llama_cpp", 400, marks=pytest.mark.deep)]
+)
 def test_a_model_is_measured_and_served_and_one_that_is_not_there_is_named(
-    kind: str, machine: Machine, tmp_path: Path, request: pytest.FixtureRequest
+    kind: str, repetitions: int, machine: Machine, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     programs = request.getfixturevalue(kind)
     there = f"{programs}/tiny.gguf"
     models = ("-s", f"mac_ai_model=[{there}, {machine.folder}/none.gguf]")
-    code, said = machine.run(tmp_path, *measuring(machine, programs), *models)
+    more = ("-s", f"mac_ai_repetitions={repetitions}")
+    code, said = machine.run(tmp_path, *measuring(machine, programs), *models, *more)
     assert code == 3, said
     assert "none.gguf" in str(reason(tmp_path)["reason"])
     kpis = json.loads((only_run(tmp_path) / "report/kpis.json").read_text())["kpis"]
     values = {one["name"]: one["value"] for one in kpis if one["labels"].get("mac_ai_model") == there}
-    assert values["repetitions_done"] == 6
+    assert values["repetitions_done"] == 2 * repetitions
     assert values["pp_throughput"] > values["tg_throughput"] > 0
     assert values["load_time"] > 0
+    assert values["first_token_max"] >= values["first_token_p50"] > 0
+    # the stand-in for powermetrics takes 6 mW
+    assert values["host_power_mean"] == pytest.approx(0.006)
+    # that of the stand-in was long ago
+    assert (values["tg_token_energy"] is not None) == (kind == "llama_cpp")
     assert 0 < values["host_cpu_max"] <= 1
     assert running(machine, "llama-server") == []
     assert list((machine.folder / "work/mac_ai").iterdir()) == []
 
 
 @pytest.mark.deep
-def test_what_a_killed_run_left_running_is_stopped_by_finalize(
+def test_what_a_killed_run_left_running_ends_by_itself_and_finalize_finds_nothing(
     machine: Machine, llama_cpp: str, tmp_path: Path
 ) -> None:
-    process = machine.start(tmp_path, *measuring(machine, llama_cpp), "-s", "mac_ai_repetitions=1000000")
+    endless = ("-s", "mac_ai_repetitions=1000000", "-s", "mac_ai_unattended=20s")
+    process = machine.start(tmp_path, *measuring(machine, llama_cpp), *endless)
     wait_for(lambda: running(machine, "llama-bench"))
+    assert (machine.folder / "work/mac_ai/psap.perf/cpu_ram_usage").is_dir()
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
-    # the sampler runs on, and knows nothing of it
-    assert [path.name for path in (machine.folder / "work/mac_ai/psap.perf").iterdir()]
+    wait_for(lambda: not list((machine.folder / "work/mac_ai").iterdir()))
+    assert running(machine, "llama-bench") == []
+    assert "sample.py" not in machine.inside("ps", "-eo", "args")
     code, said = machine.run(tmp_path, "runs", "finalize", only_run(tmp_path).name)
     assert code == 0, said
     assert running(machine, "llama-bench") == []

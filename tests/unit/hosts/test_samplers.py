@@ -34,3 +34,20 @@ def test_the_memory_of_a_virtual_gpu_is_what_the_kernel_sums_up_until_it_cannot_
     assert json.loads(sample)["used_bytes"] == 4096
     assert ran.returncode == 1
     assert ran.stderr.splitlines()[-1].endswith("ended with 1")
+
+
+def test_the_energy_of_processors_is_that_of_their_packages_whose_counters_begin_anew(tmp_path: Path) -> None:
+    sampler = run_path(str(ROLES / "mac_ai_remote_capture_power_usage/files/rapl.py"))
+    for name in ("intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1", "intel-rapl"):
+        (tmp_path / name).mkdir()
+    first, second = sampler["packages"](tmp_path)
+    assert (first.name, second.name) == ("intel-rapl:0", "intel-rapl:1")
+    (first / "max_energy_range_uj").write_text("1000\n")
+    assert sampler["spent_uj"](first, 100, 250) == 150
+    assert sampler["spent_uj"](first, 900, 50) == 150
+
+
+def test_a_host_without_counters_of_energy_is_told_so(tmp_path: Path) -> None:
+    words = [str(ROLES / "mac_ai_remote_capture_power_usage/files/rapl.py"), "1", str(tmp_path)]
+    ran = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (1, f"{tmp_path} has no energy counters of processors\n")

@@ -194,10 +194,11 @@ def test_an_id_in_a_lock_that_nobody_holds_is_nobodys(service: Service) -> None:
 def test_one_that_nobody_works_for_any_more_ends_by_itself_and_nothing_of_it_stays(tmp_path: Path) -> None:
     work = tmp_path / "work"
     (work / "bench").mkdir(parents=True)
-    given = {"undo": (["touch", str(tmp_path / "undone")],), "attended_in": str(work), "unattended_s": 0.0}
+    undo = (["touch", str(tmp_path / "undone")],)
+    service = Service(str(work / "one"), ["sleep", "600"], undo=undo, attended_in=str(work))
     with (work / "bench" / measuring.LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        pid = started(Service(str(work / "one"), ["sleep", "600"], **given))
+        pid = started(service)
         # longer than it takes to look; whoever is slow finds it alive, too
         time.sleep(3)
         assert alive(pid)

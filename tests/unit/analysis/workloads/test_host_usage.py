@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from perfanalysis.workloads.host_power.energy import energy
+from perfanalysis.workloads.host_power.powermetrics import samples_of
 from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.llama_benches import inference_server
@@ -23,11 +26,14 @@ def artifacts(tmp_path: Path, command: str) -> Path:
     return folder
 
 
-def test_the_time_to_load_is_that_until_the_server_was_ready(tmp_path: Path) -> None:
+def test_the_times_of_a_server_are_that_until_it_was_ready_and_those_of_the_first_tokens(tmp_path: Path) -> None:
     document = inference_server(2.5)
+    document["requests"] = [
+        {"number": number, "first_token_s": number / 10, "took_s": 1.0, "parts": 16} for number in (1, 2, 3)
+    ]
     check(document)
     (artifacts(tmp_path, "remote_llama_cpp_run_model") / "inference_server.yml").write_text(json.dumps(document))
-    assert kpis(tmp_path) == {"load_time": 2.5}
+    assert kpis(tmp_path) == {"load_time": 2.5, "first_token_p50": 0.2, "first_token_max": 0.3}
 
 
 def test_a_sample_that_is_cut_off_costs_no_other(tmp_path: Path) -> None:
@@ -46,3 +52,68 @@ def test_a_sample_that_is_cut_off_costs_no_other(tmp_path: Path) -> None:
 def test_without_a_sample_there_are_no_numbers(tmp_path: Path, text: str) -> None:
     (artifacts(tmp_path, "remote_capture_cpu_ram_usage") / "cpu_ram_usage.jsonl").write_text(text)
     assert set(kpis(tmp_path).values()) == {None}
+
+
+def power(begin_s: float, *watts: float) -> list[dict[str, float]]:
+    return [{"at_s": begin_s + second, "elapsed_s": 1.0, "watts": each} for second, each in enumerate(watts, start=1)]
+
+
+def test_the_energy_of_a_token_is_the_power_of_the_time_by_the_tokens_of_that_time(tmp_path: Path) -> None:
+    begin = datetime(2026, 11, 26, 2, 10, 51, tzinfo=UTC).timestamp()
+    # two seconds of 10 W for 512 tokens; generation is not sampled to its end
+    tests = [
+        {"n_prompt": prompt, "n_gen": generated, "test_time": f"2026-11-26T02:10:{second}Z", "samples_ns": [10**9] * 2}
+        for prompt, generated, second in ((256, 0, 51), (0, 64, 54))
+    ]
+    shared = {"model_type": "x", "model_size": 1, "model_n_params": 1, "cpu_info": "x", "n_gpu_layers": 0}
+    document = {
+        "schema": "psap.perf/power_usage/1",
+        "source": "rapl",
+        "tests": [{**shared, "n_threads": 1, "build_commit": "x", **test} for test in tests],
+    }
+    check(document)
+    folder = artifacts(tmp_path, "remote_capture_power_usage")
+    (folder / "power_usage.yml").write_text(json.dumps(document))
+    rows = power(begin - 1, 90.0, 8.0, 12.0, 30.0)
+    (folder / "power_usage.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = kpis(tmp_path)
+    assert found["pp_token_energy"] == pytest.approx(20 / 512)
+    assert found["tg_token_energy"] is None
+    assert (found["host_power_mean"], found["host_power_max"]) == (35.0, 90.0)
+
+
+@pytest.mark.parametrize(
+    ("begin_s", "end_s", "joules"),
+    [
+        (0.0, 3.0, 60.0),
+        (0.5, 2.5, 40.0),
+        # shorter than a sample, before them, and longer than they
+        (0.5, 1.0, None),
+        (-9.0, -5.0, None),
+        (0.0, 4.0, None),
+    ],
+)
+def test_energy_is_told_where_samples_cover_the_time(begin_s: float, end_s: float, joules: float | None) -> None:
+    assert energy(begin_s, end_s, power(0.0, 10.0, 20.0, 30.0)) == joules
+
+
+def test_powermetrics_tells_the_power_of_all_parts_or_of_each() -> None:
+    text = """Machine model: Mac15,3
+
+*** Sampled system activity (Thu Nov 26 11:40:29 2026 +0100) (1003.45ms elapsed) ***
+
+**** GPU usage ****
+CPU Power: 900 mW
+GPU Power: 100 mW
+Combined Power (CPU + GPU + ANE): 1200 mW
+
+*** Sampled system activity (Thu Nov 26 11:40:30 2026 +0100) (1000.00ms elapsed) ***
+
+CPU Power: 900 mW
+GPU Power: 100 mW
+*** Sampled system activity (Thu Nov 26 11:40:31 2026 +0100) (10"""
+    at_s = datetime(2026, 11, 26, 10, 40, 29, tzinfo=UTC).timestamp()
+    assert list(samples_of(text.splitlines())) == [
+        {"at_s": at_s, "elapsed_s": 1.00345, "watts": 1.2},
+        {"at_s": at_s + 1, "elapsed_s": 1.0, "watts": 1.0},
+    ]

@@ -9,7 +9,7 @@ from perfanalysis.files.source import Source
 
 
 def parse(source: Source) -> dict[str, Any]:
-    """The only row, of inference_server.yml."""
+    """The only server of inference_server.yml, and a row for each request to it."""
     (document,) = source.records("inference_server.yml")
     row = {"server": document["server"], "model": PurePosixPath(document["model"]).name}
-    return {"servers": [row | {"ready_s": document["ready_s"]}]}
+    return {"servers": [row | {"ready_s": document["ready_s"]}], "requests": document.get("requests", [])}

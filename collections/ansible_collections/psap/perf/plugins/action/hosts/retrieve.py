@@ -40,24 +40,34 @@ class ActionModule(HostAction):
         """Note the directory of the archive, copy, and remove it whatever happens."""
         if self.becomes:
             raise UsageError("files are copied as the user of the connection: leave become out")
+        if context.args["push"] and context.args["move"]:
+            raise UsageError("what is copied to the host stays here: leave move out")
         push, work = context.args["push"], context.args["work_directory"]
         key = hashlib.sha256(f"{context.directory} {context.args['path']}".encode()).hexdigest()[:12]
         directory = f"{work}/psap.perf/copy-{key}"
         records.begin(context.directory, records.HostWork(self.host_of(context), False, directory, {}, ()))
+        removal = {"state": "absent", "directory": directory}
         try:
             copied = self._push(context, directory) if push else self._pull(context, directory)
+            if copied and context.args["move"]:
+                removal["path"] = context.args["path"]
         except (ArchiveError, OSError) as error:
-            raise HostError(f"cannot copy {context.args['path']}: {error}") from error
+            still = "" if push else f"; it is still on {self.host_of(context)}"
+            raise HostError(f"cannot copy {context.args['path']}: {error}{still}") from error
         finally:
-            # where it fails, sweeping removes it
+            # where it fails, sweeping removes the archive
             with suppress(HostError):
-                self.on_host(context, _MODULE, {"state": "absent", "directory": directory})
+                self.on_host(context, _MODULE, removal)
                 records.end(context.directory)
-        return VerbResult(changed=push, values={"files": copied.files, "content_bytes": copied.content_bytes})
+        files, content_bytes = (copied.files, copied.content_bytes) if copied else (0, 0)
+        return VerbResult(changed=push or "path" in removal, values={"files": files, "content_bytes": content_bytes})
 
-    def _pull(self, context: VerbContext, directory: str) -> Packed:
-        asked = {"state": "packed", "directory": directory, "path": context.args["path"]}
+    def _pull(self, context: VerbContext, directory: str) -> Packed | None:
+        path, required = context.args["path"], context.args["required"]
+        asked = {"state": "packed", "directory": directory, "path": path, "required": required}
         answer = self.on_host(context, _MODULE, {**asked, "most_bytes": context.args["most_mib"] << 20})
+        if "packed" not in answer:
+            return None
         packed = Packed(**answer["packed"])
         with tempfile.TemporaryDirectory(prefix="psap-perf-") as temporary:
             local = Path(temporary, "archive")

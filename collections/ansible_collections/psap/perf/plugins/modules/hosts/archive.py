@@ -16,7 +16,7 @@ options:
   state:
     description:
       - V(present) creates the directory, V(packed) packs O(path) into the file C(archive) there, V(unpacked) unpacks
-        that into O(path), V(absent) removes the directory.
+        that into O(path), V(absent) removes the directory, and O(path) if it is given.
     type: str
     choices: [present, packed, unpacked, absent]
     required: true
@@ -27,6 +27,10 @@ options:
   path:
     description: The file or folder that is packed, or the folder into which is unpacked.
     type: path
+  required:
+    description: Whether it is an error that there is nothing to pack.
+    type: bool
+    default: true
   most_bytes:
     description: More than that is not packed.
     type: int
@@ -45,7 +49,7 @@ RETURN = r"""
 packed:
   description: The archive, how many files and bytes it has, and its SHA-256.
   type: dict
-  returned: when packed
+  returned: when packed, and there was something to pack
 """
 
 import contextlib
@@ -57,6 +61,14 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.psap.perf.plugins.module_utils.hosts.archives import ArchiveError, pack, unpack
 
 
+def remove(path: Path) -> None:
+    """A file, a link or a folder."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def main() -> None:
     """What runs on the host."""
     states = ["present", "packed", "unpacked", "absent"]
@@ -64,14 +76,20 @@ def main() -> None:
         "state": {"type": "str", "choices": states, "required": True},
         "directory": {"type": "path", "required": True},
         "path": {"type": "path"},
+        "required": {"type": "bool", "default": True},
         "most_bytes": {"type": "int", "default": 1 << 30},
     }
     needing = [("state", state, ("path",)) for state in ("packed", "unpacked")]
     module = AnsibleModule(argument_spec=kinds, required_if=needing)
     state, directory = module.params["state"], Path(module.params["directory"])
+    path = Path(module.params["path"] or "")
     archive, answer = directory / "archive", {}
+    if state == "packed" and not module.params["required"] and not path.exists():
+        module.exit_json(changed=False)
     try:
         if state == "absent":
+            if module.params["path"]:
+                remove(path)
             shutil.rmtree(directory, ignore_errors=True)
             with contextlib.suppress(OSError):
                 # others may be at work
@@ -79,9 +97,9 @@ def main() -> None:
         else:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if state == "packed":
-            answer["packed"] = asdict(pack(Path(module.params["path"]), archive, module.params["most_bytes"]))
+            answer["packed"] = asdict(pack(path, archive, module.params["most_bytes"]))
         elif state == "unpacked":
-            unpack(archive, Path(module.params["path"]))
+            unpack(archive, path)
     except (ArchiveError, OSError) as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=state != "packed", **answer)

@@ -27,6 +27,14 @@ options:
     description: Copy to the host, not from it.
     type: bool
     default: false
+  move:
+    description: Remove it from the host when it has arrived; not with O(push).
+    type: bool
+    default: false
+  required:
+    description: Whether it is an error if it is not on the host; else nothing is copied.
+    type: bool
+    default: true
   work_directory:
     description: Folder of the host in which the archive is for as long as it is copied.
     type: str

@@ -1,0 +1,26 @@
+"""Read samples of a host's power, and which tests were run meanwhile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perfanalysis.files.source import Source
+from perfanalysis.workloads.host_power.energy import energy_row
+from perfanalysis.workloads.host_power.powermetrics import samples_of
+from perfanalysis.workloads.llama_bench.results import test_row
+
+
+def parse(source: Source) -> dict[str, Any]:
+    """A row for each sample, whoever took it, and for each test."""
+    (document,) = source.records("power_usage.yml")
+    samples = [
+        *source.records("power_usage.jsonl", optional=True),
+        *samples_of(source.lines("power_usage.txt", optional=True)),
+    ]
+    # both are told by the host's clock
+    tests = [(result, test_row(result, 0.0)) for result in document["tests"]]
+    return {
+        "samples": samples,
+        "sources": [{"source": document["source"]}],
+        "tests": [energy_row(test, len(result["samples_ns"]), samples) for result, test in tests],
+    }

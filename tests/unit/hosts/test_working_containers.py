@@ -1,0 +1,37 @@
+"""Which working containers of podman's builder are of builds of ours that are over, by what the builder notes."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from pathlib import Path
+from runpy import run_path
+
+ROLES = Path(__file__).resolve().parents[3] / "collections/ansible_collections/psap/perf/roles"
+
+
+def noted(storage: Path, name: str, options: object) -> None:
+    """A working container, as podman 4.3 notes it."""
+    folder = storage / "overlay-containers" / name / "userdata"
+    folder.mkdir(parents=True)
+    (folder / "buildah.json").write_text(json.dumps({"container-id": name, "CommonBuildOpts": options}))
+
+
+def test_those_of_builds_that_are_over_are_found_and_those_of_others_are_left_alone(tmp_path: Path) -> None:
+    script = run_path(str(ROLES / "remote_build_image/files/working_containers.py"))
+    storage, work = tmp_path / "storage", tmp_path / "work"
+    for name in ("own", "dead", "alive"):
+        (work / name).mkdir(parents=True)
+        (work / name / "lock").touch()
+    for name in ("own", "dead", "alive", "removed"):
+        noted(storage, name, {"Secrets": ["id=x,src=y", f"id=psap-perf:{work / name},src=lock"]})
+    noted(storage, "foreign", {"Secrets": ["id=x,src=y"]})
+    noted(storage, "bare", None)
+    (storage / "overlay-containers/broken/userdata").mkdir(parents=True)
+    (storage / "overlay-containers/broken/userdata/buildah.json").write_text("{")
+    with (work / "alive/lock").open() as alive, (work / "own/lock").open() as own:
+        # whoever undoes a build holds its lock
+        for lock in (alive, own):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        found = set(script["working_containers"](storage, work / "own"))
+    assert found == {"own", "dead", "removed"}
