@@ -37,7 +37,7 @@ def _llama_cpp(machine: Machine, stand_in: str) -> str:
 def measuring(machine: Machine, programs: str) -> list[str]:
     """What the runs of the flow with a llama.cpp of the folder *programs* have in common."""
     settings = {
-        "programs": json.dumps({"linux/llama_cpp": programs}),
+        "programs": json.dumps({"linux/llama_cpp": programs, "linux/ramalama": programs}),
         "model": f"{programs}/tiny.gguf",
         "port": free_ports(["mac_ai"])["mac_ai"],
         "work_directory": f"{machine.folder}/work/mac_ai",
@@ -58,19 +58,29 @@ def running(machine: Machine, program: str) -> list[str]:
     return machine.inside("sh", "-c", f"ps -e -o comm= | grep -x {program} || true").split()
 
 
-@pytest.mark.parametrize("kind", ["stand_in", pytest.param("llama_cpp", marks=pytest.mark.deep)])
+@pytest.mark.parametrize(
+    ("kind", "server", "repetitions"),
+    [
+        ("stand_in", "llama_cpp", 3),
+        pytest.param("llama_cpp", "llama_cpp", 3, marks=pytest.mark.deep),
+        # without containers; how often it repeats a test cannot be chosen
+        pytest.param("stand_in", "ramalama", 5, marks=pytest.mark.deep),
+    ],
+)
 def test_a_model_is_measured_and_served_and_one_that_is_not_there_is_named(
-    kind: str, machine: Machine, tmp_path: Path, request: pytest.FixtureRequest
+    kind: str, server: str, repetitions: int, machine: Machine, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     programs = request.getfixturevalue(kind)
-    there = f"{programs}/tiny.gguf"
-    models = ("-s", f"mac_ai_model=[{there}, {machine.folder}/none.gguf]")
-    code, said = machine.run(tmp_path, *measuring(machine, programs), *models)
+    scheme = "file://" if server == "ramalama" else ""
+    there = f"{scheme}{programs}/tiny.gguf"
+    models = ("-s", f"mac_ai_model=[{there}, {scheme}{machine.folder}/none.gguf]", "-s", "mac_ai_engine=none")
+    platform = ("-s", f"mac_ai_platform=linux/{server}")
+    code, said = machine.run(tmp_path, *measuring(machine, programs), *models, *platform)
     assert code == 3, said
     assert "none.gguf" in str(reason(tmp_path)["reason"])
     kpis = json.loads((only_run(tmp_path) / "report/kpis.json").read_text())["kpis"]
     values = {one["name"]: one["value"] for one in kpis if one["labels"].get("mac_ai_model") == there}
-    assert values["repetitions_done"] == 6
+    assert values["repetitions_done"] == 2 * repetitions
     assert values["pp_throughput"] > values["tg_throughput"] > 0
     assert values["load_time"] > 0
     assert values["first_token_max"] >= values["first_token_p50"] > 0
