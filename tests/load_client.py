@@ -38,18 +38,22 @@ async def load(url: str, model: str, *, users: int, requests: int, tokens: int) 
 async def _request(session: aiohttp.ClientSession, url: str, model: str, tokens: int) -> dict[str, Any]:
     body = {"model": model, "prompt": "a few words", "max_tokens": tokens, "stream": True}
     body["stream_options"] = {"include_usage": True}
-    began, first = time.time(), None
+    began, first, code = time.time(), None, None
     usage: dict[str, int] = {}
-    async with session.post(f"{url}/v1/completions", json=body) as response:
-        if response.status != 200:
-            text = await response.text()
-            return {"start_time": began, "end_time": time.time(), "error_code": response.status, "error_text": text}
-        async for line in response.content:
-            if not line.startswith(b"data: {"):
-                continue
-            part = json.loads(line.removeprefix(b"data: "))
-            first = first or (time.time() if part["choices"] else None)
-            usage = part.get("usage") or usage
+    try:
+        async with session.post(f"{url}/v1/completions", json=body) as response:
+            code = response.status
+            response.raise_for_status()
+            async for line in response.content:
+                if not line.startswith(b"data: {"):
+                    continue
+                part = json.loads(line.removeprefix(b"data: "))
+                first = first or (time.time() if part["choices"] else None)
+                usage = part.get("usage") or usage
+    except aiohttp.ClientError as error:
+        # llm-load-test states the exception, too, and the code that a stream that was cut off began with
+        told = {"error_code": code, "error_text": f"{type(error).__name__}: {error}"}
+        return {"start_time": began, "end_time": time.time(), **told}
     ended = time.time()
     return {
         "start_time": began,

@@ -34,7 +34,7 @@ def benchmark(users: int) -> dict[str, Any]:
     for one in found:
         times = {"start_time": one["start_time"], "end_time": one["end_time"]}
         if one.get("error_text"):
-            lists["errored"].append({**times, "error": f"{one['error_code']} {one['error_text']}"})
+            lists["errored"].append({**times, "error": one["error_text"]})
             continue
         first = {"first_token_time": one["first_token_time"], "last_token_time": one["end_time"]}
         tokens = {"prompt_tokens": one["input_tokens"], "output_tokens": one["output_tokens"]}

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import json
+import os
+import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -232,10 +236,70 @@ def test_the_flow_finds_the_declared_latencies_again(labs: Labs, kserve: Cluster
     page = (run / "report/index.html").read_text()
     assert "Steps of the start" in page
     assert "granite-3b-code-instruct" in page
+    assert "Internal Server Error" in page
     with pytest.raises(ApiException, match="not found"):
         kserve.custom.get_namespaced_custom_object(
             GROUP, VERSIONS[SERVICE], "psap-perf-kserve", SERVICE, "granite-3b-code-instruct"
         )
+
+
+def answered(served: str) -> float:
+    """How many requests the lab's model servers have answered, of all models."""
+    with urllib.request.urlopen(f"{served}/metrics", timeout=60) as answer:
+        lines = answer.read().decode().splitlines()
+    return sum(float(line.split()[-1]) for line in lines if line.startswith("vllm:request_success_total"))
+
+
+@pytest.mark.parametrize(
+    ("gone", "exit_code", "told", "reason"),
+    [
+        ("model", 3, "there is no InferenceService psap-perf-kserve/phi-2", "503, message='Service Unavailable'"),
+        pytest.param("gateway", 1, "phi-2 does not answer: [Errno", "Cannot connect to host", marks=pytest.mark.deep),
+    ],
+)
+def test_what_vanishes_under_load_fails_the_run_and_is_told_in_the_report(
+    labs: Labs, kserve: Cluster, tmp_path: Path, gone: str, exit_code: int, told: str, reason: str
+) -> None:
+    """The lab's gateway is its one program that answers for models."""
+    settings: dict[str, Any] = {
+        "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
+        "kserve_model_name": "phi-2",
+        "kserve_annotations": {f"{PREFIX}model": "{ttft: 0.1, itl: 0.01}"},
+        "kserve_concurrency": [2],
+        # more than half a minute of answers
+        "kserve_max_queries": 400,
+        "kserve_max_output_tokens": 10,
+        "kserve_load_test_path": str(PROJECT / "tests/data/llm_load_test"),
+        "kserve_load_test_python": sys.executable,
+        "kserve_query_count": 1,
+        "kserve_capture_state": False,
+    }
+    served = kserve.core.read_namespaced_config_map("perflab", "kube-system").data["models-url"]
+    before = answered(served)
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    running = lab.start(tmp_path, "perfdrv", "run", "kserve", "-p", "raw", "-e", json.dumps(settings))
+    wait_for("it is under load", lambda: answered(served) > before + 10)
+    if gone == "model":
+        kserve.custom.delete_namespaced_custom_object(GROUP, VERSIONS[SERVICE], "psap-perf-kserve", SERVICE, "phi-2")
+        said, _ = running.communicate()
+    else:
+        os.kill(labs.get(NAME).pids["models"].pid, signal.SIGKILL)
+        said, _ = running.communicate()
+        assert labs.run("restart", "--name", NAME, "models").returncode == 0
+    assert running.returncode == exit_code, said
+    assert told in said
+    (run,) = tmp_path.iterdir()
+    (cell,) = run.glob("*__cell__0/cell.json")
+    assert told in json.loads(cell.read_text())["error"]
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    found = {one["name"]: one["value"] for one in kpis}
+    assert 0 < found["requests_failed_ratio"] < 1
+    page = html.unescape((run / "report/index.html").read_text())
+    assert "Why requests failed" in page
+    assert reason in page
+    for plural in (SERVICE, RUNTIME):
+        left = kserve.custom.list_namespaced_custom_object(GROUP, VERSIONS[plural], "psap-perf-kserve", plural)
+        assert left["items"] == []
 
 
 def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from perfanalysis.files.source import Source
 from perfanalysis.workloads.kpis import KpiValue, evaluate
 from perfanalysis.workloads.load_test import plots
 from perfanalysis.workloads.load_test.document import KIND, load_test_of
+from perfanalysis.workloads.load_test.failures import FAILURES, failures_table
 from perfanalysis.workloads.load_test.kpis import KPIS
 from perfanalysis.workloads.load_test.stages import LATENCIES, SUMMARY, Stage, stages_of, summary_table
 from perfanalysis.workloads.load_test.tables import REQUESTS, STAGES, STATED, LoadTables
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from perfanalysis.drawing.blocks import Block
     from perfanalysis.drawing.charts import Figure
 
-SPECS = {spec.name: spec for spec in (SUMMARY, REQUESTS, STAGES, STATED)}
+SPECS = {spec.name: spec for spec in (SUMMARY, FAILURES, REQUESTS, STAGES, STATED)}
 TELLING = ("flavor", "version", "runtime_image", "model")
 """Columns whose values tell lines of a comparison apart."""
 
@@ -66,6 +67,7 @@ def _analyse(marker: str, tables: LoadTables, place: Place, method: Method) -> A
         lab=lab_of(document),
         frames={
             SUMMARY.name: summary_table(stages),
+            FAILURES.name: failures_table(stages),
             REQUESTS.name: tables.requests,
             STAGES.name: tables.stages,
             STATED.name: tables.stated,
@@ -106,6 +108,8 @@ def _samples(stages: tuple[Stage, ...]) -> tuple[Sample, ...]:
 def _sections(tables: LoadTables, stages: tuple[Stage, ...]) -> tuple[Section, ...]:
     series = {"all loads": summary_table(stages)}
     loads = _known(plots.throughput_figure(series), plots.latency_figure(series))
+    failures = failures_table(stages)
+    reasons = (data_table("Why requests failed", failures, FAILURES.columns),) if len(failures) else ()
     requests = _known(
         plots.distributions_figure(stages),
         plots.timeline_figure(stages),
@@ -123,7 +127,7 @@ def _sections(tables: LoadTables, stages: tuple[Stage, ...]) -> tuple[Section, .
         agreement = Note("The generator's summary has no number that its records allow to compute.")
     return (
         Section("loads", "Loads", "", (*loads, summary)),
-        Section("requests", "Requests", "", requests or (Note("No request was recorded."),)),
+        Section("requests", "Requests", "", (*reasons, *requests) or (Note("No request was recorded."),)),
         Section("summary", "The generator's summary", "", (agreement,)),
     )
 

@@ -34,8 +34,9 @@ class Request(msgspec.Struct):
     output_tokens: float | None = None
     output_tokens_before_timeout: float | None = None
     stop_reason: str | None = None
-    error_code: str | float | None = None
-    error_text: str | None = None
+    error_code: str | int | None = None
+    # what the server said, which is an object where it sent one
+    error_text: str | dict[str, Any] | None = None
 
 
 REQUESTS = msgspec.json.Decoder(list[Request])
@@ -77,7 +78,14 @@ def _add(columns: RequestColumns, number: int, one: Request) -> None:
     ended = one.end_time or 0.0
     times = Times(one.start_time or 0.0, first, ended, ended)
     tokens = (_number(one.input_tokens), _number(one.output_tokens))
-    columns.add(number, 1 if failed else 0, times, tokens, one.error_text or (str(one.error_code) if failed else None))
+    columns.add(number, 1 if failed else 0, times, tokens, _reason(one) if failed else None)
+
+
+def _reason(one: Request) -> str:
+    """It states the code alone where a stream ended without a token."""
+    if isinstance(one.error_text, dict):
+        return str(one.error_text.get("message") or one.error_text)
+    return one.error_text or f"status {one.error_code}, without an answer"
 
 
 def _number(value: float | None) -> float:

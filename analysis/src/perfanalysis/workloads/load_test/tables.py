@@ -5,6 +5,7 @@ A stage is a time in which the load was the same: guidellm has one for each rate
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COMPLETED, FAILED, CANCELLED = OUTCOMES = ("completed", "failed", "cancelled")
-LONGEST_ERROR = 200
+LONGEST_ERROR = 400
+"""Texts of exceptions have their cause at their end."""
+_ADDRESS = re.compile("0x[0-9a-fA-F]{6,}")
 REQUESTS = TableSpec(
     "requests",
     "One row per request that the load generator recorded",
@@ -102,7 +105,8 @@ class RequestColumns:
         itl = (last - first) / (output - 1) if first > 0 and last > 0 and output > 1 else np.nan
         tpot = (last - started) / output if last > 0 and started > 0 and output > 0 else np.nan
         if error:
-            self.errors[len(self.lists)] = error[:LONGEST_ERROR]
+            # where an object lay in memory tells nothing, and tells equal errors apart
+            self.errors[len(self.lists)] = _ADDRESS.sub("0x…", error)[:LONGEST_ERROR]
         self.lists.append(of_list)
         self.outcomes.append(outcome)
         self._numbers.extend((started or np.nan, ended or np.nan, latency, ttft, itl, tpot, *tokens))

@@ -118,6 +118,34 @@ def test_what_was_not_stated_is_null_with_the_reason(tmp_path: Path) -> None:
     assert found["ttft_p99"] == "needs 100 values, has 9"
 
 
+def test_each_reason_of_failed_requests_is_a_row_with_its_time(tmp_path: Path) -> None:
+    """As llm-load-test states them: objects in memory, an object of the server, and a code alone."""
+    load = Load(requests=50, failing=10)
+    path = write_llm_load_test(tmp_path / "000__t" / "artifacts", load)
+    refused = "ConnectionError(<Connection object at 0x7f00aa{:06x}>: refused)"
+    told = [(None, refused.format(1)), (None, refused.format(2)), (200, {"message": "engine died"}), (200, None)]
+
+    def state(whole: dict[str, Any]) -> None:
+        failed = [one for one in whole["results"] if one["error_code"]]
+        for one, (code, text) in zip(failed[1:], told, strict=True):
+            one.update(error_code=code, error_text=text)
+
+    edited(path, state)
+    result = analysed(tmp_path)
+    assert said(result) == []
+    rows = result.analyses[0].frames["failed_requests"].set_index("error")
+    assert rows["requests"].to_dict() == {
+        "ConnectionError(<Connection object at 0x…>: refused)": 2,
+        "no": 1,
+        "engine died": 1,
+        "status 200, without an answer": 1,
+    }
+    sent = [one.started for one in requests_of(load) if one.failed]
+    first = min(one.started for one in requests_of(load))
+    refusals = rows.loc["ConnectionError(<Connection object at 0x…>: refused)"]
+    assert (refusals["first_s"], refusals["last_s"]) == pytest.approx((sent[1] - first, sent[2] - first))
+
+
 def test_a_summary_that_is_not_of_its_records_is_found(tmp_path: Path) -> None:
     path = write_guidellm(tmp_path / "000__t" / "artifacts", [Load(), Load(8)])
     edited(path, lambda whole: whole["benchmarks"][1]["metrics"]["request_latency"]["successful"].update(mean=9.0))

@@ -35,7 +35,7 @@ def poll_until(
         show(said)
         now = time.monotonic()
         if now >= deadline:
-            raise WaitTimeoutError(f"{otherwise} within {timeout_s:.0f} s: it is {said}")
+            raise WaitTimeoutError(f"{otherwise} within {timeout_s:.0f} s: {said}")
         until = min(now + pause_s, deadline)
         while time.monotonic() < until:
             check()

@@ -1,0 +1,46 @@
+"""Why requests of a load test failed, and when in the load they did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from perfanalysis.files.tables import Column, TableSpec
+from perfanalysis.workloads.load_test.stages import Stage
+from perfanalysis.workloads.load_test.tables import FAILED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNKNOWN = "the generator does not say why"
+FAILURES = TableSpec(
+    "failed_requests",
+    "One row per reason for which requests of a load failed, the most frequent first",
+    (
+        Column("load", "text", "what the load was"),
+        Column("error", "text", "why, as the generator states it", label="reason"),
+        Column("requests", "integer", "requests that failed for it", "requests"),
+        Column("first_s", "number", "when the first of them was sent, since the first request of the load", "s"),
+        Column("last_s", "number", "when the last of them was sent, likewise", "s"),
+    ),
+)
+
+
+def failures_table(stages: tuple[Stage, ...]) -> pd.DataFrame:
+    """The rows of all stages, in their order."""
+    return FAILURES.of_rows([row for stage in stages for row in _rows(stage)])
+
+
+def _rows(stage: Stage) -> Iterator[dict[str, object]]:
+    failed = stage.requests[stage.requests["outcome"] == FAILED]
+    begin = stage.requests["started_s"].min()
+    reasons = failed["error"].astype("object").fillna(UNKNOWN)
+    for reason, count in reasons.value_counts().items():
+        sent = failed.loc[reasons == reason, "started_s"] - begin
+        yield {
+            "load": stage.load,
+            "error": reason,
+            "requests": count,
+            "first_s": sent.min(),
+            "last_s": sent.max(),
+        }
