@@ -25,7 +25,14 @@ VERBS = {".".join(("psap.perf", *path.relative_to(MODULES).with_suffix("").parts
 LOOKING = "capture look note preflight wait"
 OF_PROMETHEUS = (f"prometheus.{verb}" for verb in ("dump", "find", "query", "scrape", "wait"))
 OF_SCALE_TEST = ("scale_test.count", "scale_test.judge", "scale_test.watch")
-OF_SERVING = ("serving.ask", "serving.endpoint", "serving.guidellm", "serving.llm_load_test", "serving.model_start")
+OF_SERVING = (
+    "serving.ask",
+    "serving.endpoint",
+    "serving.guidellm",
+    "serving.llm_load_test",
+    "serving.model_start",
+    "serving.wait_ready",
+)
 READING = {f"psap.perf.{verb}" for verb in (*LOOKING.split(), *OF_PROMETHEUS, *OF_SCALE_TEST, *OF_SERVING)}
 # hosts are booked, and clusters created, before there is a cluster whose Lease could be taken; machines have none
 READING |= {verb for verb in VERBS if verb.startswith(("psap.perf.quads.", "psap.perf.clusters.", "psap.perf.hosts."))}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.serving.model_start import Observed, document, first_ready
+from ansible_collections.psap.perf.plugins.module_utils.serving.start_watching import Noticed
 from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.schemas import check
@@ -16,7 +17,10 @@ ASKED = {"model": "granite-8b", "runtime": "vllm", "image": "quay.io/vllm:1"}
 SEEN = {
     "applied": "2026-11-26T10:00:00.250Z",
     "scheduled": "2026-11-26T10:00:02.750Z",
+    "container started": "2026-11-26T10:00:40.300Z",
+    "model loaded": "2026-11-26T10:00:58.800Z",
     "ready": "2026-11-26T10:01:00.500Z",
+    "first answer": "2026-11-26T10:01:01.750Z",
 }
 PLACE = "001__cell__0/001__kserve__deploy_model/artifacts"
 
@@ -76,11 +80,20 @@ def test_each_step_says_how_long_it_took_and_by_whose_clock() -> None:
         "model loaded": 18,
         "ready": 1,
     }
-    assert took(told, "seen") == {"scheduled": 2.5, "ready": 57.75}
+    assert took(told, "seen") == {
+        "scheduled": 2.5,
+        "container started": 37.55,
+        "model loaded": 18.5,
+        "ready": 1.7,
+        "first answer": 1.25,
+    }
     by_name = {step["step"]: (step["clock"], step["resolution_s"]) for step in told["steps"]}
     assert by_name["scheduled"] == ("API server, scheduler", 1.0)
     assert by_name["model loaded"] == ("kubelet", 1.0)
-    assert {(step["clock"], step["resolution_s"]) for step in told["seen"]} == {("the command", 0.001)}
+    assert {(step["clock"], step["resolution_s"]) for step in told["seen"]} == {
+        ("the command", 0.05),
+        ("the command", 0.2),
+    }
     assert (told["pod"], told["restarts"], told["ready"]) == ("a", 1, True)
 
 
@@ -114,8 +127,58 @@ def test_the_pod_is_the_one_that_was_ready_first() -> None:
     assert first_ready([never]) is never
 
 
-@pytest.mark.parametrize(("seen", "ready_after"), [(SEEN, 60.25), ({}, None)])
-def test_the_report_has_its_steps_as_kpis(tmp_path: Path, seen: dict[str, str], ready_after: float | None) -> None:
+class Clock:
+    """A second for each look."""
+
+    def __init__(self) -> None:
+        self.second = 0
+
+    def __call__(self) -> str:
+        self.second += 1
+        return at(self.second)
+
+
+def test_what_had_happened_before_the_first_look_was_not_seen() -> None:
+    noticed = Noticed(Clock())
+    created = pod(conditions=[{"type": "Ready", "status": "False"}])
+    noticed.look(pods=[created])
+    # only now there is something to compare with
+    noticed.look(events=[])
+    noticed.look(events=[EVENTS[0]])
+    noticed.look(pods=[READY])
+    # a finer stamp of what was seen, and what did not change
+    noticed.look(events=EVENTS)
+    assert noticed.seen() == {
+        "scheduled": at(1),
+        "model downloaded": at(2),
+        "container started": at(2),
+        "model loaded": at(2),
+        "image pulled": at(3),
+    }
+
+
+def test_a_container_that_starts_again_is_seen_again() -> None:
+    noticed = Noticed(Clock())
+    noticed.look(pods=[], events=[])
+    for second in (5, 30):
+        running = {"name": "main", "state": {"running": {"startedAt": at(second)}}}
+        noticed.look(pods=[pod(containerStatuses=[running])])
+    assert noticed.seen() == {"pod created": at(1), "container started": at(2)}
+
+
+def test_nothing_is_seen_of_no_pod() -> None:
+    noticed = Noticed(Clock())
+    noticed.look(pods=[], events=[])
+    assert noticed.seen() == {}
+
+
+@pytest.mark.parametrize(
+    ("seen", "ready_after", "answered_after", "loaded_within"), [(SEEN, 60.25, 61.5, 18.5), ({}, None, None, 18)]
+)
+def test_the_report_has_its_steps_as_kpis(
+    tmp_path: Path, seen: dict[str, str], ready_after: float | None, answered_after: float | None, loaded_within: float
+) -> None:
+    """A step is by the finer clock, where that saw its begin, too: of the image pulled it did not."""
     artifacts = tmp_path / PLACE
     artifacts.mkdir(parents=True)
     observed = Observed(STARTED.service, STARTED.pods, STARTED.events, seen)
@@ -124,9 +187,10 @@ def test_the_report_has_its_steps_as_kpis(tmp_path: Path, seen: dict[str, str], 
     found = {value.name: value.number for value in analysis.kpis}
     assert found == {
         "time_to_ready": ready_after,
+        "time_to_first_answer": answered_after,
         "scheduling_time": 0,
         "model_download_time": 19,
         "image_pull_time": 19,
-        "model_load_time": 18,
+        "model_load_time": loaded_within,
     }
     assert dict(analysis.facts)["model"] == "granite-8b"

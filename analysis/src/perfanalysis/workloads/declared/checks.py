@@ -29,6 +29,7 @@ NEEDED = {
     "points": ("x", "y"),
     "line": ("x", "y"),
     "concurrency": ("begin", "end"),
+    "waterfall": ("begin", "end", "by"),
 }
 """The keys that a plot of a kind must have; `where` may be in all, `by` in all but a distribution."""
 Named = ColumnDeclared | KpiDeclared | SampleDeclared | PlotDeclared

@@ -17,7 +17,7 @@ from perfanalysis.workloads.kpis import Direction
 
 Where = Mapping[str, str | int | float | bool | tuple[str | int | float | bool, ...]]
 Statistic = Literal["count", "distinct", "sum", "mean", "min", "max", "p50", "p90", "p95", "p99"]
-PlotKind = Literal["distribution", "points", "line", "bars", "concurrency"]
+PlotKind = Literal["distribution", "points", "line", "bars", "concurrency", "waterfall"]
 WORDS: Mapping[str, str] = {"count": "Number", "distinct": "Different values", "sum": "Sum", "mean": "Mean"} | {
     "min": "Smallest",
     "max": "Largest",
@@ -123,7 +123,9 @@ class PlotDeclared:
 
     name: Annotated[str, "lower_case name"]
     title: Annotated[str, "heading"]
-    kind: Annotated[PlotKind, "distribution, bars: of; points, line: x and y; concurrency: begin and end"]
+    kind: Annotated[
+        PlotKind, "distribution, bars: of; points, line: x and y; concurrency: begin and end; waterfall: those and by"
+    ]
     caption: Annotated[str, "a sentence below it"] = ""
     of: Annotated[str | tuple[str, ...], "table.column, or a list of them"] = ()
     x: Annotated[str | None, "table.column; a time counts from the first"] = None

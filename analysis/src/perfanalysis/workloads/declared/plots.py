@@ -146,12 +146,29 @@ def _concurrency(columns: Columns, plot: PlotDeclared) -> Drawn:
     return (chart,), left_out
 
 
+def _waterfall(columns: Columns, plot: PlotDeclared) -> Drawn:
+    assert plot.begin is not None and plot.end is not None and plot.by is not None  # noqa: S101 - by declared.checks
+    frame = columns.frame(plot.begin, plot.where)
+    begin, end = numbers_of(frame, plot.begin), numbers_of(frame, plot.end)
+    known = np.flatnonzero(np.isfinite(begin) & np.isfinite(end))
+    shown = known[np.argsort(begin[known], kind="stable")][:MOST_BARS]
+    start = float(begin[shown[0]]) if len(shown) else 0.0
+    names = tuple(str(frame[split(plot.by)[1]].iloc[place])[:60] for place in shown)
+    rows = np.arange(len(shown), dtype=float)
+    label = columns.label(plot.by)
+    layer = Layer("stretches", label, begin[shown] - start, rows, high=end[shown] - start, width=0.6, names=names)
+    x_axis = Axis("time since the first", "s", low=0.0)
+    chart = Chart(plot.title, x_axis, Axis("", categories=names), (layer,), height=90 + 30 * len(names))
+    return (chart,), f"Only the first {MOST_BARS} of {len(known)} are drawn." if len(known) > MOST_BARS else ""
+
+
 DRAWN: Mapping[PlotKind, Callable[[Columns, PlotDeclared], Drawn]] = {
     "distribution": _distribution,
     "points": _over("points"),
     "line": _over("line"),
     "bars": _bars,
     "concurrency": _concurrency,
+    "waterfall": _waterfall,
 }
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_text
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, readable
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import query_from
 from ansible_collections.psap.perf.plugins.module_utils.machines.leaving import failed_machine
@@ -18,11 +16,11 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.openshift_states
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
 from ansible_collections.psap.perf.plugins.module_utils.waiting.stuck_pods import stuck_pod
 from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import Predicate
-from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal, NotReachedError, wait_for
+from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal, NotReachedError
 from ansible_collections.psap.perf.plugins.modules.wait import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
-from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
+from ansible_collections.psap.perf.plugins.plugin_utils.waiting_for import shown_wait_for
 
 _MANY = 20
 # where else to look for what keeps an object from getting there: at its pods, unless it has others
@@ -44,21 +42,12 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Wait, telling the driver how it goes."""
-        goal = _goal(context.args)
         started = time.monotonic()
-        directory = context.command_directory()
-        with shown_wait(directory, goal.described, goal.timeout_s) as show:
-            try:
-                progress = wait_for(
-                    context.cluster(),
-                    goal,
-                    context.check_interrupted,
-                    lambda progress: show(f"{progress.reached} of {progress.seen}; {progress.note}"),
-                )
-            except NotReachedError as error:
-                _keep(directory, error.result["objects"])
-                error.result = {"objects": _names(error.result["objects"])}
-                raise
+        try:
+            progress = shown_wait_for(context, _goal(context.args))
+        except NotReachedError as error:
+            error.result = {"objects": _names(error.result["objects"])}
+            raise
         waited, at = round(time.monotonic() - started, 3), utc_now()
         return VerbResult(values={"objects": _brief(progress.objects), "waited_s": waited, "at": at})
 
@@ -85,12 +74,6 @@ def _goal(args: Any) -> Goal:
 def _states(kind: str, until: list[str], stable_s: float) -> tuple[Predicate, ...]:
     lasting = [unchanged_for(stable_s)] if stable_s else []
     return (*(predicate_for(kind, state) for state in until), *lasting)
-
-
-def _keep(directory: Path | None, objects: list[Manifest]) -> None:
-    if directory:
-        texts = [dump_yaml(readable(item)) for item in objects]
-        write_text(directory / "artifacts" / "awaited.yml", "---\n" + "---\n".join(texts))
 
 
 def _brief(objects: tuple[Manifest, ...]) -> list[Manifest]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import (
     Answer,
@@ -21,6 +21,10 @@ from ansible_collections.psap.perf.plugins.plugin_utils.serving import model_ser
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
+
+
+# how exact the moment of the first answer is
+_AGAIN_S = 0.2
 
 
 class ActionModule(PerfAction):
@@ -41,6 +45,7 @@ class ActionModule(PerfAction):
         place = context.directory / "artifacts" / args["name"]
         place.mkdir(parents=True, exist_ok=True)
         answers: list[dict[str, Any]] = []
+        first_at = ""
 
         def ask(prompt: str) -> Answer:
             return complete(endpoint, model, prompt, args["tokens"], limits)
@@ -49,11 +54,12 @@ class ActionModule(PerfAction):
             for number, prompt in enumerate(args["prompts"]):
                 context.check_interrupted()
                 answer = ask(prompt) if number else self._first(context, lambda: ask(args["prompts"][0]))
+                first_at = first_at or utc_now()
                 answers.append({"prompt": prompt, **asdict(answer)})
         finally:
             told = {"schema": "psap.perf/answers/1", "url": endpoint.url, "model": model, "answers": answers}
             write_json(place / "answers.json", told)
-        return VerbResult(values={"url": endpoint.url, "answers": len(answers)})
+        return VerbResult(values={"url": endpoint.url, "answers": len(answers), "first_at": first_at})
 
     def _first(self, context: VerbContext, ask: Callable[[], Answer]) -> Answer:
         """The first answer, for which a new route may need a while."""
@@ -69,5 +75,14 @@ class ActionModule(PerfAction):
         timeout_s = seconds(context.args["timeout"])
         what = f"an answer of {context.args['kind']} {context.args['name']}"
         with shown_wait(context.command_directory(), what, timeout_s) as show:
-            poll_until(look, f"there was no {what[3:]}", timeout_s, context.check_interrupted, show)
+            otherwise = f"there was no {what[3:]}"
+            poll_until(
+                look,
+                otherwise,
+                timeout_s,
+                context.check_interrupted,
+                show,
+                pause_s=_AGAIN_S,
+                longest_pause_s=_AGAIN_S,
+            )
         return found[0]

@@ -20,15 +20,15 @@ class ActionModule(PerfAction):
 
     def describe(self, context: VerbContext) -> str:
         """Say what would be written."""
-        return f"would write {FILE} of InferenceService {context.args['name']}"
+        return f"would write {FILE} of {context.args['kind']} {context.args['name']}"
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Look at the service, its pods and their events as they are now."""
         args, cluster = context.args, context.cluster()
         namespace = args["namespace"]
-        service = find_model_service(cluster, "InferenceService", namespace, args["name"])
+        service = find_model_service(cluster, args["kind"], namespace, args["name"])
         if service is None:
-            return VerbResult(skipped=f"there is no InferenceService {args['name']}, so nothing started")
+            return VerbResult(skipped=f"there is no {args['kind']} {args['name']}, so nothing started")
         pods, _version = cluster.list(Query("v1", "Pod", namespace, label_selector=args["pod_selector"]))
         events, _version = cluster.list(Query("v1", "Event", namespace))
         told = document(plain(args["asked"]), Observed(service, pods, events, plain(args["seen"])))

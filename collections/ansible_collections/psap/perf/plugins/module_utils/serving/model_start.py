@@ -13,10 +13,28 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import 
 
 SCHEMA = "psap.perf/model-start/1"
 FILE = "model_start.json"
-SERVER = "kserve-container"
+SERVERS = ("kserve-container", "main")
+"""The container that serves, as KServe names it in pods of an InferenceService and of an LLMInferenceService."""
 
 # whose clock stamped a moment
 COMMAND, API_SERVER, SCHEDULER, KUBELET, KSERVE = "the command", "API server", "scheduler", "kubelet", "KServe"
+
+# what the command does itself, by how exact that is: a model is asked so often for its first answer
+_OWN = {"applied": 0.001, "first answer": 0.2}
+# a watch shows a change at most so much later
+_WATCHED_S = 0.05
+# all that it sees, in the order in which that comes
+_SEEN = (
+    "applied",
+    "pod created",
+    "scheduled",
+    "model downloaded",
+    "image pulled",
+    "container started",
+    "model loaded",
+    "ready",
+    "first answer",
+)
 
 Object = Mapping[str, Any]
 
@@ -53,8 +71,7 @@ class Observed:
     """What the cluster shows of a start, and what the command saw.
 
     :param events: of the namespace, of the core API.
-    :param seen: moments by the command's own clock, by name, as UTC texts: ``applied``, ``scheduled``, ``ready``; empty
-        for what it did not see.
+    :param seen: moments by the command's own clock, by name, as UTC texts; empty for what it did not see.
     """
 
     service: Object
@@ -73,6 +90,7 @@ def document(asked: Mapping[str, Any], observed: Observed) -> dict[str, Any]:
         "service": metadata["name"],
         "namespace": metadata["namespace"],
         **asked,
+        "image": asked["image"] or _server(pod).get("image", ""),
         "pod": pod["metadata"]["name"] if pod else None,
         "restarts": _server(pod).get("restartCount", 0),
         "ready": state.get("status") == "True",
@@ -115,29 +133,36 @@ def first_ready(pods: Sequence[Object]) -> Object | None:
 
 
 def _of_service_and_pod(service: Object, pod: Object | None, events: Sequence[Object]) -> Iterator[Moment]:
-    found = [("service created", API_SERVER, service["metadata"].get("creationTimestamp"))]
+    yield from _stamped(("service created", API_SERVER, service["metadata"].get("creationTimestamp")))
     if pod is not None:
-        status = pod.get("status", {})
-        initial = [each.get("state", {}).get("terminated") or {} for each in status.get("initContainerStatuses") or []]
-        downloaded = max((str(each["finishedAt"]) for each in initial if each.get("finishedAt")), default=None)
-        found += [
-            ("pod created", API_SERVER, pod["metadata"].get("creationTimestamp")),
-            ("scheduled", SCHEDULER, _event(events, pod, "Scheduled") or _met(pod, "PodScheduled")),
-            ("model downloaded", KUBELET, downloaded),
-            ("image pulled", KUBELET, _event(events, pod, "Pulled", f"{{{SERVER}}}")),
-            ("container started", KUBELET, (_server(pod).get("state", {}).get("running") or {}).get("startedAt")),
-            ("model loaded", KUBELET, _met(pod, "Ready")),
-        ]
-    found.append(("ready", KSERVE, _met(service, "Ready")))
+        yield from of_pod(pod, events)
+    yield from _stamped(("ready", KSERVE, _met(service, "Ready")))
+
+
+def of_pod(pod: Object, events: Sequence[Object]) -> Iterator[Moment]:
+    """The moments of a pod's start that have come, by their stamps."""
+    statuses = pod.get("status", {}).get("initContainerStatuses") or []
+    ended = [(each.get("state", {}).get("terminated") or {}).get("finishedAt") for each in statuses]
+    return _stamped(
+        ("pod created", API_SERVER, pod["metadata"].get("creationTimestamp")),
+        ("scheduled", SCHEDULER, _event(events, pod, "Scheduled") or _met(pod, "PodScheduled")),
+        ("model downloaded", KUBELET, max((str(at) for at in ended if at), default=None)),
+        ("image pulled", KUBELET, _event(events, pod, "Pulled", tuple(f"{{{name}}}" for name in SERVERS))),
+        ("container started", KUBELET, (_server(pod).get("state", {}).get("running") or {}).get("startedAt")),
+        ("model loaded", KUBELET, _met(pod, "Ready")),
+    )
+
+
+def _stamped(*found: tuple[str, str, str | None]) -> Iterator[Moment]:
     for name, clock, text in found:
         if at := stamp(text):
             yield Moment(name, at.server_s, clock, at.resolution_s)
 
 
 def _seen(seen: Mapping[str, str]) -> Iterator[Moment]:
-    for name in ("applied", "scheduled", "ready"):
+    for name in _SEEN:
         if seen.get(name):
-            yield Moment(name, parse_utc(seen[name]).timestamp(), COMMAND, 0.001)
+            yield Moment(name, parse_utc(seen[name]).timestamp(), COMMAND, _OWN.get(name, _WATCHED_S))
 
 
 def _met(thing: Object, name: str) -> str | None:
@@ -146,14 +171,14 @@ def _met(thing: Object, name: str) -> str | None:
     return found.get("lastTransitionTime") if found.get("status") == "True" else None
 
 
-def _event(events: Sequence[Object], pod: Object, reason: str, field: str = "") -> str | None:
-    """When an event about the pod, or the container of it that *field* names, first came."""
+def _event(events: Sequence[Object], pod: Object, reason: str, fields: tuple[str, ...] = ("",)) -> str | None:
+    """When an event about the pod, or a container of it whose path ends with one of *fields*, first came."""
     texts = [
         event.get("eventTime") or event.get("firstTimestamp") or event.get("lastTimestamp")
         for event in events
         if event.get("reason") == reason
         and event.get("involvedObject", {}).get("uid") == pod["metadata"]["uid"]
-        and field in (event["involvedObject"].get("fieldPath") or "")
+        and (event["involvedObject"].get("fieldPath") or "").endswith(fields)
     ]
     return min((str(text) for text in texts if text), default=None)
 
@@ -161,4 +186,4 @@ def _event(events: Sequence[Object], pod: Object, reason: str, field: str = "") 
 def _server(pod: Object | None) -> Object:
     """The status of the container that serves."""
     statuses: Sequence[Object] = (pod or {}).get("status", {}).get("containerStatuses") or []
-    return next((each for each in statuses if each.get("name") == SERVER), {})
+    return next((each for each in statuses if each.get("name") in SERVERS), {})

@@ -72,4 +72,8 @@ answers:
   description: The number of answers.
   type: int
   returned: success
+first_at:
+  description: When the first answer was there, in UTC with milliseconds by the clock of the controller.
+  type: str
+  returned: success
 """

@@ -8,15 +8,20 @@ module: model_start
 short_description: Record the steps of a model's start
 version_added: 0.1.0
 description:
-  - Reads an InferenceService, its pods and their events, and writes C(artifacts/model_start.json) of the command, by
-    which the analysis knows the start of a model.
+  - Reads an InferenceService or LLMInferenceService, its pods and their events, and writes
+    C(artifacts/model_start.json) of the command, by which the analysis knows the start of a model.
   - Stamps of the API are of full seconds, but for the scheduler's events. What the command itself saw is given in
     milliseconds, by the clock of the controller; each step says whose clock it is by.
-  - Where there is no such InferenceService, nothing is written. It changes nothing.
+  - Where there is no such service, nothing is written. It changes nothing.
 author: The psap.perf developers (@openshift-psap)
 options:
+  kind:
+    description: What serves the model.
+    type: str
+    choices: [InferenceService, LLMInferenceService]
+    default: InferenceService
   name:
-    description: The InferenceService.
+    description: Its name.
     type: str
     required: true
   namespace:
@@ -41,26 +46,15 @@ options:
         type: str
         required: true
       image:
-        description: Image of the server.
+        description: Image of the server; that of its container if empty.
         type: str
-        required: true
+        default: ""
   seen:
-    description: What the command saw, as C(at) of C(psap.perf.apply) and C(psap.perf.wait); empty for what it did not.
+    description:
+      - What the command saw and when, in UTC. C(seen) of C(psap.perf.serving.wait_ready), with C(applied), that is
+        C(at) of C(psap.perf.apply), and C(first answer), that is C(first_at) of C(psap.perf.serving.ask).
     type: dict
     default: {}
-    suboptions:
-      applied:
-        description: The InferenceService was applied, and that changed it.
-        type: str
-        default: ""
-      scheduled:
-        description: A pod had a node.
-        type: str
-        default: ""
-      ready:
-        description: The model was loaded.
-        type: str
-        default: ""
 """
 
 EXAMPLES = r"""
@@ -70,7 +64,7 @@ EXAMPLES = r"""
     namespace: models
     pod_selector: serving.kserve.io/inferenceservice=granite
     asked: {model: granite-8b-code-instruct, runtime: vllm, image: "{{ image }}"}
-    seen: {applied: "{{ applied.at }}", ready: "{{ loaded.at }}"}
+    seen: "{{ {'applied': applied.at} | combine(loaded.seen) }}"
 """
 
 RETURN = r"""
@@ -78,10 +72,10 @@ steps:
   description: The steps by the cluster's clocks, each with C(step), C(after), C(took_s), C(clock), C(resolution_s).
   type: list
   elements: dict
-  returned: when there is such an InferenceService
+  returned: when there is such a service
 seen:
   description: The steps by the clock of the controller, alike.
   type: list
   elements: dict
-  returned: when there is such an InferenceService
+  returned: when there is such a service
 """

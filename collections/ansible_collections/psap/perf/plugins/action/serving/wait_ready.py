@@ -1,0 +1,65 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
+from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.serving.start_watching import noticing
+from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
+from ansible_collections.psap.perf.plugins.module_utils.waiting.stuck_pods import stuck_pod
+from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal, NotReachedError
+from ansible_collections.psap.perf.plugins.modules.serving.wait_ready import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.waiting_for import shown_wait_for
+
+
+class ActionModule(PerfAction):
+    """Wait until a model is ready."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+    RUNS_IN_CHECK_MODE = False
+
+    def describe(self, context: VerbContext) -> str:
+        """Say what would be awaited."""
+        return f"would wait until {' and '.join(goal.described for goal in _goals(context.args))}"
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Wait for a node and for the model, one after the other, and watch its pods meanwhile."""
+        args = context.args
+        pods, events = _pods(args), Query("v1", "Event", args["namespace"])
+        try:
+            with noticing(context.cluster(), pods, events) as noticed:
+                for goal in _goals(args):
+                    shown_wait_for(context, goal)
+                ready = utc_now()
+        except NotReachedError as error:
+            error.result = {"seen": noticed.seen()}
+            raise
+        return VerbResult(values={"seen": {**noticed.seen(), "ready": ready}})
+
+
+def _pods(args: Any) -> Query:
+    return Query("v1", "Pod", args["namespace"], label_selector=args["pod_selector"])
+
+
+def _goals(args: Any) -> Iterator[Goal]:
+    kind, pods = args["kind"], _pods(args)
+    model = Query(api_version_of(kind), kind, args["namespace"], args["name"])
+    for query, state, timeout, patience in (
+        (pods, "spec.nodeName", args["schedule_timeout"], "0"),
+        (model, "ready", args["timeout"], args["patience"]),
+    ):
+        yield Goal(
+            query,
+            f"{query}: {state}",
+            (predicate_for(query.kind, state),),
+            seconds(timeout),
+            patience_s=seconds(patience),
+            surrender=stuck_pod,
+        )

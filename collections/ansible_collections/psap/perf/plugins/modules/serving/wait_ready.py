@@ -1,0 +1,66 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: wait_ready
+short_description: Wait until a served model is ready, and note when each step of its start was seen
+version_added: 0.1.0
+description:
+  - Waits until one of the model's pods has a node, then until the InferenceService or LLMInferenceService is ready.
+    It gives up early as C(psap.perf.wait) does, and keeps what it awaited alike.
+  - Meanwhile it watches the pods and their events, and notes when each moment of the start is first seen, by the clock
+    of the controller. A change is seen at most 50 ms after the API server sent it. What had happened before the watch
+    began is not noted.
+author: The psap.perf developers (@openshift-psap)
+options:
+  kind:
+    description: What serves the model.
+    type: str
+    choices: [InferenceService, LLMInferenceService]
+    default: InferenceService
+  name:
+    description: Its name.
+    type: str
+    required: true
+  namespace:
+    description: Its namespace.
+    type: str
+    required: true
+  pod_selector:
+    description: Its pods, as kubectl's C(-l).
+    type: str
+    required: true
+  schedule_timeout:
+    description: How long a pod may wait for a node, as seconds or like V(90s), V(1h30m).
+    type: str
+    required: true
+  timeout:
+    description: How long the model may take from then until it is ready.
+    type: str
+    required: true
+  patience:
+    description: How long it may say that it cannot get ready before the wait gives up, as of C(psap.perf.wait).
+    type: str
+    default: "0"
+"""
+
+EXAMPLES = r"""
+- name: Wait until the model is loaded
+  psap.perf.serving.wait_ready:
+    name: granite
+    namespace: models
+    pod_selector: serving.kserve.io/inferenceservice=granite
+    schedule_timeout: 20m
+    timeout: 90m
+"""
+
+RETURN = r"""
+seen:
+  description:
+    - When moments of the start were seen, in UTC with milliseconds; C(ready), and of the pod that was ready first
+      C(pod created), C(scheduled), C(model downloaded), C(image pulled), C(container started), C(model loaded).
+  type: dict
+  returned: always, without those that were not seen
+"""
