@@ -6,8 +6,6 @@ from typing import Any
 
 from perfanalysis.files.source import Source
 
-Step = dict[str, Any]
-# with what each of the two sequences of moments begins
 _BEGUN = ("service created", "applied")
 
 
@@ -15,9 +13,9 @@ def parse(source: Source) -> dict[str, Any]:
     """A row for each step of model_start.json, and one for the start."""
     (document,) = source.records("model_start.json")
     stamped, seen = document["steps"], document["seen"]
-    finer = {step["step"] for step in seen} - {step["step"] for step in stamped}
-    # a step that begins with another moment is another one
-    finer |= {pair[0] for pair in map(_pair, seen) if pair in map(_pair, stamped)}
+    # what was seen is finer; yet a step that begins with another moment is another one
+    finer = {name for name, _ in map(_pair, seen)} - {name for name, _ in map(_pair, stamped)}
+    finer |= {name for name, _ in {*map(_pair, seen)} & {*map(_pair, stamped)}}
     rows = [{**step, "seen_by": "cluster", "finest": step["step"] not in finer} for step in stamped]
     rows += [{**step, "seen_by": "command", "finest": step["step"] in finer} for step in seen]
     start = {name: document[name] for name in ("service", "model", "runtime", "image", "pod", "restarts", "ready")}
@@ -27,6 +25,5 @@ def parse(source: Source) -> dict[str, Any]:
     return {"steps": rows, "starts": [start]}
 
 
-def _pair(step: Step) -> tuple[str, str]:
-    after = step["after"]
-    return step["step"], "" if after in _BEGUN else after
+def _pair(step: dict[str, Any]) -> tuple[str, str]:
+    return step["step"], "" if step["after"] in _BEGUN else step["after"]
