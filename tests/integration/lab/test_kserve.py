@@ -319,6 +319,7 @@ def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: P
         "llm_d_model_name": "opt",
         "llm_d_annotations": {f"{PREFIX}model": "{name: opt, ttft: 0.05, itl: 0.005}"},
         "llm_d_gateway_class": "lab",
+        "llm_d_preload_images": ["quay.io/vllm:1"],
         "llm_d_gateway_namespace": NAMESPACE,
         "llm_d_rate": [2],
         "llm_d_max_requests": 10,
@@ -332,6 +333,7 @@ def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: P
     loads = [one["labels"] for one in kpis if one["name"] == "ttft_p50"]
     assert [each["llm_d_flavor"] for each in loads] == ["simple-x2", "pd-tp2-px3"]
     assert [each["flavor"] for each in loads] == ["simple-x2", "pd-tp2-px3"]
+    assert [path.name for path in run.glob("*prepare*/**/*__cluster__preload_image")] != []
     answered = [one["value"] for one in kpis if one["name"] == "time_to_first_answer"]
     assert len(answered) == 2
     assert min(answered) > 0
