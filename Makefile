@@ -133,7 +133,7 @@ molecule: programs ## every command twice, and where it must fail, on a lab of e
 
 molecule-kubernetes: programs
 	@echo "== molecule on a lab of the profile kubernetes"
-	$(call molecule_on_lab,molecule,"--nodes 4 --with kueue --with ray --with kserve --with models",$(filter-out $(ON_OPENSHIFT),$(SCENARIOS)))
+	$(call molecule_on_lab,molecule,"--nodes 4 --with kueue --with ray --with kserve --with models --emulate modelmesh",$(filter-out $(ON_OPENSHIFT),$(SCENARIOS)))
 
 molecule-openshift: programs
 	@echo "== molecule on a lab of the profile openshift"

@@ -21,11 +21,12 @@ _PACKAGES: Mapping[str, str] = {
     "nfd": "operators.nfd",
     "gpu_operator": "operators.gpu_operator",
     "rhoai": "operators.rhoai",
+    "modelmesh": "operators.modelmesh",
     "runai": "queues.runai",
 }
 NAMES = tuple(_PACKAGES)
 # in the order in which `--emulate` lists them
-OFFERED = ("runai",)
+OFFERED = ("runai", "modelmesh")
 # what a lab can run besides, in the order in which `--with` lists them, and the ports of each: products whose own
 # controllers these are, and the server of models, which is a stand-in
 KUEUE, RAY, KSERVE, MODELS = "kueue", "ray", "kserve", "models"

@@ -12,7 +12,7 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import Executed
 from ansible_collections.psap.perf.plugins.module_utils.secrets.hiding import Hiding
-from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import counted, invocation
+from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import IN_POD, counted, invocation
 from ansible_collections.psap.perf.plugins.module_utils.serving.pod_results import fetch
 
 _ROLE = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles/llmd_run_guidellm_benchmark"
@@ -121,7 +121,7 @@ def test_results_are_fetched_from_where_the_job_has_them() -> None:
         return Executed(0, "") if argv == ["cat", "/results/benchmarks.json"] else Executed(1, "no such file")
 
     output = io.BytesIO()
-    fetch(run, "a-0", output)
+    fetch(run, "a-0", IN_POD, output)
     assert output.getvalue() == b"{}"
     template = (_ROLE / "templates/job.yml.j2").read_text(encoding="utf-8")
     assert 'output="/results/benchmarks.json"' in template
@@ -129,7 +129,7 @@ def test_results_are_fetched_from_where_the_job_has_them() -> None:
 
 def test_a_pod_without_results_says_so() -> None:
     with pytest.raises(ClusterError, match="pod a-0 has no results: no such file"):
-        fetch(lambda _argv, _output: Executed(1, "no such file"), "a-0", io.BytesIO())
+        fetch(lambda _argv, _output: Executed(1, "no such file"), "a-0", IN_POD, io.BytesIO())
 
 
 @pytest.mark.parametrize("size", [1, 3, 64])

@@ -10,26 +10,23 @@ from typing import Any, BinaryIO, cast
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import completing, plain, write_json
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import lab_of
-from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import Executed, run_in_pod
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.secrets.hiding import Hiding
 from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import (
     API_KEY,
+    IN_POD,
     OUTPUT,
     counted,
     invocation,
 )
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import marker
-from ansible_collections.psap.perf.plugins.module_utils.serving.pod_results import fetch
 from ansible_collections.psap.perf.plugins.modules.serving.guidellm import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.pod_results import fetch_results
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
-_CONTAINER = "results"
 _CHUNK = 1 << 20
 
 
@@ -62,17 +59,8 @@ class ActionModule(PerfAction):
 
 
 def _fetch(context: VerbContext, asked: dict[str, Any], results: Path) -> None:
-    cluster = context.cluster()
-    query = Query("v1", "Pod", asked["namespace"], label_selector=context.args["pod_selector"])
-    pods, _version = cluster.list(query)
-    if not pods:
-        raise ClusterError(f"there are no {query}: the pod with the results has been deleted")
-    where = (asked["namespace"], pods[0]["metadata"]["name"], _CONTAINER)
-
-    def run_there(argv: list[str], output: BinaryIO) -> Executed:
-        return run_in_pod(cluster.access, where, argv, output, context.check_interrupted)
-
-    _keep(context, asked, results, lambda stream: fetch(run_there, where[1], stream))
+    selector = context.args["pod_selector"]
+    _keep(context, asked, results, lambda stream: fetch_results(context, asked["namespace"], selector, IN_POD, stream))
 
 
 def _run_here(context: VerbContext, asked: dict[str, Any], folder: Path, results: Path) -> None:

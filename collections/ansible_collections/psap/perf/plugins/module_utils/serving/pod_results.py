@@ -1,4 +1,4 @@
-"""Results of guidellm that are in the pod of its Job."""
+"""Results of a load generator that are in the pod of its Job."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import BinaryIO
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import Executed
-from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import IN_POD
 
 
-def fetch(run: Callable[[list[str], BinaryIO], Executed], pod: str, stream: BinaryIO) -> None:
-    """Write the results that are in *pod* to *stream*.
+def fetch(run: Callable[[list[str], BinaryIO], Executed], pod: str, path: str, stream: BinaryIO) -> None:
+    """Write the results that are in *pod*, the file *path*, to *stream*.
 
     :param run: runs a program in the pod, its output going to the stream.
     :raises ClusterError: when there are none, or the connection is cut off.
     """
-    done = run(["cat", IN_POD], stream)
+    done = run(["cat", path], stream)
     if done.exit_code:
-        raise ClusterError(f"pod {pod} has no results: {done.errors}; its log says what guidellm did")
+        raise ClusterError(f"pod {pod} has no results: {done.errors}; its log says what the load generator did")

@@ -1,0 +1,33 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import completing
+from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import IN_POD, OUTPUT, counted
+from ansible_collections.psap.perf.plugins.modules.serving.ghz import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.pod_results import fetch_results
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+class ActionModule(PerfAction):
+    """Fetch the results of ghz."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+    RUNS_IN_CHECK_MODE = False
+
+    def describe(self, context: VerbContext) -> str:
+        """Say from where."""
+        return f"would fetch the results from the pod {context.args['pod_selector']}"
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Fetch, and look at what there is."""
+        args = context.args
+        results = context.directory / "artifacts" / args["folder"] / OUTPUT
+        results.parent.mkdir(parents=True, exist_ok=True)
+        with completing(results) as partial, partial.open("wb") as file:
+            fetch_results(context, args["namespace"], args["pod_selector"], IN_POD, file)
+        requests, failed = counted(results, args["complete"])
+        warnings = (f"{failed} of {requests} calls failed",) if failed else ()
+        return VerbResult(changed=True, values={"requests": requests, "requests_failed": failed}, warnings=warnings)

@@ -1,0 +1,31 @@
+"""Results that a load generator left in the pod of its Job."""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import Executed, run_in_pod
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.serving.pod_results import fetch
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
+
+_CONTAINER = "results"
+
+
+def fetch_results(context: VerbContext, namespace: str, selector: str, path: str, stream: BinaryIO) -> None:
+    """Write the file *path* of the pod, in its container `results`, to *stream*.
+
+    :raises ClusterError: when there is no pod or no file, or the connection is cut off.
+    """
+    cluster = context.cluster()
+    query = Query("v1", "Pod", namespace, label_selector=selector)
+    pods, _version = cluster.list(query)
+    if not pods:
+        raise ClusterError(f"there are no {query}: the pod with the results has been deleted")
+    where = (namespace, pods[0]["metadata"]["name"], _CONTAINER)
+
+    def run_there(argv: list[str], output: BinaryIO) -> Executed:
+        return run_in_pod(cluster.access, where, argv, output, context.check_interrupted)
+
+    fetch(run_there, where[1], path, stream)

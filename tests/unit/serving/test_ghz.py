@@ -1,0 +1,47 @@
+"""Results of ghz: whether they are any."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError
+from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import IN_POD, counted
+
+TEMPLATE = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles/wisdom_job/templates/job.yml.j2"
+
+
+def written(folder: Path, answered: int, errors: dict[str, int]) -> Path:
+    path = folder / "ghz.json"
+    codes = ({"OK": answered} if answered else {}) | ({"Unavailable": sum(errors.values())} if errors else {})
+    document: dict[str, Any] = {"count": sum(codes.values()), "statusCodeDistribution": codes}
+    path.write_text(json.dumps(document | {"errorDistribution": errors}))
+    return path
+
+
+def test_failed_calls_are_counted_and_refused_where_each_must_be_answered(tmp_path: Path) -> None:
+    path = written(tmp_path, 6, {"rare": 1, "no healthy upstream": 3})
+    assert counted(path, complete=False) == (10, 4)
+    with pytest.raises(DataQualityError, match="4 of 10 calls failed; most of them: no healthy upstream"):
+        counted(path, complete=True)
+    assert counted(written(tmp_path, 6, {}), complete=True) == (6, 0)
+
+
+def test_nothing_but_failures_is_no_result(tmp_path: Path) -> None:
+    with pytest.raises(DataQualityError, match="2 of 2 calls failed; most of them: no such model"):
+        counted(written(tmp_path, 0, {"no such model": 2}), complete=False)
+    with pytest.raises(DataQualityError, match="no call ended"):
+        counted(written(tmp_path, 0, {}), complete=False)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"count": 1, "statusCode', '{"count": 1}', '{"count": null}'])
+def test_what_is_no_result_says_so(tmp_path: Path, text: str) -> None:
+    (tmp_path / "ghz.json").write_text(text)
+    with pytest.raises(DataQualityError, match=r"ghz\.json is no result of ghz, or is cut off"):
+        counted(tmp_path / "ghz.json", complete=False)
+
+
+def test_results_are_fetched_from_where_the_job_has_them() -> None:
+    assert f"--output={IN_POD}" in TEMPLATE.read_text(encoding="utf-8")
