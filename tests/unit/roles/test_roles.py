@@ -26,8 +26,7 @@ LOOKING = "capture look note preflight wait"
 OF_PROMETHEUS = (f"prometheus.{verb}" for verb in ("dump", "find", "query", "scrape", "wait"))
 OF_SCALE_TEST = ("scale_test.count", "scale_test.judge", "scale_test.watch")
 OF_SERVING = (
-    f"serving.{verb}"
-    for verb in ("ask", "endpoint", "ghz", "guidellm", "llm_load_test", "model_start", "wait_ready")
+    f"serving.{verb}" for verb in ("ask", "endpoint", "ghz", "guidellm", "llm_load_test", "model_start", "wait_ready")
 )
 READING = {f"psap.perf.{verb}" for verb in (*LOOKING.split(), *OF_PROMETHEUS, *OF_SCALE_TEST, *OF_SERVING)}
 # hosts are booked, and clusters created, before there is a cluster whose Lease could be taken; machines have none
