@@ -164,7 +164,7 @@ def test_a_distributed_workload_starts_whole_or_not_at_all(runai: Cluster) -> No
     assert group["spec"]["minMember"] == 2
     pods = wait_for("its pods", lambda: len(pods_of(runai, "too-large")) == 3 and pods_of(runai, "too-large"))
     assert [pod.spec.node_name for pod in pods] == [None, None, None]
-    assert phase(runai, "DistributedWorkload", "too-large") == "Pending"
+    wait_for("it says so", lambda: phase(runai, "DistributedWorkload", "too-large") == "Pending")
     delete(runai, "DistributedWorkload", "too-large")
     delete(runai, "DistributedWorkload", "fits")
 
@@ -200,7 +200,7 @@ def test_a_higher_priority_preempts(runai: Cluster) -> None:
         wait_for(f"{name} runs", partial(all_run, runai, name, 2))
     # it waits for its turn, and has not failed
     wait_for("the victim waits", lambda: [pod.status.phase for pod in pods_of(runai, "victim")] == ["Pending"] * 2)
-    assert phase(runai, "TrainingWorkload", "victim") == "Pending"
+    wait_for("it says so", lambda: phase(runai, "TrainingWorkload", "victim") == "Pending")
     delete(runai, "TrainingWorkload", "winner")
     wait_for("the victim runs again", lambda: phase(runai, "TrainingWorkload", "victim") == "Running")
     delete(runai, "TrainingWorkload", "victim")

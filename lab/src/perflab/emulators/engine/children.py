@@ -14,6 +14,7 @@ from perflab.emulators.framework.cluster import EMULATED, Cluster, owner_referen
 from perflab.emulators.framework.documents import own_annotations
 from perflab.emulators.framework.resources import Resource
 from perflab.emulators.framework.store import Key, Store, key_of, owner_of
+from perflab.errors import ClusterError
 
 # of an object, what names it and does not change
 _NAMING = ("apiVersion", "kind", "status")
@@ -67,7 +68,7 @@ class Children:
             if missing:
                 raise ProductError(f"{compiler.source.place(path)}: the object has no {', '.join(sorted(missing))}")
             resource = Resource.of(child.object["apiVersion"], child.object["kind"])
-            store, metadata = self._cluster.store(resource), child.object["metadata"]
+            store, metadata = self._cluster.store(resource, child.labels), child.object["metadata"]
         loop = compiler.value(child.loop, (*path, "loop"), names) if child.loop is not None else None
         known = names | {"item"} if loop else names
         return _Compiled(
@@ -127,7 +128,10 @@ class Children:
         key = key_of(document)
         present = entry.store.get(key)
         if present is None:
-            await self._create(entry.store, document)
+            await self._create(entry.store, document, scope.find("object"))
+        elif entry.child.owned and _is_of_another(present, document):
+            # an earlier object of the owner's name had it; its end is news
+            return None
         else:
             change = {name: value for name, value in document.items() if name not in _NAMING}
             # what was there before the emulator is not its own
@@ -152,8 +156,14 @@ class Children:
             marked["spec"] = {**document["spec"], "template": pods}
         return marked
 
-    async def _create(self, store: Store, document: Document) -> None:
-        created = await store.create(document)
+    async def _create(self, store: Store, document: Document, about: Document) -> None:
+        try:
+            created = await store.create(document)
+        except ClusterError as error:
+            # a quota, say, or a priority class that is not there: whoever looks at the rule's object sees it
+            if about:
+                await self._cluster.event(self._owner, about, "FailedCreate", str(error)[:1000], "Warning")
+            raise
         if created is not None and "status" in document and "status" not in created:
             # a kind with a subresource for it takes none when it is created
             await store.patch_status(key_of(document), document["status"])
@@ -171,6 +181,11 @@ class Children:
             return False
         await entry.store.delete(key_of(present))
         return True
+
+
+def _is_of_another(present: Document, wanted: Document) -> bool:
+    owner = owner_of(present)
+    return owner is not None and owner["uid"] != (owner_of(wanted) or owner)["uid"]
 
 
 def _annotated(metadata: Document, mark: dict[str, str]) -> Document:

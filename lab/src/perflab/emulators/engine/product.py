@@ -56,6 +56,9 @@ class StepUse(msgspec.Struct, forbid_unknown_fields=True):
 class Child(msgspec.Struct, forbid_unknown_fields=True):
     """An object that is created, corrected when somebody changes it, and deleted when *when* is false.
 
+    One of that name that another object controls is left alone.
+
+    :param labels: a label selector that selects it: of such a kind only what is selected is watched.
     :param wait: while this is true, it is left as it is: absent, for example.
     :param owned: whether the rule's object owns it, and it is deleted with that.
     :param keep: whether it stays when *when* is false, and when the rule's object is deleted.
@@ -63,6 +66,7 @@ class Child(msgspec.Struct, forbid_unknown_fields=True):
 
     object: Any
     id: str = ""
+    labels: str = ""
     loop: Any = None
     when: str = "true"
     wait: str = "false"

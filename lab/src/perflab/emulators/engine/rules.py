@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -226,7 +225,12 @@ class RuleController:
         if self._conditions:
             status = {**status, "conditions": self._all_conditions(document, scope)}
         known = document.get("status") or {}
-        change = {name: value for name, value in status.items() if not contains(known.get(name), value)}
+        change = {
+            name: value
+            for name, value in status.items()
+            # a count of none is told, too
+            if not contains(known.get(name), value) or (value == 0 and name not in known)
+        }
         if change:
             await self._store.patch_status(key, change)
 
@@ -244,9 +248,7 @@ class RuleController:
         for event in self._events:
             if event.fields["when"](scope):
                 reason, message, kind = (str(event.fields[name](scope)) for name in ("reason", "message", "type"))
-                about = f"{document['metadata']['uid']}/{reason}/{message}"
-                once = hashlib.sha256(about.encode()).hexdigest()[:16]
-                await self._cluster.event(self.resource, document, reason, message, kind, once)
+                await self._cluster.event(self.resource, document, reason, message, kind)
 
     async def _delete(self, scope: Scope) -> None:
         """Delete the first group that is not gone; the next one's turn comes when it is."""

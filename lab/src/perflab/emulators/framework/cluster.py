@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from perflab.cluster.api import Document
 from perflab.emulators.framework.resources import CONFIG_MAPS, EVENTS, Resource
 from perflab.emulators.framework.steps import STEPS_NAME, Declared, Steps
@@ -30,22 +32,19 @@ class Cluster:
         """The annotation of what this emulator makes."""
         return {EMULATED: self.name}
 
-    async def event(
-        self, resource: Resource, about: Document, reason: str, message: str, kind: str = "Normal", suffix: str = ""
-    ) -> None:
-        """Create an Event about an object, as its controller would; *kind* is Normal or Warning.
+    async def event(self, resource: Resource, about: Document, reason: str, message: str, kind: str) -> None:
+        """Create an Event about an object, as its controller would, once for each reason and message.
 
-        With a *suffix* of its name it is created once.
+        *kind* is Normal or Warning.
         """
         metadata = about["metadata"]
         namespace = metadata.get("namespace", "default")
         moment = now()
-        begin = f"{metadata['name'][:200]}."
-        named = {"name": f"{begin}{suffix}"} if suffix else {"generateName": begin}
+        once = hashlib.sha256(f"{metadata['uid']}/{reason}/{message}".encode()).hexdigest()[:16]
         body = {
             "apiVersion": "v1",
             "kind": "Event",
-            "metadata": {**named, "namespace": namespace},
+            "metadata": {"name": f"{metadata['name'][:200]}.{once}", "namespace": namespace},
             "involvedObject": {
                 "apiVersion": resource.api_version,
                 "kind": resource.kind,

@@ -80,7 +80,6 @@ def _plural(kind: str) -> str:
 
 
 NODES = Resource("", "v1", "nodes", "Node")
-NAMESPACES = Resource("", "v1", "namespaces", "Namespace")
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 PODS = Resource("", "v1", "pods", "Pod")
 EVENTS = Resource("", "v1", "events", "Event")
@@ -88,16 +87,8 @@ DEPLOYMENTS = Resource("apps", "v1", "deployments", "Deployment")
 CUSTOM_RESOURCE_DEFINITIONS = Resource(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition"
 )
-JOBS = Resource("batch", "v1", "jobs", "Job")
 PYTORCH_JOBS = Resource("kubeflow.org", "v1", "pytorchjobs", "PyTorchJob")
-POD_GROUPS = Resource("scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup")
 DATA_SCIENCE_CLUSTERS = Resource("datasciencecluster.opendatahub.io", "v1", "datascienceclusters", "DataScienceCluster")
 DSC_INITIALIZATIONS = Resource("dscinitialization.opendatahub.io", "v1", "dscinitializations", "DSCInitialization")
 MACHINES = Resource("machine.openshift.io", "v1beta1", "machines", "Machine")
 MACHINE_SETS = Resource("machine.openshift.io", "v1beta1", "machinesets", "MachineSet")
-RUNAI_JOBS = Resource("run.ai", "v1", "runaijobs", "RunaiJob")
-DISTRIBUTED_WORKLOADS = Resource("run.ai", "v2alpha1", "distributedworkloads", "DistributedWorkload")
-INTERACTIVE_WORKLOADS = Resource("run.ai", "v2alpha1", "interactiveworkloads", "InteractiveWorkload")
-TRAINING_WORKLOADS = Resource("run.ai", "v2alpha1", "trainingworkloads", "TrainingWorkload")
-RUNAI_POD_GROUPS = Resource("scheduling.run.ai", "v2alpha2", "podgroups", "PodGroup")
-TEMPLATES = Resource("template.openshift.io", "v1", "templates", "Template")

@@ -100,7 +100,7 @@ class Machines:
 
     async def _fail(self, key: Key, machine: Document, reason: str, message: str) -> None:
         await self._enter(key, FAILED, errorReason=reason, errorMessage=message)
-        await self._cluster.event(MACHINES, machine, "FailedCreate", message, kind="Warning")
+        await self._cluster.event(MACHINES, machine, "FailedCreate", message, "Warning")
 
     async def _enter(self, key: Key, phase: str, **details: object) -> None:
         await self._machines.patch_status(key, {"phase": phase, "lastUpdated": now_s(), **details})

@@ -1,4 +1,4 @@
-"""What a workload of run.ai/v2alpha1 asks for, as the objects below it: pure functions.
+"""What a workload of run.ai/v2alpha1 asks for, as the objects below it, and how far its pods are: pure functions.
 
 Each field of such a workload is an object: `gpu: {value: "1"}`, or `environment: {items: {NAME: {value: …}}}`.
 """
@@ -7,23 +7,19 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from perflab.cluster.api import Document
-from perflab.emulators.framework.documents import own_annotations, own_labels
+from perflab.emulators.framework.documents import is_leaving, own_annotations, own_labels, phase_of
+from perflab.emulators.framework.store import owner_of
 
-# on everything below a workload: the name of the workload
-WORKLOAD_NAME = "workloadName"
-# on everything below a workload: the name of the RunaiJob or PyTorchJob
-RELEASE = "release"
-# on a pod: which PodGroup it is in
-GROUP_ANNOTATION = "pod-group-name"
 # holds a pod back until it is in a group
-GATE = "run.ai/pod-group"
+_GATE = "run.ai/pod-group"
 # the lab's label that puts a pod into a gang of the real scheduler
-GANG_LABEL = "lab.psap.perf/pod-group"
-
-
+_GANG_LABEL = "lab.psap.perf/pod-group"
+# of a RunaiJob's pod: which it is, of 0 … completions - 1
+_INDEX = "batch.kubernetes.io/job-completion-index"
 # what of a workload's own metadata goes down to all that is made for it
 _PASSED_DOWN = ("psap.perf/", "lab.psap.perf/")
 _PRIORITY_LABEL = "priorityClassName"
@@ -62,8 +58,8 @@ def labels_of(workload: Document) -> dict[str, str]:
         **({_PRIORITY_LABEL: own[_PRIORITY_LABEL]} if own.get(_PRIORITY_LABEL) else {}),
         **{name: str(text) for name, text in items(workload, "labels").items()},
         "runai/queue": project(workload),
-        WORKLOAD_NAME: workload["metadata"]["name"],
-        RELEASE: child_name(workload),
+        "workloadName": workload["metadata"]["name"],
+        "release": child_name(workload),
     }
 
 
@@ -93,7 +89,7 @@ def pytorch_spec(workload: Document) -> Document:
     """The spec of the PyTorchJob: a master and the workers, which start together."""
     template = pod_template(workload, "pytorch", "Never")
     if members(workload) > 1:
-        template["metadata"]["labels"][GANG_LABEL] = gang_name(workload)
+        template["metadata"]["labels"][_GANG_LABEL] = gang_name(workload)
     replicas = {"Master": _replica(1, template)}
     if members(workload) > 1:
         replicas["Worker"] = _replica(members(workload) - 1, template)
@@ -125,7 +121,7 @@ def pod_template(workload: Document, container: str, restart_policy: str) -> Doc
     """The template of the workload's pods, which wait to be in a group."""
     spec = {
         "restartPolicy": restart_policy,
-        "schedulingGates": [{"name": GATE}],
+        "schedulingGates": [{"name": _GATE}],
         "containers": [_container(workload, container)],
         "tolerations": [each for each in items(workload, "tolerations").values() if each],
         "volumes": [_volume(name, claim) for name, claim in items(workload, "pvcs").items() if claim],
@@ -179,3 +175,44 @@ def _volume(name: str, claim: Document) -> Document:
     if claim.get("storageClass"):
         spec["storageClassName"] = claim["storageClass"]
     return {"name": name, "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}
+
+
+def group_of(pod: Document) -> str:
+    """The PodGroup, as Run:ai's grouper names it: a RunaiJob has one for each index, whatever the attempt."""
+    owner = owner_of(pod) or {}
+    name = pod["metadata"]["name"].rpartition("-")[0] if owner["kind"] == "RunaiJob" else owner["name"]
+    return f"pg-{name}-{owner['uid']}"
+
+
+def state_of(job: Document, pods: list[Document]) -> Document:
+    """How far a RunaiJob is.
+
+    :returns: the counts of its status, the pods that are `superfluous`, and `missing`: the index and the attempt of
+        each that is to be created.
+    """
+    spec, index = job["spec"], {pod["metadata"]["name"]: int(own_annotations(pod)[_INDEX]) for pod in pods}
+    leaving = [pod for pod in pods if is_leaving(pod)]
+    # one that is deleted, by a preemption say, is made again: it did not fail by itself
+    failed = [pod for pod in pods if phase_of(pod) == "Failed" and pod not in leaving]
+    active = [pod for pod in pods if phase_of(pod) not in ("Succeeded", "Failed") and pod not in leaving]
+    done = {index[pod["metadata"]["name"]] for pod in pods if phase_of(pod) == "Succeeded"}
+    there = {index[pod["metadata"]["name"]] for pod in (*active, *leaving)}
+    attempts = [index[pod["metadata"]["name"]] for pod in failed]
+    stops = spec["suspend"] or len(failed) > spec["backoffLimit"]
+    wanted = [each for each in range(spec["completions"]) if each not in there | done]
+    most = 0 if stops else max(0, spec["parallelism"] - len(there))
+    return {
+        "active": 0 if stops else len(active),
+        "ready": 0 if stops else sum(phase_of(pod) == "Running" for pod in pods),
+        "succeeded": len(done),
+        "failed": len(failed),
+        "superfluous": active if stops else [],
+        "missing": [{"index": each, "attempt": attempts.count(each)} for each in wanted[:most]],
+    }
+
+
+_ALL = (
+    *(annotations_of, child_name, gang_name, group_of, job_spec, labels_of, members, priority_class),
+    *(pytorch_spec, state_of),
+)
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {each.__name__: each for each in _ALL}

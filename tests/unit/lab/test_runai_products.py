@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 from perflab.cluster.api import Document
-from perflab.emulators.queues.runai import groups, specs
+from perflab.emulators.queues.runai import specs
+
+from .memory_api import MemoryApi, settle, with_kind
 
 
 def workload(labels: dict[str, str] | None = None, **fields: Any) -> Document:
@@ -115,6 +119,99 @@ def test_the_name_of_a_gang_fits_a_label() -> None:
     assert len(specs.gang_name(long)) == 63
 
 
+RUNAI = "/apis/run.ai/v2alpha1/namespaces/runai-team"
+PODS = "/api/v1/namespaces/runai-team/pods"
+GROUPS = "/apis/scheduling.run.ai/v2alpha2/namespaces/runai-team/podgroups"
+
+
+def cluster() -> MemoryApi:
+    api = MemoryApi()
+    workloads = ("trainingworkloads", "interactiveworkloads", "distributedworkloads")
+    with_kind(api, *(f"{each}.run.ai/v2alpha1" for each in workloads), "runaijobs.run.ai/v1")
+    with_kind(api, "pytorchjobs.kubeflow.org/v1", "podgroups.scheduling.run.ai/v2alpha2")
+    return api
+
+
+def found(api: MemoryApi, path: str) -> Document:
+    document = api.find(path)
+    assert document is not None, path
+    return document
+
+
+async def end(api: MemoryApi, phase: str) -> None:
+    """Have all pods end that have not."""
+    for pod in await api.list(PODS):
+        if "phase" not in (pod.get("status") or {}):
+            await api.patch(f"{PODS}/{pod['metadata']['name']}/status", {"status": {"phase": phase}})
+
+
+def submitted(api: MemoryApi, **fields: Any) -> None:
+    asked = workload(**fields)
+    asked["metadata"].pop("uid")
+    api.put(f"{RUNAI}/trainingworkloads", asked)
+
+
+def test_each_pod_waits_for_its_group_and_the_workload_is_what_its_pods_are(tmp_path: Path) -> None:
+    api = cluster()
+    submitted(api, parallelism=2)
+    asyncio.run(settle(api, "runai", tmp_path, lambda: end(api, "Succeeded")))
+    job = found(api, "/apis/run.ai/v1/namespaces/runai-team/runaijobs/w")
+    assert {name: job["status"][name] for name in ("active", "ready", "succeeded", "failed")} == {
+        "active": 0,
+        "ready": 0,
+        "succeeded": 2,
+        "failed": 0,
+    }
+    for name in ("w-0", "w-1"):
+        pod = found(api, f"{PODS}/{name}-0")
+        group = f"pg-{name}-{job['metadata']['uid']}"
+        assert pod["metadata"]["annotations"]["pod-group-name"] == group
+        assert "schedulingGates" not in pod["spec"]
+        assert found(api, f"{GROUPS}/{group}")["status"]["phase"] == "Succeeded"
+    # the groups are there before a pod is let go
+    assert len(api.writes) - api.writes[::-1].index(f"POST {GROUPS}") <= api.writes.index(f"PATCH {PODS}/w-0-0")
+    assert found(api, f"{RUNAI}/trainingworkloads/w")["status"]["phase"] == "Completed"
+
+
+def test_a_pod_that_fails_is_tried_again_and_the_others_go_when_the_limit_is_reached(tmp_path: Path) -> None:
+    api = cluster()
+    submitted(api, parallelism=2, backoffLimit=1)
+
+    async def fail() -> None:
+        await api.patch(f"{PODS}/w-0-0/status", {"status": {"phase": "Failed"}})
+        await api.patch(f"{PODS}/w-1-0/status", {"status": {"phase": "Running"}})
+
+    async def fail_again() -> None:
+        await api.patch(f"{PODS}/w-0-1/status", {"status": {"phase": "Failed"}})
+
+    asyncio.run(settle(api, "runai", tmp_path, fail))
+    asyncio.run(settle(api, "runai", tmp_path, fail_again))
+    assert {key[3] for key in api.objects if key[2] == "pods"} == {"w-0-0", "w-0-1"}
+    ended = found(api, f"{RUNAI}/trainingworkloads/w")["status"]
+    assert ended["phase"] == "Failed"
+    assert ended["conditions"][-1]["reason"] == "BackoffLimitExceeded"
+
+
+def test_the_job_of_another_owner_is_left_alone(tmp_path: Path) -> None:
+    api = cluster()
+    owner = {"apiVersion": "run.ai/v2alpha1", "kind": "TrainingWorkload", "name": "w", "uid": "before"}
+    metadata = {"name": "w", "ownerReferences": [{**owner, "controller": True}]}
+    spec = {"parallelism": 1, "completions": 1, "backoffLimit": 9, "suspend": True, "template": {}}
+    api.put("/apis/run.ai/v1/namespaces/runai-team/runaijobs", {"metadata": metadata, "spec": spec})
+    submitted(api)
+    seen: list[Document] = []
+
+    async def delete() -> None:
+        path = "/apis/run.ai/v1/namespaces/runai-team/runaijobs/w"
+        seen.append(found(api, path))
+        await api.delete(path)
+
+    asyncio.run(settle(api, "runai", tmp_path, delete))
+    assert seen[0]["spec"]["backoffLimit"] == 9
+    # its end is news
+    assert found(api, "/apis/run.ai/v1/namespaces/runai-team/runaijobs/w")["spec"]["backoffLimit"] == 6
+
+
 @pytest.mark.parametrize(
     ("phases", "needed", "phase"),
     [
@@ -127,7 +224,13 @@ def test_the_name_of_a_gang_fits_a_label() -> None:
         (["Failed", "Succeeded"], 1, "Succeeded"),
     ],
 )
-def test_the_phase_of_a_group(phases: list[str], needed: int, phase: str) -> None:
-    pods = [{"spec": {"nodeName": "n"}, "status": {"phase": each}} for each in phases]
-    status = groups._status({"spec": {"minMember": needed}}, pods)
+def test_the_phase_of_a_group(phases: list[str], needed: int, phase: str, tmp_path: Path) -> None:
+    api = cluster()
+    api.put(GROUPS, {"metadata": {"name": "g"}, "spec": {"minMember": needed}})
+    for index, each in enumerate(phases):
+        metadata = {"name": f"p-{index}", "labels": {"workloadName": "w"}, "annotations": {"pod-group-name": "g"}}
+        api.put(PODS, {"metadata": metadata, "spec": {"nodeName": "n"}, "status": {"phase": each}})
+    asyncio.run(settle(api, "runai", tmp_path))
+    status = found(api, f"{GROUPS}/g")["status"]
     assert status["phase"] == phase
+    assert sum(status[each.lower()] for each in ("Pending", "Running", "Succeeded", "Failed")) == len(phases)
