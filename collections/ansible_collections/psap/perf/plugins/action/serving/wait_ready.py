@@ -9,7 +9,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
-from ansible_collections.psap.perf.plugins.module_utils.serving.start_watching import noticing
+from ansible_collections.psap.perf.plugins.module_utils.serving.start_watching import Noticed, noticing
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
 from ansible_collections.psap.perf.plugins.module_utils.waiting.stuck_pods import stuck_pod
 from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal, NotReachedError
@@ -33,8 +33,9 @@ class ActionModule(PerfAction):
         """Wait for a node and for the model, one after the other, and watch its pods meanwhile."""
         args = context.args
         pods, events = _pods(args), Query("v1", "Event", args["namespace"])
+        noticed = Noticed()
         try:
-            with noticing(context.cluster(), pods, events) as noticed:
+            with noticing(noticed, context.cluster(), pods, events):
                 for goal in _goals(args):
                     shown_wait_for(context, goal)
                 ready = utc_now()

@@ -51,9 +51,9 @@ class Noticed:
 
 
 @contextmanager
-def noticing(source: Source, pods: Query, events: Query) -> Iterator[Noticed]:
+def noticing(noticed: Noticed, source: Source, pods: Query, events: Query) -> Iterator[None]:
     """Watch both until the block ends, and look once more then: a watch may be a moment behind."""
-    noticed, ended = Noticed(), threading.Event()
+    ended = threading.Event()
 
     def follow(query: Query, look: Callable[[Sequence[Object]], None]) -> None:
         for found in observe(source, query, ended.is_set):
@@ -67,7 +67,7 @@ def noticing(source: Source, pods: Query, events: Query) -> Iterator[Noticed]:
     for query, look in looks:
         threading.Thread(target=follow, args=(query, look), daemon=True).start()
     try:
-        yield noticed
+        yield
     finally:
         ended.set()
         noticed.look(source.list(pods)[0], source.list(events)[0])
