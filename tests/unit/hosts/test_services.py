@@ -212,7 +212,7 @@ def test_one_that_nobody_works_for_any_more_ends_by_itself_and_nothing_of_it_sta
 
 
 def test_two_that_only_run_on_attend_nobody(tmp_path: Path) -> None:
-    given: dict[str, Any] = {"attended_in": str(tmp_path / "work"), "unattended_s": 0.0}
+    given: dict[str, Any] = {"attended_in": str(tmp_path / "work"), "unattended_s": 3.0}
     # the second one is awaited while the first one runs, which attends it no longer than that
     pids = [started(Service(str(tmp_path / "work" / name), ["sleep", "600"], **given)) for name in ("one", "two")]
     for pid in pids:
