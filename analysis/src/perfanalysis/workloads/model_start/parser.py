@@ -14,8 +14,8 @@ def parse(source: Source) -> dict[str, Any]:
     (document,) = source.records("model_start.json")
     stamped, seen = document["steps"], document["seen"]
     # what was seen is finer; yet a step that begins with another moment is another one
-    finer = {name for name, _ in map(_pair, seen)} - {name for name, _ in map(_pair, stamped)}
-    finer |= {name for name, _ in {*map(_pair, seen)} & {*map(_pair, stamped)}}
+    begins = {step["step"]: _begin(step) for step in stamped}
+    finer = {step["step"] for step in seen if begins.get(step["step"], _begin(step)) == _begin(step)}
     rows = [{**step, "seen_by": "cluster", "finest": step["step"] not in finer} for step in stamped]
     rows += [{**step, "seen_by": "command", "finest": step["step"] in finer} for step in seen]
     start = {name: document[name] for name in ("service", "model", "runtime", "image", "pod", "restarts", "ready")}
@@ -25,5 +25,5 @@ def parse(source: Source) -> dict[str, Any]:
     return {"steps": rows, "starts": [start]}
 
 
-def _pair(step: dict[str, Any]) -> tuple[str, str]:
-    return step["step"], "" if step["after"] in _BEGUN else step["after"]
+def _begin(step: dict[str, Any]) -> str:
+    return "" if step["after"] in _BEGUN else step["after"]
