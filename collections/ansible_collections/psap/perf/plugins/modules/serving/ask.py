@@ -12,20 +12,8 @@ description:
     with the number of its tokens.
   - Prompts and answers are kept in C(artifacts/<name>/answers.json) of the command.
 author: The psap.perf developers (@openshift-psap)
+extends_documentation_fragment: [psap.perf.served_model]
 options:
-  kind:
-    description: What serves the model.
-    type: str
-    choices: [InferenceService, LLMInferenceService]
-    default: InferenceService
-  name:
-    description: Its name.
-    type: str
-    required: true
-  namespace:
-    description: Its namespace.
-    type: str
-    required: true
   model:
     description: Name of the model in requests; that of the InferenceService if not given.
     type: str

@@ -11,20 +11,7 @@ description:
   - The address of an InferenceService or LLMInferenceService from here, in its parts. On a lab it is that of the lab's
     stand-in for model servers. It changes nothing.
 author: The psap.perf developers (@openshift-psap)
-options:
-  kind:
-    description: What serves the model.
-    type: str
-    choices: [InferenceService, LLMInferenceService]
-    default: InferenceService
-  name:
-    description: Its name.
-    type: str
-    required: true
-  namespace:
-    description: Its namespace.
-    type: str
-    required: true
+extends_documentation_fragment: [psap.perf.served_model]
 """
 
 EXAMPLES = r"""

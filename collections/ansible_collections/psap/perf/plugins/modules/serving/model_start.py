@@ -14,20 +14,8 @@ description:
     milliseconds, by the clock of the controller; each step says whose clock it is by.
   - Where there is no such service, nothing is written. It changes nothing.
 author: The psap.perf developers (@openshift-psap)
+extends_documentation_fragment: [psap.perf.served_model]
 options:
-  kind:
-    description: What serves the model.
-    type: str
-    choices: [InferenceService, LLMInferenceService]
-    default: InferenceService
-  name:
-    description: Its name.
-    type: str
-    required: true
-  namespace:
-    description: Its namespace.
-    type: str
-    required: true
   pod_selector:
     description: Its pods, as kubectl's C(-l).
     type: str

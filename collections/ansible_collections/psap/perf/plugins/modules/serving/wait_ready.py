@@ -14,20 +14,8 @@ description:
     of the controller. A change is seen at most 50 ms after the API server sent it. What had happened before the watch
     began is not noted.
 author: The psap.perf developers (@openshift-psap)
+extends_documentation_fragment: [psap.perf.served_model]
 options:
-  kind:
-    description: What serves the model.
-    type: str
-    choices: [InferenceService, LLMInferenceService]
-    default: InferenceService
-  name:
-    description: Its name.
-    type: str
-    required: true
-  namespace:
-    description: Its namespace.
-    type: str
-    required: true
   pod_selector:
     description: Its pods, as kubectl's C(-l).
     type: str

@@ -1,0 +1,25 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """Which served model a verb is about."""
+
+    DOCUMENTATION = r"""
+options:
+  kind:
+    description: What serves the model.
+    type: str
+    choices: [InferenceService, LLMInferenceService]
+    default: InferenceService
+  name:
+    description: Its name.
+    type: str
+    required: true
+  namespace:
+    description: Its namespace.
+    type: str
+    required: true
+"""
