@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
 from collections.abc import Iterator
@@ -61,6 +62,7 @@ class ActionModule(PerfAction):
         return VerbResult(
             values={
                 "directory": str(directory),
+                "id": hashlib.sha1(str(directory).encode(), usedforsecurity=False).hexdigest()[:12],
                 "directories": {**outer, name: str(directory)},
                 "arguments": {option.short_name: value for option, value in given},
                 **lease,

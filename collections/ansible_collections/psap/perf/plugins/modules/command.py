@@ -39,6 +39,10 @@ directory:
   description: The command's directory.
   type: str
   returned: success
+id:
+  description: Twelve digits that no other command of whatever run has, for names on hosts.
+  type: str
+  returned: success
 directories:
   description: The directories of this command and of those that include it, by role.
   type: dict
