@@ -61,13 +61,14 @@ def _analyse(marker: str, tables: LoadTables, place: Place, method: Method) -> A
     if len(stages) == 1:
         facts["load"] = stages[0].load
     begin, end = tables.requests["started_s"].min(), tables.requests["ended_s"].max()
+    summary, failures = summary_table(stages), failures_table(stages)
     return Analysis(
         place=place,
         title="Load test",
         lab=lab_of(document),
         frames={
-            SUMMARY.name: summary_table(stages),
-            FAILURES.name: failures_table(stages),
+            SUMMARY.name: summary,
+            FAILURES.name: failures,
             REQUESTS.name: tables.requests,
             STAGES.name: tables.stages,
             STATED.name: tables.stated,
@@ -75,7 +76,7 @@ def _analyse(marker: str, tables: LoadTables, place: Place, method: Method) -> A
         specs=SPECS,
         kpis=_kpis(stages),
         samples=_samples(stages),
-        make_sections=lambda: _sections(tables, stages),
+        make_sections=lambda: _sections(tables, stages, summary, failures),
         findings=source.findings,
         facts=facts,
         period=(float(begin), float(end)) if np.isfinite(begin) and np.isfinite(end) and begin <= end else None,
@@ -105,10 +106,11 @@ def _samples(stages: tuple[Stage, ...]) -> tuple[Sample, ...]:
     )
 
 
-def _sections(tables: LoadTables, stages: tuple[Stage, ...]) -> tuple[Section, ...]:
-    series = {"all loads": summary_table(stages)}
+def _sections(
+    tables: LoadTables, stages: tuple[Stage, ...], summary: pd.DataFrame, failures: pd.DataFrame
+) -> tuple[Section, ...]:
+    series = {"all loads": summary}
     loads = _known(plots.throughput_figure(series), plots.latency_figure(series))
-    failures = failures_table(stages)
     reasons = (data_table("Why requests failed", failures, FAILURES.columns),) if len(failures) else ()
     requests = _known(
         plots.distributions_figure(stages),
@@ -118,7 +120,7 @@ def _sections(tables: LoadTables, stages: tuple[Stage, ...]) -> tuple[Section, .
     )
     limits = stages[0].test.limit_words if stages else ""
     goodput = f"Goodput counts requests with {limits}." if limits else "No limit was stated: there is no goodput."
-    summary = data_table("Loads", summary_table(stages), SUMMARY.columns, goodput)
+    loads_table = data_table("Loads", summary, SUMMARY.columns, goodput)
     wrong = tables.stated[~tables.stated["agrees"].fillna(value=True).astype(bool)]
     agreement: Block = Note(f"All {len(tables.stated)} numbers of the generator's summary are those of its records.")
     if len(wrong):
@@ -126,7 +128,7 @@ def _sections(tables: LoadTables, stages: tuple[Stage, ...]) -> tuple[Section, .
     elif not len(tables.stated):
         agreement = Note("The generator's summary has no number that its records allow to compute.")
     return (
-        Section("loads", "Loads", "", (*loads, summary)),
+        Section("loads", "Loads", "", (*loads, loads_table)),
         Section("requests", "Requests", "", (*reasons, *requests) or (Note("No request was recorded."),)),
         Section("summary", "The generator's summary", "", (agreement,)),
     )
