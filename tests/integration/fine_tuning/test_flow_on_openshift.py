@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import operator
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import pytest
 from tests.integration.conftest import Lab, perflab
 from tests.integration.fine_tuning.flows import Flow, Played
 from tests.integration.fine_tuning.objects import Document, Name, objects_of
+from tests.integration.settling import at_rest, last_look
 
 # what the cleanup of everything leaves, and why
 KINDS_OF_PRODUCTS = "OLM never removes the kinds of an operator: their objects would go with them"
@@ -19,8 +20,6 @@ STAYS = {
     "APIService": KINDS_OF_PRODUCTS,
     "Operator": "OLM has one as long as there are kinds of an operator",
 }
-
-LOOKS, BETWEEN_LOOKS_S = 30, 1.0
 
 # what a test tells the lab by `perflab step`
 OURS = Name("ConfigMap", "kube-system", "perflab-steps")
@@ -34,13 +33,7 @@ def _flow(openshift_lab: Lab, tmp_path: Path) -> Flow:
 @pytest.fixture(name="found", scope="module")
 def _found(openshift_lab: Lab) -> dict[Name, Document]:
     """What the lab held before this module's tests, once its controllers had nothing more to do."""
-    now = objects_of(openshift_lab.kubeconfig)
-    for _look in range(LOOKS):
-        time.sleep(BETWEEN_LOOKS_S)
-        before, now = now, objects_of(openshift_lab.kubeconfig)
-        if now == before:
-            return now
-    raise AssertionError(f"the lab does not come to rest: {differences(before, now)}")
+    return at_rest(lambda: objects_of(openshift_lab.kubeconfig))
 
 
 @pytest.fixture(name="steps")
@@ -67,13 +60,7 @@ def _stays(name: Name, document: Document) -> bool:
 
 def left_over(found: dict[Name, Document], lab: Lab) -> dict[Name, str]:
     """The differences that stay: what is deleted takes along what it owns a moment later, by the garbage collector."""
-    left = differences(found, objects_of(lab.kubeconfig))
-    for _look in range(LOOKS):
-        if not left:
-            break
-        time.sleep(BETWEEN_LOOKS_S)
-        left = differences(found, objects_of(lab.kubeconfig))
-    return left
+    return last_look(lambda: differences(found, objects_of(lab.kubeconfig)), operator.not_)
 
 
 def lanes(played: Played, group: str) -> dict[str, tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,10 +12,10 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Que
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.awaiting import Expected, await_series
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Address, Prometheus
 
+from tests.integration.settling import at_rest, last_look
 from tests.integration.task_sets import TaskSets
 
 NAMESPACE = "nvidia-gpu-operator"
-LOOKS, BETWEEN_LOOKS_S = 60, 1.0
 POLICY = ("nvidia.com/v1", "ClusterPolicy")
 WISHES: dict[str, Any] = {
     "clusters_sutest_compute_dedicated": True,
@@ -53,19 +53,6 @@ def traces(sets: TaskSets) -> dict[str, Any]:
             each["metadata"]["name"] for each in objects(sets, "operators.coreos.com/v1alpha1", "Subscription")
         ],
     }
-
-
-def settled(sets: TaskSets, expected: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The traces, once they are those expected, else once two looks find the same; what is found last, if never."""
-    found = traces(sets)
-    for _look in range(LOOKS):
-        if found == expected:
-            break
-        time.sleep(BETWEEN_LOOKS_S)
-        last, found = found, traces(sets)
-        if expected is None and found == last:
-            break
-    return found
 
 
 def gpus(sets: TaskSets) -> set[str]:
@@ -112,7 +99,8 @@ def test_in_check_mode_nothing_is_touched(on_openshift: TaskSets) -> None:
 
 
 def test_it_is_prepared_once_and_removed_without_a_trace(on_openshift: TaskSets) -> None:
-    before = settled(on_openshift)
+    look = partial(traces, on_openshift)
+    before = at_rest(look)
     assert gpus(on_openshift) == {"none"}
     first = on_openshift.play("prepare_gpu_operator", **WISHES)
     assert first.exit_code == 0, first.output
@@ -135,7 +123,7 @@ def test_it_is_prepared_once_and_removed_without_a_trace(on_openshift: TaskSets)
     removed = on_openshift.play("remove_gpu_operator", gpu_operator_remove=True)
     assert removed.exit_code == 0, removed.output
     # a node's capacity follows its device plugin, which is gone, when its kubelet notices
-    assert settled(on_openshift, before) == before
+    assert last_look(look, before.__eq__, looks=60) == before
 
 
 def test_the_use_of_gpus_follows_the_pods_that_hold_them(on_openshift: TaskSets) -> None:

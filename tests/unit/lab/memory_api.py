@@ -217,3 +217,16 @@ def rolled_out(api: MemoryApi, namespace: str, *kinds: str) -> None:
                 counts |= {"updatedNumberScheduled": 1, "observedGeneration": 1, "availableReplicas": 1}
                 document["spec"].setdefault("replicas", 1)
                 api.put(prefix, {**document, "metadata": {**document["metadata"], "name": name}, "status": counts})
+
+
+def found(api: MemoryApi, path: str) -> Document:
+    """The object at a path, which must be there."""
+    document = api.find(path)
+    assert document is not None, path
+    return document
+
+
+def conditions(document: Document | None) -> dict[str, str]:
+    """The status of each condition of an object, by its type."""
+    assert document is not None
+    return {each["type"]: each["status"] for each in document["status"]["conditions"]}

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from perflab.cluster.api import Document
-
-from .memory_api import MemoryApi, settle, with_kind
+from .memory_api import MemoryApi, found, settle, with_kind
 
 CONFIGS = "/apis/build.openshift.io/v1/namespaces/team/buildconfigs"
 BUILDS = "/apis/build.openshift.io/v1/namespaces/team/builds"
@@ -28,12 +26,6 @@ def cluster(*triggers: str) -> MemoryApi:
     api.put(CONFIGS, {"metadata": {"name": "tool", "labels": {"of": "us"}}, "spec": spec})
     api.put(STREAMS, {"metadata": {"name": "tool"}, "spec": {}})
     return api
-
-
-def found(api: MemoryApi, path: str) -> Document:
-    document = api.find(path)
-    assert document is not None, path
-    return document
 
 
 def test_a_build_follows_its_configuration_and_its_image_has_the_tag(tmp_path: Path) -> None:

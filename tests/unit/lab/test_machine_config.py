@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from perflab.cluster.api import Document
 
-from .memory_api import MemoryApi, settle, with_kind
+from .memory_api import MemoryApi, found, settle, with_kind
 
 NODES = "/api/v1/nodes"
 BASE = "/apis/machineconfiguration.openshift.io/v1"
@@ -35,12 +35,6 @@ def cluster(tmp_path: Path, nodes: int = 3) -> MemoryApi:
 def steps(api: MemoryApi, **values: str) -> None:
     data = {key.replace("__", "."): value for key, value in values.items()}
     api.put("/api/v1/namespaces/kube-system/configmaps", {"metadata": {"name": "perflab-steps"}, "data": data})
-
-
-def found(api: MemoryApi, path: str) -> Document:
-    document = api.find(path)
-    assert document is not None, path
-    return document
 
 
 def limit(api: MemoryApi, **settings: Any) -> None:

@@ -13,7 +13,7 @@ from perflab import profiles
 from perflab.cluster.api import Document
 from perflab.emulators.packages import product_file
 
-from .memory_api import APPS, CRDS, MemoryApi, rolled_out, run_operator, settle, with_kind
+from .memory_api import APPS, CRDS, MemoryApi, conditions, found, rolled_out, run_operator, settle, with_kind
 
 STEPS = "lab.psap.perf/steps"
 NODES, PODS = "/api/v1/nodes", "/api/v1/namespaces/{}/pods"
@@ -45,17 +45,6 @@ def pod(api: MemoryApi, namespace: str, app: str, node_name: str, **spec: Any) -
             "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
         },
     )
-
-
-def conditions(document: Document | None) -> dict[str, str]:
-    assert document is not None
-    return {each["type"]: each["status"] for each in document["status"]["conditions"]}
-
-
-def found(api: MemoryApi, path: str) -> Document:
-    document = api.find(path)
-    assert document is not None, path
-    return document
 
 
 @pytest.mark.parametrize("name", [name for name in profiles.NAMES if product_file(name)])
@@ -429,31 +418,3 @@ def test_a_nodes_labels_and_gpus_follow_its_operands(
     after = found(api, f"{NODES}/n")
     assert after["metadata"]["labels"] == {FEATURE: "true"}
     assert after["status"]["capacity"] == {"cpu": "8"}
-
-
-def test_a_runtime_of_modelmesh_has_pods_once_a_model_names_it_and_the_model_is_loaded_when_they_are_there(
-    tmp_path: Path,
-) -> None:
-    api, kserve = MemoryApi(), "/apis/serving.kserve.io"
-    services = f"{kserve}/v1beta1/namespaces/wisdom/inferenceservices"
-    with_kind(api, "servingruntimes.serving.kserve.io/v1alpha1", "inferenceservices.serving.kserve.io/v1beta1")
-    for name, several in (("mesh", True), ("unnamed", True), ("alone", False)):
-        spec = {"multiModel": several, "replicas": 1, "containers": [{"name": "runtime"}]}
-        api.put(f"{kserve}/v1alpha1/namespaces/wisdom/servingruntimes", {"metadata": {"name": name}, "spec": spec})
-    for name, runtime, mode in (("a", "mesh", "ModelMesh"), ("b", "alone", "Standard")):
-        metadata = {"name": name, "annotations": {"serving.kserve.io/deploymentMode": mode}}
-        api.put(services, {"metadata": metadata, "spec": {"predictor": {"model": {"runtime": runtime}}}})
-
-    async def roll_out() -> None:
-        assert conditions(api.find(f"{services}/a"))["Ready"] == "False"
-        rolled_out(api, "wisdom", "deployments")
-
-    asyncio.run(settle(api, "modelmesh", tmp_path, roll_out))
-    deployments = [name for (base, _where, _plural, name) in api.objects if base == "/apis/apps/v1"]
-    assert deployments == ["modelmesh-serving-mesh"]
-    assert found(api, f"{APPS.format('wisdom', 'deployments')}/modelmesh-serving-mesh")["spec"]["replicas"] == 1
-    loaded = found(api, f"{services}/a")
-    assert conditions(loaded) == {"PredictorReady": "True", "Ready": "True"}
-    assert loaded["status"]["modelStatus"]["states"]["targetModelState"] == "Loaded"
-    # KServe's
-    assert "status" not in found(api, f"{services}/b")

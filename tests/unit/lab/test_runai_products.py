@@ -10,7 +10,7 @@ import pytest
 from perflab.cluster.api import Document
 from perflab.emulators.queues.runai import specs
 
-from .memory_api import MemoryApi, settle, with_kind
+from .memory_api import MemoryApi, found, settle, with_kind
 
 
 def workload(labels: dict[str, str] | None = None, **fields: Any) -> Document:
@@ -130,12 +130,6 @@ def cluster() -> MemoryApi:
     with_kind(api, *(f"{each}.run.ai/v2alpha1" for each in workloads), "runaijobs.run.ai/v1")
     with_kind(api, "pytorchjobs.kubeflow.org/v1", "podgroups.scheduling.run.ai/v2alpha2")
     return api
-
-
-def found(api: MemoryApi, path: str) -> Document:
-    document = api.find(path)
-    assert document is not None, path
-    return document
 
 
 async def end(api: MemoryApi, phase: str) -> None:
