@@ -84,6 +84,13 @@ def started(service: Service) -> int:
     return int(Path(service.directory, measuring.LOCK).read_text())
 
 
+def kill(pid: int, service: Service) -> None:
+    """As nobody does who stops it: neither what holds its lock nor its child is there any more."""
+    os.killpg(pid, signal.SIGKILL)
+    for process in (pid, int(Path(service.directory, "child").read_text())):
+        wait_until_dead(process)
+
+
 def test_it_runs_on_until_it_is_stopped_with_its_children_and_what_it_leaves_is_undone(
     service: Service, tmp_path: Path
 ) -> None:
@@ -112,12 +119,9 @@ def test_the_same_is_started_once_and_another_one_refused(service: Service) -> N
 def test_one_that_died_is_told_when_it_is_stopped_and_replaced_when_it_is_started(
     service: Service, tmp_path: Path
 ) -> None:
-    os.killpg(started(service), signal.SIGKILL)
-    wait_until_dead(int(Path(service.directory, "child").read_text()))
-    started(service)
+    kill(started(service), service)
+    kill(started(service), service)
     assert (tmp_path / "undone").exists()
-    os.killpg(int(Path(service.directory, measuring.LOCK).read_text()), signal.SIGKILL)
-    wait_until_dead(int(Path(service.directory, "child").read_text()))
     answer = services.stop(service.directory, {}, PATIENCE_S)
     assert (answer["there"], answer["ran"]) == (True, False)
 
