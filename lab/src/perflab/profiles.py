@@ -12,6 +12,7 @@ _ROOM = "perflab.emulators"
 _PACKAGES: Mapping[str, str] = {
     "volumes": "kubernetes.volumes",
     "trainers": "kubernetes.trainers",
+    "gateway": "kubernetes.gateway",
     "openshift": "openshift.platform",
     "machines": "openshift.machines",
     "machine_config": "openshift.machine_config",
@@ -36,6 +37,9 @@ PRODUCTS: Mapping[str, tuple[str, ...]] = {
     KSERVE: (KSERVE, f"{KSERVE}-webhook"),
     MODELS: (MODELS,),
 }
+# what KServe's models are reached by, and the emulator that tells it what to proxy
+ENVOY, GATEWAY = "envoy", "gateway"
+_WITH_KSERVE: Mapping[str, tuple[str, ...]] = {ENVOY: (ENVOY, f"{ENVOY}-admin")}
 # a store for the tests of exports and a server of models for those of machines, which no lab runs
 S3, LLAMA_CPP = "s3", "llama-cpp"
 # what a profile brings and nobody chooses
@@ -53,14 +57,16 @@ PROFILES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def chosen(profile: str, emulate: Iterable[str]) -> tuple[str, ...]:
-    """The emulators of a lab: what every lab has, its profile's, and those that were asked for; each once."""
-    return tuple(dict.fromkeys((*STANDARD, *PROFILES[profile], *emulate)))
+def chosen(profile: str, emulate: Iterable[str], products: Iterable[str] = ()) -> tuple[str, ...]:
+    """The emulators of a lab: every lab's, its profile's, its products', and those that were asked for; each once."""
+    of_products = (GATEWAY,) if KSERVE in products else ()
+    return tuple(dict.fromkeys((*STANDARD, *PROFILES[profile], *of_products, *emulate)))
 
 
 def running(profile: str, products: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The products whose own controllers a lab runs, with their ports: its profile's, and those asked for."""
-    return {**_BROUGHT[profile], **{name: PRODUCTS[name] for name in products}}
+    """The products that a lab runs, with their ports: its profile's, those asked for, and what these need."""
+    asked = {name: PRODUCTS[name] for name in products}
+    return {**_BROUGHT[profile], **asked, **(_WITH_KSERVE if KSERVE in asked else {})}
 
 
 def real(profile: str, products: Iterable[str]) -> list[str]:

@@ -37,7 +37,7 @@ def pretend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cmake: str) -> Path
         with tarfile.open(Path(words[words.index("--dest") + 1], "sources.tar.gz"), "w:gz") as tar:
             tar.add(tmp_path / "vendor", "package/vendor")
 
-    monkeypatch.setattr(llama, "_pip", download)
+    monkeypatch.setattr(llama, "pip", download)
     monkeypatch.setattr(llama, "_write_model", lambda _work, path: path.write_text("model"))
     return tmp_path / "cache"
 

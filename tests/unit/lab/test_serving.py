@@ -11,10 +11,14 @@ from typing import Any, TypeVar
 import aiohttp
 import numpy as np
 import pytest
+from aiohttp import web
 from aiohttp.test_utils import TestServer
 from perfanalysis.workloads.run_analysis import analyse_run
+from perflab.emulators.kubernetes.gateway.endpoints import MODEL
+from perflab.processes.ports import free_ports
+from perflab.serving.listening import Pods
 from perflab.serving.models import Latency, ServedModel, model_of
-from perflab.serving.pods import MODEL, model_in, service_of
+from perflab.serving.pods import model_in, service_of
 from perflab.serving.server import Servers, application
 
 from tests.load_client import load, write
@@ -138,6 +142,36 @@ def pod(annotation: str | None, ready: str = "True", **metadata: Any) -> dict[st
     annotations = {} if annotation is None else {MODEL: annotation}
     base = {"namespace": "n", "name": "tiny-predictor-1", "labels": labels, "annotations": annotations}
     return {"metadata": {**base, **metadata}, "status": {"conditions": [{"type": "Ready", "status": ready}]}}
+
+
+def test_each_pod_answers_at_an_address_of_its_own_from_when_it_is_ready_to_its_end() -> None:
+    async def run() -> None:
+        servers = Servers()
+        runner = web.AppRunner(application(servers))
+        await runner.setup()
+        port = free_ports(["models"])["models"]
+        pods = Pods(servers, runner, port)
+        listening = {name: pod("{ttft: 0, itl: 0}", name=name) for name in ("a", "b")}
+        for place, each in enumerate(listening.values(), start=1):
+            each["status"]["podIP"] = f"10.131.255.{place}"
+            await pods.changed(None, each)
+        assert (await completion(f"http://127.131.255.1:{port}", "tiny"))[0] == 200
+        served = servers.of("127.131.255.1")
+        assert [one.asked for one in served] == [1]
+        assert [one.asked for one in servers.of("n/tiny")] == [1, 0]
+        await pods.changed(listening["a"], None)
+        with pytest.raises(aiohttp.ClientConnectorError):
+            await health(f"http://127.131.255.1:{port}")
+        assert await health(f"http://127.131.255.2:{port}") == 200
+        # another pod of this name
+        again = {**listening["b"], "status": {**listening["b"]["status"], "podIP": "10.131.255.3"}}
+        await pods.changed(listening["b"], again)
+        assert await health(f"http://127.131.255.3:{port}") == 200
+        with pytest.raises(aiohttp.ClientConnectorError):
+            await health(f"http://127.131.255.2:{port}")
+        await runner.cleanup()
+
+    asyncio.run(run())
 
 
 def test_a_pod_serves_what_it_declares_while_it_is_ready() -> None:

@@ -41,7 +41,14 @@ def test_what_is_no_address_is_refused(url: str) -> None:
 def test_a_model_is_reached_at_its_url_and_on_a_lab_at_the_stand_in() -> None:
     found = service("https://granite-n.example.com")
     assert endpoint_of(found, None).url == "https://granite-n.example.com"
-    assert endpoint_of(found, {"models-url": "http://127.0.0.1:5"}).url == "http://127.0.0.1:5/n/granite"
+    lab = {"models-url": "http://127.0.0.1:5", "gateway-url": "http://127.0.0.1:6"}
+    assert endpoint_of(found, lab).url == "http://127.0.0.1:5/n/granite"
+
+
+@pytest.mark.parametrize("port", ["", ":6"])
+def test_on_a_lab_a_routed_model_is_reached_through_the_gateway_whatever_port_it_names(port: str) -> None:
+    lab = {"models-url": "http://127.0.0.1:5", "gateway-url": "http://127.0.0.1:6"}
+    assert endpoint_of(service(f"http://127.0.0.1{port}/n/granite"), lab).url == "http://127.0.0.1:6/n/granite"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from perflab.building import definitions
 from perflab.building.components import COMPONENTS, Component, lock_hash, sets_for, versions
+from perflab.building.envoy import ensure_envoy
 from perflab.building.golang import Go
 from perflab.building.sets import (
     DEFINITIONS_FOLDER,
@@ -21,6 +22,7 @@ from perflab.building.sets import (
 )
 from perflab.building.toolchain import find_go
 from perflab.errors import ClusterError, Say
+from perflab.profiles import ENVOY, running
 
 # measured on a build with empty caches: programs and CRDs, Go's build cache, sources
 NEEDED_BYTES = {"binaries": 0.5e9, "GOCACHE": 3.5e9, "GOMODCACHE": 1.5e9}
@@ -38,6 +40,8 @@ def ensure_profile(cache: Path, say: Say, profile: str, products: Iterable[str] 
     if missing:
         say(_announcement([component for components in missing for component in components]))
     first, *further = (ensure_binaries(cache, say, components) for components in sets)
+    if ENVOY in running(profile, products):
+        further.append(ensure_envoy(cache, say))
     return Binaries(first.folder, tuple(each.folder for each in further))
 
 

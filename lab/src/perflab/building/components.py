@@ -227,7 +227,7 @@ PROGRAMS: tuple[str, ...] = tuple(program for part in COMPONENTS for program, _ 
 def sets_for(profile: str, products: Iterable[str] = ()) -> tuple[tuple[Component, ...], ...]:
     """The sets of programs that a lab of this profile with these products needs, each built and kept for itself."""
     beside = [PROMETHEUS, DEFINITIONS] if profile == OPENSHIFT else []
-    return (COMPONENTS, *beside, *(PRODUCTS[name] for name in real(profile, products)))
+    return (COMPONENTS, *beside, *(PRODUCTS[name] for name in real(profile, products) if name in PRODUCTS))
 
 
 def versions(components: Sequence[Component] = COMPONENTS) -> dict[str, str]:

@@ -6,17 +6,17 @@ import hashlib
 import os
 import platform
 import shutil
-import subprocess
 import sys
 import tarfile
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
+from perflab.building.commands import pinned, pip, run
 from perflab.building.sets import Binaries, find_set, only_builder, remove_leftovers, whole_set
 from perflab.errors import ClusterError, Say
 
 SOURCES = Path(__file__).parent / "llama_cpp"
+_REQUIREMENTS = SOURCES / "requirements.txt"
 PROGRAMS = ("llama-server", "llama-bench")
 MODEL = "tiny.gguf"
 # what writes the model; it is in the lab's cache only while that is written
@@ -24,7 +24,6 @@ _GGUF_FROM_PYPI = "gguf==0.19.0"
 # what a build needs on PATH, by the Debian packages that have it
 _NEEDED = {"cmake": "cmake", "ninja": "ninja-build", "c++": "g++"}
 _NEEDED_BYTES = 1.5e9
-_LAST_LINES = 15
 _OPTIONS = {
     "CMAKE_BUILD_TYPE": "Release",
     # a third of the time to compile; nobody measures a model of random weights for its own sake
@@ -82,14 +81,14 @@ def _build(folder: Path, say: Say) -> Binaries:
             f"{_NEEDED_BYTES / 1e9:.1f} GB needed. Free some, or point XDG_CACHE_HOME to a larger disk."
         )
     started = time.monotonic()
-    with whole_set(folder, _versions(), _run(["c++", "--version"]).splitlines()[0]) as partial:
+    with whole_set(folder, _versions(), run(["c++", "--version"]).splitlines()[0]) as partial:
         work = partial / "work"
         say(f"fetching the sources of llama.cpp, of {_versions()['llama-cpp-python']}")
         sources = _sources(work)
         say(f"building {', '.join(PROGRAMS)}: about {max(1, round(8 / (os.cpu_count() or 1)))} min on free CPUs")
         options = [f"-D{name}={value}" for name, value in _OPTIONS.items()]
-        _run(["cmake", "-G", "Ninja", "-S", str(sources), "-B", str(work / "build"), *options])
-        _run(["cmake", "--build", str(work / "build"), "--target", *PROGRAMS])
+        run(["cmake", "-G", "Ninja", "-S", str(sources), "-B", str(work / "build"), *options])
+        run(["cmake", "--build", str(work / "build"), "--target", *PROGRAMS])
         for program in PROGRAMS:
             shutil.copy(work / "build/bin" / program, partial / "bin")
         _write_model(work, partial / MODEL)
@@ -98,18 +97,14 @@ def _build(folder: Path, say: Say) -> Binaries:
 
 
 def _versions() -> dict[str, str]:
-    (pinned,) = (
-        line.split()[0]
-        for line in (SOURCES / "requirements.txt").read_text(encoding="utf-8").splitlines()
-        if not line.startswith("#")
-    )
-    return {name: version for name, _is, version in (each.partition("==") for each in (pinned, _GGUF_FROM_PYPI))}
+    name, _is, version = _GGUF_FROM_PYPI.partition("==")
+    return {**pinned(_REQUIREMENTS), name: version}
 
 
 def _sources(work: Path) -> Path:
     """The folder of llama.cpp's sources, which the source distribution of its Python package contains."""
-    pinned = ["--require-hashes", "--requirement", str(SOURCES / "requirements.txt")]
-    _pip("download", "--no-deps", "--no-binary", "llama-cpp-python", "--dest", str(work), *pinned)
+    locked = ["--require-hashes", "--requirement", str(_REQUIREMENTS)]
+    pip("download", "--no-deps", "--no-binary", "llama-cpp-python", "--dest", str(work), *locked)
     (archive,) = work.glob("*.tar.gz")
     with tarfile.open(archive) as tar:
         tar.extractall(work, filter="data")
@@ -119,31 +114,5 @@ def _sources(work: Path) -> Path:
 
 def _write_model(work: Path, path: Path) -> None:
     packages = work / "packages"
-    _pip("install", "--target", str(packages), _GGUF_FROM_PYPI)
-    _run([sys.executable, str(SOURCES / "tiny_model.py"), str(path)], {"PYTHONPATH": str(packages)})
-
-
-def _pip(command: str, *words: str) -> None:
-    _run([sys.executable, "-m", "pip", command, "--quiet", "--disable-pip-version-check", *words])
-
-
-def _run(argv: list[str], environment: Mapping[str, str] | None = None) -> str:
-    """What a program says.
-
-    Raises ClusterError with the end of that when it fails.
-    """
-    done = subprocess.run(  # noqa: S603
-        argv,
-        env={**os.environ, **(environment or {})},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        text = "\n  ".join(done.stdout.strip().splitlines()[-_LAST_LINES:]) or "(no output)"
-        raise ClusterError(
-            f"`{' '.join(argv)}` failed with code {done.returncode}:\n  {text}\nNothing half-built was left; run again."
-        )
-    return done.stdout
+    pip("install", "--target", str(packages), _GGUF_FROM_PYPI)
+    run([sys.executable, str(SOURCES / "tiny_model.py"), str(path)], {"PYTHONPATH": str(packages)})

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from perflab.building import envoy
 from perflab.building.components import sets_for, versions
 from perflab.building.sets import Binaries
 from perflab.cluster import nodes
@@ -26,7 +27,7 @@ from perflab.processes.launch import PortTakenError
 from perflab.processes.ports import free_ports
 from perflab.processes.program import Program
 from perflab.processes.state import Lab, Options
-from perflab.profiles import OPENSHIFT
+from perflab.profiles import ENVOY, OPENSHIFT, running
 
 PORT_ATTEMPTS = 4
 # etcd's first files, and some logs; a test of thousands of Jobs takes a few times that
@@ -93,7 +94,10 @@ def _prepare(folder: Path, options: Options) -> Lab:
         options,
         started=state.now(),
         ports=free_ports(programs.port_names(options)),
-        versions=versions([each for part in sets_for(options.profile, options.products) for each in part]),
+        versions={
+            **versions([each for part in sets_for(options.profile, options.products) for each in part]),
+            **(envoy.versions() if ENVOY in running(options.profile, options.products) else {}),
+        },
     )
     if options.node_template:
         # a copy: the lab can be scaled after the file is gone

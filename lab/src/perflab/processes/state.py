@@ -71,7 +71,7 @@ class Lab:
     @property
     def emulators(self) -> tuple[str, ...]:
         """Names of the emulators that it runs."""
-        return chosen(self.options.profile, self.options.emulate)
+        return chosen(self.options.profile, self.options.emulate, self.options.products)
 
     @property
     def server(self) -> str:

@@ -11,11 +11,11 @@ from aiohttp import web
 
 from perflab.cluster.api import Document, connect
 from perflab.emulators.framework.resources import PODS
-from perflab.emulators.framework.store import Store, key_of
+from perflab.emulators.framework.store import Store
 from perflab.errors import ClusterError
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.state import read_lab
-from perflab.serving.pods import model_in, service_of
+from perflab.serving.listening import Pods
 from perflab.serving.server import Servers, application
 
 
@@ -25,21 +25,19 @@ async def serve(folder: Path, port: int) -> None:
     if lab is None:
         raise ClusterError(f"{folder} is no lab")
     servers = Servers()
-
-    def changed(old: Document | None, new: Document | None) -> None:
-        pod = new or old
-        if pod is not None:
-            servers.set("/".join(key_of(pod)), service_of(pod), model_in(new))
-
-    async with connect(folder, lab.server) as api:
+    runner = web.AppRunner(application(servers), access_log=None)
+    await runner.setup()
+    pods, news = Pods(servers, runner, port), asyncio.Queue[tuple[Document | None, Document | None]]()
+    async with connect(folder, lab.server) as api, asyncio.TaskGroup() as group:
         store = Store(api, PODS)
-        store.listen(changed)
-        followed = asyncio.create_task(store.follow())
+        store.listen(lambda old, new: news.put_nowait((old, new)))
+        group.create_task(store.follow())
         await store.synced.wait()
-        runner = web.AppRunner(application(servers), access_log=None)
-        await runner.setup()
+        while not news.empty():
+            await pods.changed(*news.get_nowait())
         await web.TCPSite(runner, LOOPBACK, port).start()
-        await followed
+        while True:
+            await pods.changed(*await news.get())
 
 
 if __name__ == "__main__":

@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
+from perflab.emulators.kubernetes.gateway.endpoints import MODEL
 from perflab.serving.models import ServedModel, model_of
 
-MODEL = "lab.psap.perf/model"
 # of the pods of KServe's two kinds: the service that they belong to
 _SERVICE_LABELS = ("serving.kserve.io/inferenceservice", "app.kubernetes.io/name")
 

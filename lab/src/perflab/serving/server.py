@@ -11,6 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
+from perflab.processes.ports import LOOPBACK
 from perflab.serving.metrics import ModelMetrics, Registry
 from perflab.serving.models import ServedModel
 
@@ -23,6 +24,7 @@ class Serving:
     """A pod that serves a model: its slots, its chance, what was counted of it, and the requests that it answers."""
 
     service: str
+    address: str
     model: ServedModel
     slots: asyncio.Semaphore
     chance: random.Random
@@ -45,28 +47,31 @@ class Servers:
         self._seed = seed
         self._pods: dict[str, Serving] = {}
 
-    def set(self, pod: str, service: str, model: ServedModel | None) -> None:
-        """From now on *pod* serves *model* for *service*, or nothing; what it was answering is cut off when it ends."""
+    def set(self, pod: str, service: str, model: ServedModel | None, address: str = "") -> None:
+        """From now on *pod* serves *model* for *service*, or nothing; what it was answering is cut off when it ends.
+
+        At *address* it alone is asked.
+        """
         present = self._pods.get(pod)
-        if present is not None and present.model != model:
+        if present is not None and (present.model, present.address) != (model, address):
             del self._pods[pod]
             for request in present.answering:
                 request.cancel()
         if model is not None and pod not in self._pods:
             chance = random.Random(f"{self._seed} {pod}")  # noqa: S311 - latencies are no secrets
             slots = asyncio.Semaphore(model.concurrency)
-            self._pods[pod] = Serving(service, model, slots, chance, self.registry.of(model.name))
+            self._pods[pod] = Serving(service, address, model, slots, chance, self.registry.of(model.name))
 
-    def of(self, service: str) -> list[Serving]:
-        """The pods of a service, `NAMESPACE/NAME`; all pods when it is empty."""
-        return [one for one in self._pods.values() if service in ("", one.service)]
+    def of(self, place: str) -> list[Serving]:
+        """The pods of a service, `NAMESPACE/NAME`, or the pod of an address; all pods when *place* is empty."""
+        return [one for one in self._pods.values() if place in ("", one.service, one.address)]
 
-    def choose(self, service: str, model: str) -> Serving:
+    def choose(self, place: str, model: str) -> Serving:
         """The pod with the fewest requests of those that serve *model*.
 
-        Raises HTTPServiceUnavailable when the service has no pod, as a gateway answers, KeyError without the model.
+        Raises HTTPServiceUnavailable when there is no pod, as a gateway answers, KeyError without the model.
         """
-        pods = self.of(service)
+        pods = self.of(place)
         if not pods:
             raise web.HTTPServiceUnavailable(text="no healthy upstream")
         serving = [one for one in pods if one.model.name == model]
@@ -90,7 +95,10 @@ SERVERS: web.AppKey[Servers] = web.AppKey("servers", Servers)
 
 
 def application(servers: Servers) -> web.Application:
-    """The routes of all services below `/NAMESPACE/SERVICE`, and without that prefix of whoever serves the model."""
+    """The routes of all services below `/NAMESPACE/SERVICE`, and without that prefix of whoever serves the model.
+
+    At the address of a pod, that is the pod.
+    """
     app = web.Application()
     app[SERVERS] = servers
     app.router.add_get("/metrics", _metrics)
@@ -102,13 +110,16 @@ def application(servers: Servers) -> web.Application:
     return app
 
 
-def _service(request: web.Request) -> str:
-    return "/".join(request.match_info.values())
+def _place(request: web.Request) -> str:
+    if request.match_info or request.transport is None:
+        return "/".join(request.match_info.values())
+    address: str = request.transport.get_extra_info("sockname")[0]
+    return "" if address == LOOPBACK else address
 
 
 async def _health(request: web.Request) -> web.Response:
-    served = not request.match_info or request.app[SERVERS].of(_service(request))
-    return web.Response(status=200 if served else 503)
+    place = _place(request)
+    return web.Response(status=200 if not place or request.app[SERVERS].of(place) else 503)
 
 
 async def _metrics(request: web.Request) -> web.Response:
@@ -116,7 +127,7 @@ async def _metrics(request: web.Request) -> web.Response:
 
 
 async def _models(request: web.Request) -> web.Response:
-    names = dict.fromkeys(one.model.name for one in request.app[SERVERS].of(_service(request)))
+    names = dict.fromkeys(one.model.name for one in request.app[SERVERS].of(_place(request)))
     listed = [{"id": name, "object": "model", "owned_by": "perflab"} for name in names]
     return web.json_response({"object": "list", "data": listed})
 
@@ -125,7 +136,7 @@ async def _complete(request: web.Request) -> web.StreamResponse:
     began = time.monotonic()
     try:
         body = await request.json()
-        serving = request.app[SERVERS].choose(_service(request), body["model"])
+        serving = request.app[SERVERS].choose(_place(request), body["model"])
         asked = _asked(request.path, body, serving.model)
     except KeyError as error:
         return _error(404, f"it is not there: {error}")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from perflab.building.sets import Binaries
 from perflab.cluster.api import Document
-from perflab.control_plane.products import kserve, kueue, models, olm, ray
+from perflab.control_plane.products import envoy, kserve, kueue, models, olm, ray
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
-from perflab.profiles import KSERVE, KUEUE, MODELS, OLM, RAY, running
+from perflab.profiles import ENVOY, KSERVE, KUEUE, MODELS, OLM, RAY, running
 
 
 def _nothing(_lab: Lab, _binaries: Binaries) -> Iterable[Document]:
@@ -39,6 +39,7 @@ _PRODUCTS: Mapping[str, Product] = {
     OLM: Product(olm.definitions, olm.program, olm.objects, olm.served, steps=olm.STEPS),
     RAY: Product(ray.definitions, ray.program),
     KSERVE: Product(kserve.definitions, kserve.program, kserve.objects, kserve.webhooks),
+    ENVOY: Product(_nothing, envoy.program),
     MODELS: Product(_nothing, models.program, metrics=models.metrics),
 }
 

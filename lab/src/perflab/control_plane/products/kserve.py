@@ -9,11 +9,12 @@ from pathlib import Path
 from perflab.building.sets import Binaries
 from perflab.cluster.api import Document
 from perflab.control_plane.webhooks import client_config, webhooks_at
+from perflab.emulators.kubernetes.gateway.routing import CONTROLLER
 from perflab.files.documents import read_documents
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
-from perflab.profiles import KSERVE
+from perflab.profiles import ENVOY, KSERVE
 
 NAMESPACE = "kserve"
 WEBHOOK_PORT = f"{KSERVE}-webhook"
@@ -28,7 +29,6 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 # CPU and 0.7 GB. KServe's webhook checks the one; of the other no controller runs.
 _OPEN = ("llminferenceserviceconfigs.serving.kserve.io", "leaderworkersets.leaderworkerset.x-k8s.io")
 _GATEWAY_KINDS = ("gatewayclasses", "gateways", "httproutes")
-_CONTROLLER = "lab.psap.perf/gateway"
 _WEBHOOKS = ("webhook/manifests.yaml", "webhook/llmisvc/manifests.yaml")
 # a webhook of what the program does not serve would refuse every object of it
 _LEFT_OUT = ("inferencegraph", "trainedmodel")
@@ -72,25 +72,25 @@ def _opened(document: Document) -> Document:
     return {**document, "spec": {**document["spec"], "versions": versions}}
 
 
-def objects(_lab: Lab, binaries: Binaries) -> Iterator[Document]:
+def objects(lab: Lab, binaries: Binaries) -> Iterator[Document]:
     """Its namespace, its settings, and what an LLMInferenceService is made of unless it says otherwise."""
     yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     [settings] = read_documents(binaries.manifests(KSERVE) / "configmap" / "inferenceservice.yaml")
     data = {name: text for name, text in settings["data"].items() if name != "_example"}
     ours = {name: json.dumps({**json.loads(data[name]), **values}, indent=4) for name, values in _SETTINGS.items()}
     yield {**settings, "data": {**data, **ours}}
-    yield from _gateway(json.loads(data["ingress"])["kserveIngressGateway"])
+    yield from _gateway(json.loads(data["ingress"])["kserveIngressGateway"], lab.ports[ENVOY])
     for path in sorted((binaries.manifests(KSERVE) / "llmisvcconfig").glob("config-*.yaml")):
         for document in read_documents(path):
             yield {**document, "metadata": {**document["metadata"], "namespace": NAMESPACE}}
 
 
-def _gateway(address: str) -> Iterator[Document]:
-    """The gateway that KServe's settings name, `NAMESPACE/NAME`, of a class that the lab's program accepts."""
+def _gateway(address: str, port: int) -> Iterator[Document]:
+    """The gateway that KServe's settings name, `NAMESPACE/NAME`, of the lab's class, at the port of the lab's Envoy."""
     namespace, name = address.split("/")
     base = {"apiVersion": "gateway.networking.k8s.io/v1"}
-    yield {**base, "kind": "GatewayClass", "metadata": {"name": "lab"}, "spec": {"controllerName": _CONTROLLER}}
-    listener = {"name": "http", "port": 80, "protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": "All"}}}
+    yield {**base, "kind": "GatewayClass", "metadata": {"name": "lab"}, "spec": {"controllerName": CONTROLLER}}
+    listener = {"name": "http", "port": port, "protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": "All"}}}
     spec = {"gatewayClassName": "lab", "listeners": [listener]}
     yield {**base, "kind": "Gateway", "metadata": {"namespace": namespace, "name": name}, "spec": spec}
 

@@ -3,8 +3,7 @@
 //
 // Upstream has a program for each of the two kinds, which listen on all interfaces. Here they share a process and the
 // server of their webhooks, on one address. Left out are inference graphs and trained models, which would need a router
-// and an agent in pods that run. The controllers are upstream's, unchanged. What the controller of a gateway would say of
-// routes, on which KServe waits, is emulated (gateway.go).
+// and an agent in pods that run. The controllers are upstream's, unchanged.
 package main
 
 import (

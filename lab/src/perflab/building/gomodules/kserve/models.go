@@ -74,7 +74,7 @@ func newLLMManager(config *rest.Config, clientset *kubernetes.Clientset, o ctrl.
 			return nil, err
 		}
 	}
-	return manager, addGateways(manager)
+	return manager, nil
 }
 
 // validation says whether the variables of a configuration can be replaced.

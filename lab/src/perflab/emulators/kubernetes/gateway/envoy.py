@@ -1,0 +1,170 @@
+"""The lab's gateway in Envoy's words: its clusters and routes, as files from which it learns when they change.
+
+A cluster has its endpoints in it. Apart from it, each would have a file of its own, and Envoy one of the few watches
+of files that a system allows a user.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from perflab.cluster.api import Document
+from perflab.emulators.kubernetes.gateway.routing import (
+    EXACT,
+    POOL,
+    REWRITE,
+    Backend,
+    Seen,
+    backends_of,
+    endpoints_of,
+    found_of,
+    taken,
+)
+
+ROUTES = "gateway"
+# in the lab's folder
+FOLDER, CLUSTERS_FILE, ROUTES_FILE = "envoy", "clusters.json", "routes.json"
+_TYPES = "type.googleapis.com/envoy"
+_ANY_HOST = "*"
+# a rule without a match
+_EVERYTHING: tuple[Document, ...] = ({},)
+# what is measured are servers, not the gateway's limits
+_UNLIMITED = 2**32 - 1
+# shorter than the servers keep a connection that nobody uses, lest one ends as it is used again
+_IDLE = "60s"
+
+
+def clusters(seen: Seen, port: int) -> Document:
+    """Everything that routes lead to, with the endpoints that are Ready; they listen on *port*, none if it is 0."""
+    found: dict[str, Document] = {}
+    for route in taken(seen):
+        for rule in route["spec"].get("rules") or ():
+            for each in backends_of(route, rule):
+                if found_of(seen, route, each).holds:
+                    found[each.cluster] = _cluster(each, endpoints_of(seen, each) if port else [], port)
+    return {"resources": [found[name] for name in sorted(found)]}
+
+
+def _cluster(backend: Backend, addresses: list[str], port: int) -> Document:
+    least = {"@type": f"{_TYPES}.extensions.load_balancing_policies.least_request.v3.LeastRequest"}
+    if backend.kind == POOL:
+        # as a picker would that looks at nothing but load; a Service has the better of two, Envoy's usual way
+        least["selection_method"] = "FULL_SCAN"
+    limits = dict.fromkeys(("max_connections", "max_pending_requests", "max_requests"), _UNLIMITED)
+    http = {
+        "@type": f"{_TYPES}.extensions.upstreams.http.v3.HttpProtocolOptions",
+        "explicit_http_config": {"http_protocol_options": {}},
+        "common_http_protocol_options": {"idle_timeout": _IDLE},
+    }
+    endpoints = [{"endpoint": {"address": socket_address(each, port)}} for each in addresses]
+    return {
+        "@type": f"{_TYPES}.config.cluster.v3.Cluster",
+        "name": backend.cluster,
+        "type": "STATIC",
+        "connect_timeout": "5s",
+        "circuit_breakers": {"thresholds": [limits]},
+        "load_balancing_policy": {
+            "policies": [{"typed_extension_config": {"name": "least_request", "typed_config": least}}]
+        },
+        "typed_extension_protocol_options": {"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": http},
+        "load_assignment": {"cluster_name": backend.cluster, "endpoints": [{"lb_endpoints": endpoints}]},
+    }
+
+
+def socket_address(address: str, port: int) -> Document:
+    """An address and a port."""
+    return {"socket_address": {"address": address, "port_value": port}}
+
+
+def routes(seen: Seen) -> Document:
+    """The routes of all Gateways, by host; a host has those of every host, too."""
+    by_host: dict[str, list[tuple[Any, Document]]] = {_ANY_HOST: []}
+    for route in taken(seen):
+        for host in route["spec"].get("hostnames") or (_ANY_HOST,):
+            by_host.setdefault(host, []).extend(_entries(route))
+    for host, entries in by_host.items():
+        if host != _ANY_HOST:
+            entries.extend(by_host[_ANY_HOST])
+    # the sort is stable: among equals the route that is the oldest goes first
+    hosts = [
+        {"name": host, "domains": [host], "routes": [each for _, each in sorted(entries, key=lambda one: one[0])]}
+        for host, entries in by_host.items()
+    ]
+    configuration = {
+        "@type": f"{_TYPES}.config.route.v3.RouteConfiguration",
+        "name": ROUTES,
+        "virtual_hosts": hosts,
+    }
+    return {"resources": [configuration]}
+
+
+def _entries(route: Document) -> Iterator[tuple[Any, Document]]:
+    """The entries of a route, each with its place among those of others: by the Gateway API's rules of precedence."""
+    for rule in route["spec"].get("rules") or ():
+        action = _action(route, rule)
+        for match in rule.get("matches") or _EVERYTHING:
+            path = {"type": "PathPrefix", "value": "/", **(match.get("path") or {})}
+            headers, parameters = match.get("headers") or (), match.get("queryParams") or ()
+            kind, length = path["type"], len(path["value"])
+            place = (kind != EXACT, -length, "method" not in match, -len(headers), -len(parameters))
+            found = {
+                **_path(path["type"], path["value"]),
+                "headers": [
+                    *({"name": ":method", **_exactly(match["method"])} for _ in range("method" in match)),
+                    *({"name": each["name"], **_exactly(each["value"])} for each in headers),
+                ],
+                "query_parameters": [{"name": each["name"], **_exactly(each["value"])} for each in parameters],
+            }
+            yield place, {"match": found, "route": {**action, **_rewritten(rule, path["value"])}}
+
+
+def _exactly(value: str) -> Document:
+    return {"string_match": {"exact": value}}
+
+
+def _path(kind: str, value: str) -> Document:
+    if kind == EXACT:
+        return {"path": value}
+    stem = value.rstrip("/")
+    return {"path_separated_prefix": stem} if stem else {"prefix": "/"}
+
+
+def _action(route: Document, rule: Document) -> Document:
+    """What is not there is led to as well: a cluster that Envoy does not know is answered for with 500."""
+    weights = [{"name": each.cluster, "weight": each.weight} for each in backends_of(route, rule) if each.weight]
+    return {
+        "weighted_clusters": {"clusters": weights or [{"name": "nothing", "weight": 1}]},
+        "cluster_not_found_response_code": "INTERNAL_SERVER_ERROR",
+        "timeout": _seconds((rule.get("timeouts") or {}).get("request", "0s")),
+    }
+
+
+def _seconds(duration: str) -> str:
+    """A duration of the Gateway API, `1h2m3s4ms`, as Envoy has it, `3723.004s`."""
+    units = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+    total = sum(int(number) * units[unit] for number, unit in re.findall(r"(\d+)(ms|h|m|s)", duration))
+    return f"{total:.3f}s"
+
+
+def _rewritten(rule: Document, prefix: str) -> Document:
+    """The path and the host that the server sees."""
+    rewrite: Document = next((each["urlRewrite"] for each in rule.get("filters") or () if each["type"] == REWRITE), {})
+    path, found = rewrite.get("path") or {}, {}
+    if rewrite.get("hostname"):
+        found["host_rewrite_literal"] = rewrite["hostname"]
+    if "replacePrefixMatch" in path:
+        stem, new = prefix.rstrip("/"), path["replacePrefixMatch"].rstrip("/")
+        if new:
+            found["prefix_rewrite"] = new if stem else f"{new}/"
+        else:
+            # or there would be two slashes: that of the replacement and that behind the prefix
+            found["regex_rewrite"] = _regex(f"^{re.escape(stem)}/*", "/")
+    elif "replaceFullPath" in path:
+        found["regex_rewrite"] = _regex("^/.*$", path["replaceFullPath"])
+    return found
+
+
+def _regex(regex: str, substitution: str) -> Document:
+    return {"pattern": {"regex": regex}, "substitution": substitution.replace("\\", "\\\\")}

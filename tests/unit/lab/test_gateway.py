@@ -1,0 +1,207 @@
+"""The controller of the lab's gateway: what Envoy is told, and what the statuses say."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from perflab.cluster.api import Document
+from perflab.emulators.kubernetes.gateway import envoy
+from perflab.emulators.kubernetes.gateway.endpoints import MODEL, endpoint_of
+from perflab.emulators.kubernetes.gateway.routing import CONTROLLER
+from perflab.processes.state import Lab, Options
+
+from .memory_api import MemoryApi, conditions, found, settle, with_kind
+
+GROUP, POOLS = "/apis/gateway.networking.k8s.io/v1", "/apis/inference.networking.k8s.io/v1/namespaces/{}/inferencepools"
+ROUTES, GATEWAY = f"{GROUP}/namespaces/models/httproutes", f"{GROUP}/namespaces/gates/gateways/gate"
+KINDS = ("gatewayclasses", "gateways", "httproutes")
+PORT = 15000
+
+
+def put(api: MemoryApi, path: str, name: str, spec: Document, **metadata: Any) -> Document:
+    return api.put(path, {"metadata": {"name": name, **metadata}, "spec": spec})
+
+
+def pod(api: MemoryApi, name: str, address: str, ready: str = "True", **labels: str) -> None:
+    metadata = {"name": name, "labels": {"app": "opt", **labels}, "annotations": {MODEL: ""}}
+    status = {"podIP": address, "conditions": [{"type": "Ready", "status": ready}]}
+    api.put("/api/v1/namespaces/models/pods", {"metadata": metadata, "status": status})
+
+
+def rule(path: str, backend: str, new: str | None = None, **more: Any) -> Document:
+    group, kind = ("inference.networking.k8s.io", "InferencePool") if backend == "pool" else ("", "Service")
+    rewrite = {"type": "URLRewrite", "urlRewrite": {"path": {"type": "ReplacePrefixMatch", "replacePrefixMatch": new}}}
+    return {
+        "matches": [{"path": {"type": "PathPrefix", "value": path}}],
+        "backendRefs": [{"group": group, "kind": kind, "name": backend, "port": 8000, "weight": 1}],
+        **({"filters": [rewrite]} if new is not None else {}),
+        **more,
+    }
+
+
+def route(api: MemoryApi, name: str, *rules: Document, **spec: Any) -> None:
+    parent = {"name": "gate", "namespace": "gates"}
+    put(api, ROUTES, name, {"parentRefs": [parent], "rules": list(rules), **spec})
+
+
+def cluster(allowed: str = "All") -> MemoryApi:
+    """A Gateway, a Service `svc` and an InferencePool `pool` of the pods of `app: opt`."""
+    api = MemoryApi()
+    with_kind(api, *(f"{kind}.gateway.networking.k8s.io/v1" for kind in KINDS))
+    with_kind(api, "inferencepools.inference.networking.k8s.io/v1")
+    put(api, f"{GROUP}/gatewayclasses", "lab", {"controllerName": CONTROLLER})
+    listener = {"name": "http", "port": 80, "protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": allowed}}}
+    put(api, f"{GROUP}/namespaces/gates/gateways", "gate", {"gatewayClassName": "lab", "listeners": [listener]})
+    put(api, "/api/v1/namespaces/models/services", "svc", {"selector": {"app": "opt"}})
+    put(api, POOLS.format("models"), "pool", {"selector": {"matchLabels": {"app": "opt"}}})
+    return api
+
+
+def settled(api: MemoryApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Document, dict[str, list[str]]]:
+    """Envoy's routes, and the endpoints of its clusters."""
+    lab = Lab(tmp_path / "lab", Options(), ports={"kube-apiserver": 1, "models": PORT})
+    (lab.folder / envoy.FOLDER).mkdir(parents=True, exist_ok=True)
+    lab.write()
+    monkeypatch.chdir(lab.folder)
+    asyncio.run(settle(api, "gateway", tmp_path))
+    clusters, routes = (
+        json.loads((lab.folder / envoy.FOLDER / name).read_text())["resources"]
+        for name in (envoy.CLUSTERS_FILE, envoy.ROUTES_FILE)
+    )
+    return routes[0], {each["name"]: list(addresses(each)) for each in clusters}
+
+
+def addresses(one: Document) -> list[str]:
+    (group,) = one["load_assignment"]["endpoints"]
+    sockets = [each["endpoint"]["address"]["socket_address"] for each in group["lb_endpoints"]]
+    assert {each["port_value"] for each in sockets} <= {PORT}
+    return [each["address"] for each in sockets]
+
+
+def entries(configuration: Document, host: str = "*") -> list[Document]:
+    (found,) = (each["routes"] for each in configuration["virtual_hosts"] if each["domains"] == [host])
+    return list(found)
+
+
+def parent_conditions(api: MemoryApi, path: str) -> dict[str, tuple[str, str]]:
+    (parent,) = found(api, path)["status"]["parents"]
+    return {each["type"]: (each["status"], each["reason"]) for each in parent["conditions"]}
+
+
+def test_a_model_is_reached_by_its_paths_at_the_pods_that_are_ready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = cluster()
+    for name, ready in (("a", "True"), ("b", "True"), ("starts", "False")):
+        pod(api, name, f"10.128.0.{ord(name[0])}", ready)
+    completions = rule("/models/opt/v1/completions", "pool", "/v1/completions")
+    route(api, "opt", rule("/models/opt", "svc", "/"), completions)
+    configuration, clusters = settled(api, tmp_path, monkeypatch)
+    both = ["127.128.0.97", "127.128.0.98"]
+    assert clusters == {"inferencepool/models/pool": both, "service/models/svc": both}
+    first, second = entries(configuration)
+    # the longer prefix goes first, whatever their order in the route
+    assert first["match"]["path_separated_prefix"] == "/models/opt/v1/completions"
+    assert first["route"]["prefix_rewrite"] == "/v1/completions"
+    assert first["route"]["weighted_clusters"]["clusters"] == [{"name": "inferencepool/models/pool", "weight": 1}]
+    assert second["route"]["regex_rewrite"] == {"pattern": {"regex": "^/models/opt/*"}, "substitution": "/"}
+    assert parent_conditions(api, f"{ROUTES}/opt") == {
+        "Accepted": ("True", "Accepted"),
+        "ResolvedRefs": ("True", "ResolvedRefs"),
+    }
+    gateway = found(api, GATEWAY)
+    assert conditions(gateway) == {"Accepted": "True", "Programmed": "True"}
+    assert gateway["status"]["addresses"] == [{"type": "IPAddress", "value": "127.0.0.1"}]
+    assert [each["attachedRoutes"] for each in gateway["status"]["listeners"]] == [1]
+    assert parent_conditions(api, f"{POOLS.format('models')}/pool")["Accepted"] == ("True", "Accepted")
+    api.writes.clear()
+    settled(api, tmp_path, monkeypatch)
+    assert api.writes == []
+
+
+def test_a_backend_that_is_not_there_is_answered_for_by_envoy_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = cluster()
+    route(api, "lost", rule("/lost", "nobody"))
+    old = {"group": "inference.networking.x-k8s.io", "kind": "InferencePool", "name": "pool"}
+    route(api, "old", {**rule("/old", "pool"), "backendRefs": [old]})
+    other = {"name": "svc", "namespace": "elsewhere"}
+    route(api, "far", {**rule("/far", "svc"), "backendRefs": [other]})
+    configuration, clusters = settled(api, tmp_path, monkeypatch)
+    assert clusters == {}
+    assert {each["route"]["cluster_not_found_response_code"] for each in entries(configuration)} == {
+        "INTERNAL_SERVER_ERROR"
+    }
+    reasons = {name: parent_conditions(api, f"{ROUTES}/{name}")["ResolvedRefs"] for name in ("lost", "old", "far")}
+    assert reasons == {
+        "lost": ("False", "BackendNotFound"),
+        # KServe takes the newer group then
+        "old": ("False", "InvalidKind"),
+        "far": ("False", "RefNotPermitted"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("allowed", "spec", "reason"),
+    [
+        ("Same", {}, "NotAllowedByListeners"),
+        ("All", {"parentRefs": [{"name": "gate", "namespace": "gates", "sectionName": "https"}]}, "NoMatchingParent"),
+        ("All", {"rules": [rule("/", "svc", filters=[{"type": "RequestMirror"}])]}, "UnsupportedValue"),
+        (
+            "All",
+            {"rules": [{"matches": [{"path": {"type": "RegularExpression", "value": "/"}}]}]},
+            "UnsupportedValue",
+        ),
+    ],
+)
+def test_a_route_that_is_not_taken_is_told_why_and_leads_nowhere(
+    allowed: str, spec: Document, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = cluster(allowed)
+    route(api, "refused", rule("/a", "svc"), **{key: value for key, value in spec.items() if key != "rules"})
+    if "rules" in spec:
+        found(api, f"{ROUTES}/refused")["spec"]["rules"] = spec["rules"]
+    configuration, clusters = settled(api, tmp_path, monkeypatch)
+    assert (entries(configuration), clusters) == ([], {})
+    assert parent_conditions(api, f"{ROUTES}/refused")["Accepted"] == ("False", reason)
+    assert [each["attachedRoutes"] for each in found(api, GATEWAY)["status"]["listeners"]] == [0]
+
+
+def test_gateways_of_another_class_and_their_routes_are_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = cluster()
+    put(api, f"{GROUP}/gatewayclasses", "lab", {"controllerName": "istio.io/gateway-controller"})
+    route(api, "theirs", rule("/a", "svc"))
+    configuration, _ = settled(api, tmp_path, monkeypatch)
+    assert entries(configuration) == []
+    assert "status" not in found(api, GATEWAY)
+    assert "status" not in found(api, f"{ROUTES}/theirs")
+
+
+def test_a_host_has_its_own_routes_and_those_of_all_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    api = cluster()
+    exact = {"matches": [{"path": {"type": "Exact", "value": "/a"}, "method": "GET"}], "backendRefs": [{"name": "svc"}]}
+    route(api, "any", rule("/", "svc", timeouts={"request": "1m2s500ms"}))
+    route(api, "one", rule("/a", "svc"), exact, hostnames=["one.example.com"])
+    configuration, _ = settled(api, tmp_path, monkeypatch)
+    (everywhere,) = entries(configuration)
+    assert (everywhere["match"]["prefix"], everywhere["route"]["timeout"]) == ("/", "62.500s")
+    first, *others = entries(configuration, "one.example.com")
+    assert first["match"]["path"] == "/a"
+    assert first["match"]["headers"] == [{"name": ":method", "string_match": {"exact": "GET"}}]
+    assert [each["match"].get("path_separated_prefix", "/") for each in others] == ["/a", "/"]
+
+
+def test_a_pod_in_the_network_of_its_node_has_no_address_of_its_own() -> None:
+    ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+    metadata = {"name": "a", "namespace": "b", "annotations": {MODEL: ""}}
+    assert endpoint_of({"metadata": metadata, "status": {**ready, "podIP": "10.130.1.2"}}) == "127.130.1.2"
+    assert endpoint_of({"metadata": metadata, "status": {**ready, "podIP": "127.0.0.1"}}) == ""
+    assert endpoint_of({"metadata": {**metadata, "annotations": {}}, "status": {**ready, "podIP": "10.1.1.1"}}) == ""
+    assert endpoint_of(None) == ""
