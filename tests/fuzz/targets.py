@@ -19,6 +19,7 @@ from tests.data.boot_timings import boot_timing
 from tests.data.container_benchmarks import container_benchmark
 from tests.data.downloads import DOWNLOADS, write_downloads
 from tests.data.fine_tuning_runs import Training, write_tuning_run
+from tests.data.ghz_results import detail, ghz
 from tests.data.kube_burner_folders import node_density
 from tests.data.kubernetes_lists import job, pod, write_list
 from tests.data.llama_benches import inference_server, llama_bench
@@ -133,6 +134,13 @@ def _llama_bench(directory: Path) -> None:
     (place / "llama_bench.yml").write_text(json.dumps(llama_bench()))
 
 
+def _ghz(directory: Path) -> None:
+    place = directory / RUN / "000__cell" / "001__wisdom__run_llm_load_test" / "artifacts" / "input_0"
+    place.mkdir(parents=True)
+    calls = [detail(number / 10, 0.2, "Unavailable" if number % 5 == 0 else "OK") for number in range(20)]
+    (place / "ghz.json").write_text(json.dumps(ghz(calls)))
+
+
 def _inference_server(directory: Path) -> None:
     server, usage = (directory / RUN / "000__cell" / name / "artifacts" for name in ("001__server", "002__usage"))
     server.mkdir(parents=True)
@@ -232,6 +240,7 @@ TARGETS: Mapping[str, Target] = {
     "container engine": Target(_container_bench, ("kpi {input}/run",), 20),
     "boot": Target(_boot_timing, ("kpi {input}/run",), 20),
     "llama-bench": Target(_llama_bench, ("kpi {input}/run",), 20),
+    "ghz": Target(_ghz, ("kpi {input}/run",), 20),
     "inference server": Target(_inference_server, ("kpi {input}/run",), 20),
     "skeleton": Target(_skeleton, ("kpi {input}/run",), 20),
     "kept tables": Target(

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError
-from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import IN_POD, counted
+from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import counted
 
-TEMPLATE = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles/wisdom_job/templates/job.yml.j2"
+REAL = Path(__file__).parents[2] / "data/foreign/load_tests/ghz-0.121.0.json"
 
 
 def written(folder: Path, answered: int, errors: dict[str, int]) -> Path:
@@ -43,5 +43,9 @@ def test_what_is_no_result_says_so(tmp_path: Path, text: str) -> None:
         counted(tmp_path / "ghz.json", complete=False)
 
 
-def test_results_are_fetched_from_where_the_job_has_them() -> None:
-    assert f"--output={IN_POD}" in TEMPLATE.read_text(encoding="utf-8")
+def test_what_ghz_itself_wrote_is_counted() -> None:
+    """Of a server that refused some of the calls."""
+    calls, failed = counted(REAL, complete=False)
+    assert (calls, failed) == (160, 10)
+    with pytest.raises(DataQualityError, match=r"10 of 160 calls failed; most of them: .*no healthy upstream"):
+        counted(REAL, complete=True)

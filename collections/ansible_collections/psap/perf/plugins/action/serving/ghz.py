@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import completing
-from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import IN_POD, OUTPUT, counted
+from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import IN_POD, OUTPUT, WARM_UP, counted
 from ansible_collections.psap.perf.plugins.modules.serving.ghz import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.pod_results import fetch_results
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
@@ -24,7 +24,7 @@ class ActionModule(PerfAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Fetch, and look at what there is."""
         args = context.args
-        results = context.directory / "artifacts" / args["folder"] / OUTPUT
+        results = context.directory / "artifacts" / args["folder"] / (WARM_UP if args["complete"] else OUTPUT)
         results.parent.mkdir(parents=True, exist_ok=True)
         with completing(results) as partial, partial.open("wb") as file:
             fetch_results(context, args["namespace"], args["pod_selector"], IN_POD, file)

@@ -8,6 +8,8 @@ from pathlib import Path
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError
 
 OUTPUT = "ghz.json"
+WARM_UP = "warm_up.json"
+"""The name of results that are no measurement, by which the analysis does not find them."""
 IN_POD = f"/results/{OUTPUT}"
 """Where the Job's template has them."""
 

@@ -41,6 +41,11 @@ class Invocation:
     deadline_s: int
 
 
+def deadline_s(*parts: str) -> int:
+    """After how many seconds Kubernetes ends a Job that nobody waits for any more, by the timeouts of its *parts*."""
+    return int(sum(map(seconds, parts)) + _BESIDE_S)
+
+
 def invocation(asked: Mapping[str, Any], rates: Sequence[float], output: str, data_folder: str) -> Invocation:
     """How *asked*, the arguments of the command, is said to the program.
 
@@ -50,7 +55,6 @@ def invocation(asked: Mapping[str, Any], rates: Sequence[float], output: str, da
     :raises UsageError: when the arguments cannot be.
     """
     _check(asked, rates)
-    deadline_s = int(seconds(asked["start_timeout"]) + seconds(asked["timeout"]) + _BESIDE_S)
     found = _VERSION.match(asked["version"])
     # a tag such as latest is the newest
     if found and (int(found[1]), int(found[2])) < _WRITTEN_BY_KIND:
@@ -60,7 +64,7 @@ def invocation(asked: Mapping[str, Any], rates: Sequence[float], output: str, da
         options = ("run", *_by_kind(asked, rates, output, data_folder))
         variable, value = "GUIDELLM__SPEC__BACKEND__API_KEY", API_KEY
     more = ("--disable-console-interactive", *map(str, asked["guidellm_args"]))
-    return Invocation((*options, *more), variable, value, deadline_s)
+    return Invocation((*options, *more), variable, value, deadline_s(asked["start_timeout"], asked["timeout"]))
 
 
 def _check(asked: Mapping[str, Any], rates: Sequence[float]) -> None:

@@ -25,7 +25,9 @@ options:
     type: str
     default: ""
   complete:
-    description: Whether each call must have been answered; else it is a failure only if none was.
+    description:
+      - Whether each call must have been answered; else it is a failure only if none was. Such calls are a warm-up and
+        no measurement, so the results are C(warm_up.json), which the analysis does not read.
     type: bool
     default: false
 """

@@ -1,0 +1,27 @@
+"""Read what ghz measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perfanalysis.files.source import Source
+from perfanalysis.workloads.ghz.results import (
+    call_row,
+    failure_rows,
+    load_row,
+    requests_failed_ratio,
+    requests_per_second,
+)
+
+FUNCTIONS = (requests_per_second, requests_failed_ratio)
+
+
+def parse(source: Source) -> dict[str, Any]:
+    """A row for each call of ghz.json, for each reason of failures, and one for the load."""
+    (document,) = source.records("ghz.json")
+    calls = [call_row(detail) for detail in document.get("details") or ()]
+    load = load_row(document)
+    if len(calls) != load["calls"]:
+        text = f"{len(calls)} of {load['calls']} calls are recorded; ghz keeps the first million of them"
+        source.find("error" if not calls else "warning", "ghz.json", text)
+    return {"calls": calls, "loads": [load], "failures": failure_rows(calls)}

@@ -1,0 +1,87 @@
+"""The flow lightspeed on a lab of the profile openshift, whose ModelMesh is emulated and whose pods call nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.integration.conftest import PROJECT, Lab, found, perflab
+
+MOLECULE = PROJECT / "molecule/wisdom/files"
+MODEL = {
+    "lightspeed_dataset_path": str(MOLECULE / "inputs.json"),
+    "lightspeed_protos_path": str(MOLECULE),
+    "lightspeed_proto": "completion.proto",
+    "lightspeed_call": "molecule.v1.Completion/Complete",
+    "lightspeed_tester_image": "quay.io/molecule/tester:1",
+    "lightspeed_runtime_image": "quay.io/molecule/runtime:1",
+    "lightspeed_model_format": "molecule",
+    "lightspeed_storage_key": "store",
+    "lightspeed_storage_path": "models/wisdom",
+}
+SIMULATED = {"spec": {"template": {"metadata": {"annotations": {"lab.psap.perf/duration": "500ms"}}}}}
+
+
+@pytest.fixture(name="lab", scope="module")
+def _lab() -> Iterator[Lab]:
+    name = f"lightspeed-{os.getpid()}"
+    options = ("--profile", "openshift", "--with", "kserve", "--emulate", "modelmesh", "--nodes", "2")
+    perflab("up", "--name", name, *options)
+    try:
+        yield found(name)
+    finally:
+        perflab("down", "--name", name)
+
+
+def run(lab: Lab, runs: Path, **settings: Any) -> tuple[subprocess.CompletedProcess[str], Path]:
+    """Run the flow; what it said, and its directory."""
+    words = ["run", "lightspeed", "--site", "lab", "-p", "cleanup", "-e", json.dumps(settings)]
+    ran = lab.run(runs, "perfdrv", *words)
+    (directory,) = runs.iterdir()
+    return ran, directory
+
+
+def applied(command: Path, name: str) -> dict[str, Any]:
+    """The only object of the file *name* that a command captured."""
+    (item,) = yaml.safe_load((command / "artifacts" / name).read_text())["items"]
+    return dict(item)
+
+
+def test_what_describes_the_model_is_asked_for_before_anything_is_changed(lab: Lab, tmp_path: Path) -> None:
+    given = {**MODEL, "lightspeed_call": "", "lightspeed_storage_path": ""}
+    ran, directory = run(lab, tmp_path, **given)
+    assert ran.returncode == 2, ran.stdout + ran.stderr
+    assert "so give lightspeed_call, lightspeed_storage_path" in ran.stdout
+    assert list(directory.glob("*__*")) == []
+
+
+def test_each_cell_has_its_replicas_and_users_and_one_that_fails_stops_no_other(lab: Lab, tmp_path: Path) -> None:
+    settings = {"lightspeed_replicas": [100, 2], "lightspeed_concurrency": [3], "lightspeed_timeout": "30s"}
+    ran, directory = run(lab, tmp_path, **MODEL, **settings, lightspeed_job_patch=SIMULATED, lightspeed_inputs=1)
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    prepared = {path.name.partition("__")[2] for path in directory.glob("*__prepare_*/**/[0-9]*__*")}
+    assert {"rhods__deploy_ods", "nfd_operator__deploy_from_operatorhub"} <= prepared
+    assert "gpu_operator__deploy_from_operatorhub" in prepared
+    crowded, fits = sorted(directory.glob("*__cell__*"))
+    documents = [json.loads((cell / "cell.json").read_text()) for cell in (crowded, fits)]
+    assert [document["status"] for document in documents] == ["failed", "ok"]
+    assert "100" in documents[0]["error"]
+    assert len(list(crowded.glob("[0-9]*__*"))) == 1
+    deployed, _warmed, loaded, mixed = sorted(fits.glob("[0-9]*__wisdom__*"))
+    assert applied(deployed, "servingruntime.yml")["spec"]["replicas"] == 2
+    job = applied(loaded, "job_input_0.yml")["spec"]
+    assert {"--concurrency=3", "--total=96"} <= set(job["template"]["spec"]["initContainers"][0]["command"])
+    assert job["activeDeadlineSeconds"] == 2400
+    words = applied(mixed, "job_mixed.yml")["spec"]["template"]["spec"]["initContainers"][0]["command"]
+    assert {"--concurrency=8", "--total=1024", "--max-duration=10m"} <= set(words)
+    # no call was made, and that is said
+    assert list(directory.rglob("ghz.json")) == []
+    document = json.loads((directory / "run.json").read_text())
+    assert "modelmesh" in str(document["lab"]["emulated"]).lower()
