@@ -84,6 +84,15 @@ def kserve_lab() -> Iterator[Lab]:
         yield lab
 
 
+@pytest.fixture(scope="module")
+def modelmesh_lab() -> Iterator[Lab]:
+    """A lab of the profile openshift with KServe and an emulated ModelMesh, 2 nodes."""
+    name = f"tests-modelmesh-{os.getpid()}"
+    options = ("--profile", "openshift", "--with", "kserve", "--emulate", "modelmesh", "--nodes", "2")
+    with _lab("PERF_TEST_MODELMESH_LAB", name, *options) as lab:
+        yield lab
+
+
 @contextmanager
 def _lab(variable: str, name: str, *options: str) -> Iterator[Lab]:
     """The lab that the environment's *variable* names, else one of its own that is started with *options*."""
