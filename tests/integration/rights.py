@@ -59,10 +59,15 @@ class Cluster:
         """Grant each right, (verbs, kind, namespace), by a role: everywhere, until there is the namespace."""
         there = {each.metadata.name for each in self.core.list_namespace().items}
         for verbs, kind, namespace in told:
-            version = API_VERSIONS.get(kind, POD_GROUPS)
-            name = TO_COME.get(kind) or self._dynamic.resources.get(api_version=version, kind=kind).name
+            # the subresources that are told are of pods
+            version = "v1" if "/" in kind else API_VERSIONS.get(kind, POD_GROUPS)
+            name = (
+                kind
+                if "/" in kind
+                else TO_COME.get(kind) or self._dynamic.resources.get(api_version=version, kind=kind).name
+            )
             rule = {"apiGroups": [version.rpartition("/")[0]], "resources": [name], "verbs": verbs.split(", ")}
-            metadata: dict[str, Any] = {"name": f"{USER}-{kind.lower()}-{len(verbs)}-{namespace}"}
+            metadata: dict[str, Any] = {"name": f"{USER}-{kind.lower().replace('/', '-')}-{len(verbs)}-{namespace}"}
             subjects = [{"kind": "ServiceAccount", "name": USER, "namespace": "default"}]
             prefix = "" if namespace in there else "Cluster"
             role = {"metadata": metadata, "rules": [rule]}

@@ -7,9 +7,11 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.integration.conftest import PROJECT, Lab
+from tests.integration.rights import run_with_what_is_told
 
 MOLECULE = PROJECT / "molecule/wisdom/files"
 MODEL = {
@@ -71,3 +73,11 @@ def test_each_cell_has_its_replicas_and_users_and_one_that_fails_stops_no_other(
     assert list(directory.rglob("ghz.json")) == []
     document = json.loads((directory / "run.json").read_text())
     assert "modelmesh" in str(document["lab"]["emulated"]).lower()
+
+
+@pytest.mark.deep
+def test_who_has_the_rights_that_are_told_can_run_the_flow(modelmesh_lab: Lab, tmp_path: Path) -> None:
+    settings = {**MODEL, "lightspeed_job_patch": SIMULATED, "gpu_operator_remove": True, "rhoai_remove": True}
+    told = run_with_what_is_told(modelmesh_lab, tmp_path, "lightspeed", **settings)
+    kinds = {kind for _verbs, kind, _namespace in told}
+    assert {"InferenceService", "ServingRuntime", "Job", "Subscription", "pods/exec"} <= kinds
