@@ -20,6 +20,7 @@ from tests.data.container_benchmarks import container_benchmark
 from tests.data.downloads import DOWNLOADS, write_downloads
 from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.ghz_results import detail, ghz
+from tests.data.kserve_scale import write_scale_test
 from tests.data.kube_burner_folders import node_density
 from tests.data.kubernetes_lists import job, pod, write_list
 from tests.data.llama_benches import inference_server, llama_bench
@@ -243,6 +244,9 @@ TARGETS: Mapping[str, Target] = {
     "ghz": Target(_ghz, ("kpi {input}/run",), 20),
     "inference server": Target(_inference_server, ("kpi {input}/run",), 20),
     "skeleton": Target(_skeleton, ("kpi {input}/run",), 20),
+    "scale test of KServe": Target(
+        lambda directory: write_scale_test(directory / RUN), ("kpi {input}/run",), 20,
+    ),
     "kept tables": Target(
         _kept_tables, (f"kpi {{input}}/run {PARSED} --output {{input}}/report",
                        f"parse {{input}}/run {PARSED} --output {{input}}/report"), 40, _hashed_anew,

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from perfanalysis.errors import UsageError
+from perfanalysis.files.discovery import Place, Run, discover
 from perfanalysis.workloads.declared.loading import declaration, load_workload
 from perfanalysis.workloads.workload_type import WorkloadType
 
@@ -49,6 +51,15 @@ class Kinds:
         """The declarations of all kinds, by their markers."""
         return {marker: self.of(marker) for marker in self.markers}
 
+    def discover(self, directory: Path) -> Run:
+        """A run with its recordings of these kinds, but for those that are parts of another.
+
+        Raises UsageError as `discover` of files does.
+        """
+        run = discover(directory, self.markers)
+        wholes = [(place.directory, parts) for place in run.places if (parts := self.of(place.marker).parts)]
+        return replace(run, places=tuple(place for place in run.places if not _is_part(place, wholes)))
+
     def with_folders(self, folders: Iterable[Path]) -> Kinds:
         """These and the kinds of folders, which are loaded at once; one with a known marker takes that one's place.
 
@@ -63,6 +74,10 @@ class Kinds:
             given[declared.marker] = (folder, load_workload(folder))
         loaders = {marker: partial(lambda kind: kind, kind) for marker, (_, kind) in given.items()}
         return Kinds(self._loaders | loaders)
+
+
+def _is_part(place: Place, wholes: Iterable[tuple[Path, tuple[str, ...]]]) -> bool:
+    return any(place.marker in parts and whole in place.directory.parents for whole, parts in wholes)
 
 
 def _python_kind(module: str) -> WorkloadType[Any]:

@@ -13,7 +13,7 @@ import click
 from perfanalysis.drawing.blocks import data_size
 from perfanalysis.errors import DataQualityError
 from perfanalysis.files.cache import MISSING, UNREADABLE, Cache, Input, State, tables_folder
-from perfanalysis.files.discovery import Place, discover
+from perfanalysis.files.discovery import Place
 from perfanalysis.files.findings import Finding, print_findings, refuse_incomplete
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import OUTPUT, RUN, WORKLOADS
@@ -61,7 +61,7 @@ def parse_run(
 
     With `dry` nothing is parsed or written. Raises UsageError when it is no run directory.
     """
-    run = discover(run_directory, kinds.markers)
+    run = kinds.discover(run_directory)
     findings = run.findings
     made = []
     sources = [(place, kinds.of(place.marker)) for place in run.places]

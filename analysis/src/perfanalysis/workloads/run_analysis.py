@@ -11,7 +11,7 @@ from perfanalysis.drawing.blocks import Section
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.files.cache import load_tables, tables_folder
-from perfanalysis.files.discovery import Lab, Place, Run, check_run_directory, discover, labs_together
+from perfanalysis.files.discovery import Lab, Place, Run, check_run_directory, labs_together
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
 from perfanalysis.workloads.kinds import Kinds, shipped
@@ -91,7 +91,7 @@ def analyse_run(run_directory: Path, output: Path, options: AnalysisOptions | No
     With a selection in `options`, only those workloads of each recording are looked at.
     """
     options = options or AnalysisOptions()
-    run = discover(run_directory, options.kinds.markers)
+    run = options.kinds.discover(run_directory)
     analyses: list[Analysis] = []
     ranges, findings = load_ranges(run, output)
     findings = run.findings + findings

@@ -122,3 +122,5 @@ class WorkloadType(TableSource[TablesType]):
     """Every KPI that `analyse` and `across` give: what can be judged."""
     across: Callable[[tuple[Analysis, ...]], Across] | None = None
     """From all recordings of this kind in a run, once each is analysed."""
+    parts: tuple[str, ...] = ()
+    """Markers of recordings below one of this kind that are its parts, and none themselves."""

@@ -137,4 +137,5 @@ def load_workload(folder: Path) -> WorkloadType[Any]:
         code=hashlib.blake2b((folder / PARSER).read_bytes(), digest_size=20).hexdigest(),
         analyse=Analyser(declared, kpis),
         kpis=kpis,
+        parts=declared.parts,
     )

@@ -160,6 +160,9 @@ class WorkloadDeclared:
     samples: Annotated[tuple[SampleDeclared, ...], "values that recordings are compared by"] = ()
     plots: Annotated[tuple[PlotDeclared, ...], "figures, in their order"] = ()
     shown: Annotated[tuple[str, ...], "tables that the report shows"] = ()
+    parts: Annotated[
+        tuple[str, ...], "markers of recordings below that directory that belong to this one and are none themselves"
+    ] = ()
     at: str = field(default="", compare=False)
 
 

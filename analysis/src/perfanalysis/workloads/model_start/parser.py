@@ -12,6 +12,12 @@ _BEGUN = ("service created", "applied")
 def parse(source: Source) -> dict[str, Any]:
     """A row for each step of model_start.json, and one for the start."""
     (document,) = source.records("model_start.json")
+    steps, start = rows_of(document)
+    return {"steps": steps, "starts": [start]}
+
+
+def rows_of(document: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The steps of a start, and the start as a whole."""
     stamped, seen = document["steps"], document["seen"]
     # what was seen is finer; yet a step that begins with another moment is another one
     begins = {step["step"]: _begin(step) for step in stamped}
@@ -22,7 +28,7 @@ def parse(source: Source) -> dict[str, Any]:
     if seen and seen[0]["after"] == "applied":
         ends = {step["step"]: round(step["end_s"] - seen[0]["begin_s"], 3) for step in seen}
         start |= {"time_to_ready_s": ends.get("ready"), "time_to_first_answer_s": ends.get("first answer")}
-    return {"steps": rows, "starts": [start]}
+    return rows, start
 
 
 def _begin(step: dict[str, Any]) -> str:

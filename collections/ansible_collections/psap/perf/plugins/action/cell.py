@@ -8,7 +8,7 @@ from pathlib import Path
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import Interrupted
-from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_group
+from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_cell
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.modules.cell import DOCUMENTATION
@@ -28,9 +28,9 @@ class ActionModule(PerfAction):
         if state == "begun":
             if _asked_to_stop(context):
                 raise Interrupted(f"cell {cell['index']} does not start: the run was asked to stop")
-            _write_begun(_directory(environment, cell["index"]), cell, environment.attempt)
+            _write_begun(open_cell(environment, cell["index"]), cell, environment.attempt)
             return VerbResult()
-        path = _directory(environment, cell["index"]) / "cell.json"
+        path = open_cell(environment, cell["index"]) / "cell.json"
         if path.exists():
             status = "interrupted" if state == "failed" and _asked_to_stop(context) else state
             write_json(path, {**read_json(path), "status": status, "ended": utc_now(), "error": context.args["error"]})
@@ -40,13 +40,6 @@ class ActionModule(PerfAction):
 def _asked_to_stop(context: VerbContext) -> bool:
     """Whether the user asked the run to stop; the verb's own watch would notice only half a second later."""
     return context.interrupted.is_set() or (context.run_directory / STOP_FILE).exists()
-
-
-def _directory(environment: RunEnvironment, index: int) -> Path:
-    """A cell that is a process of its own has the whole run directory."""
-    if environment.cell == index:
-        return environment.directory
-    return open_group(environment.directory, f"cell__{index}", environment.attempt)
 
 
 def _write_begun(directory: Path, cell: dict[str, object], attempt: int) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import (
-    Answer,
     AnswerError,
     complete,
     endpoint_of,
@@ -46,23 +46,24 @@ class ActionModule(PerfAction):
         answers: list[dict[str, Any]] = []
         first_at = ""
 
-        def ask(prompt: str) -> Answer:
-            return complete(endpoint, model, prompt, args["tokens"], limits)
+        def ask(prompt: str) -> dict[str, Any]:
+            begun_s = time.monotonic()
+            answer = complete(endpoint, model, prompt, args["tokens"], limits)
+            return {"prompt": prompt, **asdict(answer), "took_s": round(time.monotonic() - begun_s, 6)}
 
         try:
             for number, prompt in enumerate(args["prompts"]):
                 context.check_interrupted()
-                answer = ask(prompt) if number else self._first(context, lambda: ask(args["prompts"][0]))
+                answers.append(ask(prompt) if number else self._first(context, lambda: ask(args["prompts"][0])))
                 first_at = first_at or utc_now()
-                answers.append({"prompt": prompt, **asdict(answer)})
         finally:
             told = {"schema": "psap.perf/answers/1", "url": endpoint.url, "model": model, "answers": answers}
             write_json(place / "answers.json", told)
         return VerbResult(values={"url": endpoint.url, "answers": len(answers), "first_at": first_at})
 
-    def _first(self, context: VerbContext, ask: Callable[[], Answer]) -> Answer:
+    def _first(self, context: VerbContext, ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """The first answer, for which a new route may need a while."""
-        found: list[Answer] = []
+        found: list[dict[str, Any]] = []
 
         def look() -> tuple[bool, str]:
             try:

@@ -12,6 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_no
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import command_directory_name, path_part
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 
 GROUP_FILE = "group.json"
 GROUP_SCHEMA = "psap.perf/group/1"
@@ -53,6 +54,13 @@ def open_command(run: Path, parent: Path | None, groups: Sequence[str], role: st
 def open_group(parent: Path, group: str, attempt: int) -> Path:
     """The directory of a group in this attempt, made when it is not there yet."""
     return _group(parent, path_part(group), attempt)
+
+
+def open_cell(environment: RunEnvironment, index: int) -> Path:
+    """The directory of a cell; one that is a process of its own has the whole run directory."""
+    if environment.cell == index:
+        return environment.directory
+    return open_group(environment.directory, f"cell__{index}", environment.attempt)
 
 
 def _group(parent: Path, name: str, attempt: int) -> Path:

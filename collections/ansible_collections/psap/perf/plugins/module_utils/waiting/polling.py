@@ -36,8 +36,16 @@ def poll_until(
         now = time.monotonic()
         if now >= deadline:
             raise WaitTimeoutError(f"{otherwise} within {timeout_s:.0f} s: {said}")
-        until = min(now + pause_s, deadline)
-        while time.monotonic() < until:
-            check()
-            time.sleep(_POLL_S)
+        pass_time(min(pause_s, deadline - now), check)
         pause_s = min(1.5 * pause_s, longest_pause_s)
+
+
+def pass_time(duration_s: float, check: Callable[[], None]) -> None:
+    """Let so much time pass.
+
+    :param check: raises when the user asked to stop.
+    """
+    until = time.monotonic() + duration_s
+    while (left_s := until - time.monotonic()) > 0:
+        check()
+        time.sleep(min(left_s, _POLL_S))

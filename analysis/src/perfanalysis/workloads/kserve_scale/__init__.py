@@ -1,0 +1,1 @@
+"""Users that deploy models with KServe at the same time."""

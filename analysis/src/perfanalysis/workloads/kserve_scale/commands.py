@@ -1,0 +1,55 @@
+"""The commands of a scale test's users: what each was asked for, when, and how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from perfanalysis.files.documents import mapping, parse_time
+from perfanalysis.files.source import Source
+
+DEPLOY, VALIDATE = "kserve_deploy_model", "kserve_validate_model"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of a user; `services` are the InferenceServices that it deploys or asks."""
+
+    directory: str
+    user: str
+    services: tuple[str, ...]
+    status: str
+    started_s: float
+    ended_s: float | None
+    error: str | None
+
+
+def commands(source: Source, role: str) -> Iterator[Command]:
+    """All commands of a role, by their documents; one without them is no command."""
+    for name in source.names(f"**/*__{role.replace('_', '__', 1)}/status.json"):
+        directory = name.rpartition("/")[0]
+        status = mapping(source.json(name))
+        (document, *_) = [*source.records(f"{directory}/args.yml"), {}]
+        args = mapping(document.get("args"))
+        started_s = parse_time(status.get("started"))
+        if started_s is None or not args:
+            source.find("error", name, "it says neither when it began nor what was asked, and is left out")
+            continue
+        yield Command(
+            directory=directory,
+            # its namespace ends with it
+            user=str(args[f"{role}_namespace"]).rpartition("-")[2],
+            services=_services(args, role),
+            # one that is neither was killed
+            status=status["status"] if status["status"] in ("ok", "failed") else "interrupted",
+            started_s=started_s,
+            ended_s=parse_time(status.get("ended")),
+            error=status["error"],
+        )
+
+
+def _services(args: dict[str, Any], role: str) -> tuple[str, ...]:
+    if role == DEPLOY:
+        return (args[f"{role}_inference_service_name"],)
+    return tuple(args[f"{role}_inference_service_names"])

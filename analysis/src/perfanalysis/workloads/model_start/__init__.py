@@ -1,0 +1,1 @@
+"""How a model that KServe or llm-d serves starts."""

@@ -1,0 +1,109 @@
+"""The documents of a scale test of KServe, as its users' commands write them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.schemas import check
+
+CELL = "003__cell__0"
+DEPLOY, VALIDATE = "kserve_deploy_model", "kserve_validate_model"
+
+
+def at(second: float) -> str:
+    return f"2026-11-26T10:00:{second:06.3f}Z"
+
+
+def scale(cell: Path, **changed: Any) -> None:
+    document = {
+        "schema": "psap.perf/kserve-scale/1",
+        "model": "phi-2",
+        "runtime": "vllm",
+        "image": "quay.io/vllm:1",
+        "answers_checked": True,
+        "users": 3,
+        "models_per_user": 2,
+        "start_interval_s": 2.0,
+        "started": at(0),
+        "lab": None,
+        **changed,
+    }
+    check(document)
+    cell.mkdir(parents=True)
+    (cell / "kserve_scale.json").write_text(json.dumps(document))
+
+
+def command(
+    place: Path, role: str, asked: dict[str, Any], span: tuple[float, float | None], status: str = "ok", error: str = ""
+) -> Path:
+    """A command's documents; returns where its artifacts are."""
+    (place / "artifacts").mkdir(parents=True)
+    document = {
+        "schema": "psap.perf/command/1",
+        "role": role,
+        "host": "cell_u",
+        "lane": None,
+        "cell": 0,
+        "status": status,
+        "changed": True,
+        "started": at(span[0]),
+        "ended": None if span[1] is None else at(span[1]),
+        "attempt": 1,
+        "error": error or None,
+    }
+    check(document)
+    (place / "status.json").write_text(json.dumps(document))
+    args = {f"{role}_{name}": value for name, value in asked.items()}
+    (place / "args.yml").write_text(yaml.safe_dump({"schema": "psap.perf/args/1", "role": role, "args": args}))
+    return place / "artifacts"
+
+
+def step(name: str, after: str, begin_s: float, end_s: float) -> dict[str, Any]:
+    times = {"begin_s": begin_s, "end_s": end_s, "took_s": end_s - begin_s}
+    return {"step": name, "after": after, **times, "clock": "the command", "resolution_s": 0.05}
+
+
+def model(lane: Path, number: int, user: str, begun: float, ready: float, answered: float) -> None:
+    """A model that is served: ready and first answered so many seconds after its deployment began."""
+    service, namespace = f"phi-2-m{number}", f"models-{user}"
+    asked = {"namespace": namespace, "inference_service_name": service}
+    artifacts = command(lane / f"00{2 * number + 1}__kserve__deploy_model", DEPLOY, asked, (begun, begun + answered))
+    zero = 1_790_000_000.0 + begun
+    seen = [
+        step("scheduled", "applied", zero, zero + 0.5),
+        step("ready", "scheduled", zero + 0.5, zero + ready),
+        step("first answer", "ready", zero + ready, zero + answered),
+    ]
+    start = {"service": service, "namespace": namespace, "model": "phi-2", "runtime": "vllm", "image": "quay.io/vllm:1"}
+    told = {"schema": "psap.perf/model-start/1", **start, "pod": "a", "restarts": 0, "ready": True}
+    document = {**told, "steps": [], "seen": seen}
+    check(document)
+    (artifacts / "model_start.json").write_text(json.dumps(document))
+    place = lane / f"00{2 * number + 2}__kserve__validate_model"
+    asked_again = {"namespace": namespace, "inference_service_names": [service]}
+    artifacts = command(place, VALIDATE, asked_again, (begun + answered, begun + answered + 1))
+    answer = {"prompt": "Why?", "text": "So.", "prompt_tokens": 1, "completion_tokens": 1, "took_s": 0.25}
+    answers = {"schema": "psap.perf/answers/1", "url": "http://a", "model": service, "answers": [answer]}
+    check(answers)
+    (artifacts / service).mkdir()
+    (artifacts / service / "answers.json").write_text(json.dumps(answers))
+
+
+def write_scale_test(run: Path) -> None:
+    """u0 is served, the second model of u1 cannot come, and u2 was killed in its first."""
+    cell = run / CELL
+    scale(cell)
+    model(cell / "001__lane__u0", 0, "u0", 0, 4, 5)
+    model(cell / "001__lane__u0", 1, "u0", 6, 6, 8)
+    both = {"namespace": "models-u0", "inference_service_names": ["phi-2-m0", "phi-2-m1"]}
+    command(cell / "001__lane__u0/005__kserve__validate_model", VALIDATE, both, (15, 16))
+    model(cell / "002__lane__u1", 0, "u1", 2.5, 8, 9)
+    asked = {"namespace": "models-u1", "inference_service_name": "phi-2-m1"}
+    place = cell / "002__lane__u1/003__kserve__deploy_model"
+    command(place, DEPLOY, asked, (13, 40), "failed", "no node fits")
+    asked = {"namespace": "models-u2", "inference_service_name": "phi-2-m0"}
+    command(cell / "003__lane__u2/001__kserve__deploy_model", DEPLOY, asked, (4, None), "running")

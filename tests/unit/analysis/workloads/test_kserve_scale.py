@@ -1,0 +1,66 @@
+"""The kind of a scale test of KServe: KPIs of three users, computed by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
+
+from tests.data.kserve_scale import CELL, DEPLOY, command, scale, write_scale_test
+
+
+@pytest.fixture
+def analysed(tmp_path: Path) -> RunAnalysis:
+    write_scale_test(tmp_path)
+    return analyse_run(tmp_path, tmp_path / "out")
+
+
+def test_the_users_are_one_recording(analysed: RunAnalysis) -> None:
+    (analysis,) = analysed.analyses
+    assert analysis.place.relative == CELL
+    assert not [finding for finding in analysed.findings if finding.where.startswith(CELL)]
+    found = {value.name: value.number for value in analysis.kpis}
+    assert (found["time_to_ready_p50"], found["time_to_ready_max"]) == (6, 8)
+    assert found["time_to_ready_p99"] is None, "of three models"
+    assert found["time_to_first_answer_max"] == 9
+    assert found["models_served_ratio"] == pytest.approx(3 / 6)
+    assert found["users_served_ratio"] == pytest.approx(1 / 3)
+    assert found["total_time"] == 40
+    assert found["scheduling_time_p50"] == pytest.approx(0.5)
+    assert found["answer_time_max"] == 0.25
+    assert found["user_start_delay"] == 0.5
+
+
+def test_each_user_and_model_is_told(analysed: RunAnalysis) -> None:
+    (analysis,) = analysed.analyses
+    users = analysis.frames["kserve_scale_users"]
+    assert list(zip(users.user, users.outcome, users.models_served, strict=True)) == [
+        ("u0", "served", 2),
+        ("u1", "failed", 1),
+        ("u2", "interrupted", 0),
+    ]
+    assert list(users.error.dropna()) == ["no node fits"]
+    models = analysis.frames["kserve_scale_models"]
+    assert list(models.outcome) == ["answered", "answered", "answered", "failed", "interrupted"]
+    drawn = [block for section in analysis.sections for block in section.blocks]
+    assert "Models of the users over time" in {getattr(block, "title", "") for block in drawn}
+
+
+def test_without_questions_a_model_that_is_loaded_is_served(tmp_path: Path) -> None:
+    cell = tmp_path / CELL
+    scale(cell, users=1, models_per_user=1, answers_checked=False)
+    asked = {"namespace": "models-u0", "inference_service_name": "phi-2-m0"}
+    command(cell / "001__kserve__deploy_model", DEPLOY, asked, (0, 3))
+    (analysis,) = analyse_run(tmp_path, tmp_path / "out").analyses
+    found = {value.name: value.number for value in analysis.kpis}
+    assert (found["models_served_ratio"], found["users_served_ratio"]) == (1, 1)
+    assert found["time_to_ready_max"] is None
+
+
+def test_users_that_never_began_are_not_served(tmp_path: Path) -> None:
+    scale(tmp_path / CELL)
+    (analysis,) = analyse_run(tmp_path, tmp_path / "out").analyses
+    found = {value.name: value.number for value in analysis.kpis}
+    assert (found["models_served_ratio"], found["users_served_ratio"]) == (0, 0)
+    assert found["total_time"] is None
