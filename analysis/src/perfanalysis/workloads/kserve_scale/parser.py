@@ -58,7 +58,7 @@ def _user(test: dict[str, Any], models: list[dict[str, Any]], done: Sequence[Com
         "outcome": failed or complete,
         "models_served": served,
         "started_s": started_s,
-        "late_s": started_s - planned_s,
+        "late_s": round(started_s - planned_s, 3),
         "ended_s": ended_s,
         "took_s": _between(started_s, ended_s),
         "error": next((one.error for one in own if one.error), None),
@@ -85,4 +85,4 @@ def _last(moments: Any) -> float | None:
 
 
 def _between(begin_s: float | None, end_s: float | None) -> float | None:
-    return None if begin_s is None or end_s is None else end_s - begin_s
+    return None if begin_s is None or end_s is None else round(end_s - begin_s, 3)
