@@ -306,6 +306,44 @@ def test_the_flow_finds_the_declared_latencies_again(labs: Labs, kserve: Cluster
         )
 
 
+def test_users_deploy_models_at_once_and_one_that_cannot_stops_no_other(
+    labs: Labs, kserve: Cluster, tmp_path: Path
+) -> None:
+    """The lab has two nodes of 8 GPUs: the last of three users finds none."""
+    settings: dict[str, Any] = {
+        "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
+        "kserve_mode": "scale",
+        "kserve_users": 3,
+        "kserve_models_per_user": 1,
+        "kserve_model_name": "phi-2",
+        "kserve_models": {"phi-2": {"vllm": {"gpus": 8}}},
+        "kserve_annotations": {f"{PREFIX}model": "{ttft: 0.05, itl: 0.005}"},
+        "kserve_query_count": 1,
+        "kserve_schedule_timeout": "15s",
+        # what it begins with is served by then
+        "kserve_sleep_factor": 3,
+    }
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    ran = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "raw", "-e", json.dumps(settings))
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "psap-perf-kserve-u2" in ran.stdout + ran.stderr
+    (run,) = tmp_path.iterdir()
+    (path,) = run.rglob("kserve_scale.json")
+    check(json.loads(path.read_text()))
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    # its models' starts are parts of it
+    assert {Path(one["labels"]["recording"]).name for one in kpis} == {path.parent.name}
+    found = {one["name"]: one["value"] for one in kpis}
+    assert found["models_served_ratio"] == pytest.approx(2 / 3)
+    assert found["users_served_ratio"] == pytest.approx(2 / 3)
+    assert 0 < found["time_to_ready_p50"] < found["time_to_first_answer_max"] < found["total_time"]
+    for user in range(3):
+        left = kserve.custom.list_namespaced_custom_object(
+            GROUP, VERSIONS[SERVICE], f"psap-perf-kserve-u{user}", SERVICE
+        )
+        assert left["items"] == []
+
+
 def answered(served: str) -> float:
     """How many requests the lab's model servers have answered, of all models."""
     with urllib.request.urlopen(f"{served}/metrics", timeout=60) as answer:

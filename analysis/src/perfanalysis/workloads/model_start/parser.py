@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from perfanalysis.files.source import Source
-
-_BEGUN = ("service created", "applied")
+from perfanalysis.workloads.model_start.steps import rows_of
 
 
 def parse(source: Source) -> dict[str, Any]:
@@ -14,22 +13,3 @@ def parse(source: Source) -> dict[str, Any]:
     (document,) = source.records("model_start.json")
     steps, start = rows_of(document)
     return {"steps": steps, "starts": [start]}
-
-
-def rows_of(document: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The steps of a start, and the start as a whole."""
-    stamped, seen = document["steps"], document["seen"]
-    # what was seen is finer; yet a step that begins with another moment is another one
-    begins = {step["step"]: _begin(step) for step in stamped}
-    finer = {step["step"] for step in seen if begins.get(step["step"], _begin(step)) == _begin(step)}
-    rows = [{**step, "seen_by": "cluster", "finest": step["step"] not in finer} for step in stamped]
-    rows += [{**step, "seen_by": "command", "finest": step["step"] in finer} for step in seen]
-    start = {name: document[name] for name in ("service", "model", "runtime", "image", "pod", "restarts", "ready")}
-    if seen and seen[0]["after"] == "applied":
-        ends = {step["step"]: round(step["end_s"] - seen[0]["begin_s"], 3) for step in seen}
-        start |= {"time_to_ready_s": ends.get("ready"), "time_to_first_answer_s": ends.get("first answer")}
-    return rows, start
-
-
-def _begin(step: dict[str, Any]) -> str:
-    return "" if step["after"] in _BEGUN else step["after"]
