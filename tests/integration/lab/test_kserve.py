@@ -474,6 +474,38 @@ def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: P
         kserve.custom.get_namespaced_custom_object(GROUP, VERSIONS[LLM], "psap-perf-llm-d", LLM, "llm-d")
 
 
+def test_llm_d_reads_the_model_from_a_claim_that_it_is_downloaded_to_once(
+    labs: Labs, kserve: Cluster, tmp_path: Path
+) -> None:
+    """The pod that downloads is simulated, as the model's are: what is in the claim is not looked at."""
+    settings = llm_d(
+        labs.get(NAME),
+        tmp_path,
+        llm_d_flavor="simple",
+        llm_d_annotations={f"{PREFIX}model": "{name: opt, ttft: 0.05, itl: 0.005}"},
+        llm_d_claim="models",
+        llm_d_max_requests=2,
+    )
+    lab, claims = RunLab(NAME, labs.get(NAME).kubeconfig), kserve.core
+    downloads, runs = [], [tmp_path / "first", tmp_path / "again"]
+    for folder in runs:
+        ran = lab.run(folder, "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        (command,) = folder.glob("*/*prepare*/**/*__storage__download_to_pvc")
+        downloads.append([path.name for path in command.glob("src/pod_*")])
+        (captured,) = folder.rglob("*__llmd__capture_isvc_state/artifacts/llminferenceservice.yml")
+        assert yaml.safe_load(captured.read_text())["spec"]["model"]["uri"] == "pvc://models/facebook/opt-125m"
+        (captured,) = folder.rglob("*__llmd__capture_isvc_state/artifacts/deployment.yml")
+        volumes = yaml.safe_load(captured.read_text())["spec"]["template"]["spec"]["volumes"]
+        mounted = [each["persistentVolumeClaim"] for each in volumes if "persistentVolumeClaim" in each]
+        assert mounted == [{"claimName": "models", "readOnly": True}]
+    assert [len(pods) for pods in downloads] == [1, 0]
+    assert "data.psap.perf/facebook.opt-125m" in (
+        claims.read_namespaced_persistent_volume_claim("models", "psap-perf-llm-d").metadata.labels
+    )
+    claims.delete_namespaced_persistent_volume_claim("models", "psap-perf-llm-d")
+
+
 @pytest.mark.deep
 def test_guidellm_itself_finds_the_declared_latencies_again(
     labs: Labs, kserve: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

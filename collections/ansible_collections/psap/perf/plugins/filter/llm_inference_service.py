@@ -31,6 +31,12 @@ options:
     description: Its name in requests; the manifest's if empty.
     type: str
     default: ""
+  model_claim:
+    description:
+      - PersistentVolumeClaim that has the model, in the folder that its source names, such as V(facebook/opt-125m) of
+        V(hf://facebook/opt-125m); from the source itself if empty.
+    type: str
+    default: ""
   annotations:
     description: Annotations that its pods get.
     type: dict
@@ -53,6 +59,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.merge_patch import merged
+from ansible_collections.psap.perf.plugins.module_utils.serving.claims import in_claim
 from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import in_flavor, parse_flavor
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
 
@@ -69,4 +76,8 @@ def _shaped(args: Mapping[str, Any]) -> dict[str, Any]:
     manifest = in_flavor(args[INPUT], parse_flavor(args["flavor"])) if args["flavor"] else args[INPUT]
     model = {key: args[f"model_{key}"] for key in ("uri", "name") if args[f"model_{key}"]}
     said = {name: value for name, value in (("model", model), ("annotations", args["annotations"])) if value}
-    return merged(manifest, {"spec": said})
+    shaped = merged(manifest, {"spec": said})
+    if not args["model_claim"]:
+        return shaped
+    uri = (shaped["spec"].get("model") or {}).get("uri", "")
+    return merged(shaped, {"spec": {"model": {"uri": in_claim(uri, args["model_claim"])}}})
