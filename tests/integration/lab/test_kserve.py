@@ -498,7 +498,7 @@ def test_llm_d_reads_the_model_from_a_claim_that_it_is_downloaded_to_once(
         (captured,) = folder.rglob("*__llmd__capture_isvc_state/artifacts/deployment.yml")
         volumes = yaml.safe_load(captured.read_text())["spec"]["template"]["spec"]["volumes"]
         mounted = [each["persistentVolumeClaim"] for each in volumes if "persistentVolumeClaim" in each]
-        assert mounted == [{"claimName": "models", "readOnly": True}]
+        assert mounted == [{"claimName": "models"}]
     assert [len(pods) for pods in downloads] == [1, 0]
     assert "data.psap.perf/facebook.opt-125m" in (
         claims.read_namespaced_persistent_volume_claim("models", "psap-perf-llm-d").metadata.labels

@@ -57,6 +57,7 @@ STAYING = re.compile(r"\w+_(deploy|set|enable|extend|prepare|undeploy|update|fil
 # what is kept for its own sake: a volume with what was downloaded, an image and how it is built, and what a
 # preparation alone makes
 KEPT = {
+    "Create the namespace",
     "Create the PersistentVolumeClaim",
     "Apply the configuration of a job that is not run",
     "Render the job and validate it with the API server",
