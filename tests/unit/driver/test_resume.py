@@ -26,9 +26,10 @@ def run(runs: Path) -> Path:
         "matrix_skip_if": ["demo_seconds > 2.5 and demo_fails"],
     }
     recorded = {name: {"value": value, "origin": "command line"} for name, value in values.items()}
+    reached = {"ansible_host": "bench.example.com"}
     directory.mkdir()
     (directory / "run.json").write_text('{"status": "failed", "exit_code": 1}', encoding="utf-8")
-    (directory / "settings.yml").write_text(yaml.safe_dump({"all": recorded}), encoding="utf-8")
+    (directory / "settings.yml").write_text(yaml.safe_dump({"all": recorded, "connection": reached}), encoding="utf-8")
     for number, (index, status) in enumerate([(0, "ok"), (1, "failed"), (2, "interrupted"), (1, "ok"), (3, "running")]):
         cell = directory / f"{number + 1:03d}__cell__{index}"
         cell.mkdir()
@@ -56,7 +57,8 @@ def test_only_cells_that_no_attempt_completed_are_run(
 
     monkeypatch.setattr(resume, "launch", launch)
     resume.resume(asked(project, run), jobs=1)
-    assert launched[0].extra_vars == ("a=1", json.dumps({"perf_cells": [2, 3, 4]}))
+    going_on = {"ansible_host": "bench.example.com", "perf_replay": str(run)}
+    assert launched[0].extra_vars == (json.dumps(going_on), "a=1", json.dumps({"perf_cells": [2, 3, 4]}))
     assert resume.completed_cells(run) == {0, 1}
 
 

@@ -8,8 +8,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_yaml
-from ansible_collections.psap.perf.plugins.module_utils.settings.record import Recorded, settings_document
-from ansible_collections.psap.perf.plugins.module_utils.settings.static import Difference, diff, values_of_run
+from ansible_collections.psap.perf.plugins.module_utils.settings.record import Recorded, connection, settings_document
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
+    Difference,
+    connection_of_run,
+    diff,
+    values_of_run,
+)
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schema/settings-1.json").read_text())
 
@@ -28,6 +33,21 @@ def test_a_host_records_only_what_is_different() -> None:
     jsonschema.validate(document, SCHEMA)
     assert list(document["all"]) == ["tiny_count", "tiny_none", "tiny_token"]
     assert document["hosts"] == {"b": {"tiny_count": {"value": 3, "origin": "host_vars/b.yml:1"}}}
+
+
+def test_how_a_host_is_reached_is_recorded_but_no_password(tmp_path: Path) -> None:
+    extra = {
+        "ansible_port": 2222,
+        "ansible_password": "hunter2",
+        "ansible_ssh_common_args": "-o ProxyJump=perf@bastion.example.com",
+        "perf_kube_proxy": "http://ada:hunter2@proxy.example.com",
+        "tiny_count": 3,
+    }
+    document = settings_document(EVERYONE, {}, connection(extra))
+    jsonschema.validate(document, SCHEMA)
+    write_yaml(tmp_path / "settings.yml", document)
+    kept = {name: extra[name] for name in ("ansible_port", "ansible_ssh_common_args")}
+    assert connection_of_run(tmp_path) == kept
 
 
 @pytest.mark.parametrize(

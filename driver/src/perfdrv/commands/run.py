@@ -94,7 +94,7 @@ def _request(project: Project, given: Given, params: dict[str, Any]) -> RunReque
     if earlier is None:
         given = with_profile(given, project, flow)
     extra_vars = extra_vars_of(given, project)
-    if earlier is not None:
+    if params["replayed"] and earlier:
         extra_vars = (json_vars({"perf_replay": str(earlier.directory)}), *extra_vars)
     if params["resumed"] and given.overrides:
         raise UsageError("A resumed run keeps its settings: leave out -p, -s and -e, or start anew with --replay.")

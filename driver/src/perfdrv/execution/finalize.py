@@ -21,10 +21,10 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
 from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP, CONCLUDE
 
 from perfdrv.ansible.private_directory import private_directory
-from perfdrv.ansible.request import RunRequest, json_vars
+from perfdrv.ansible.request import RunRequest
 from perfdrv.errors import EXIT_INTERRUPTED, EXIT_OK, UsageError
 from perfdrv.execution.launch import Attempt, launch_attempt
-from perfdrv.execution.resume import require_at_rest
+from perfdrv.execution.resume import going_on, require_at_rest
 from perfdrv.project import Project
 from perfdrv.runs.outcome import Outcome, read_outcome
 from perfdrv.runs.store import RunEntry, former_site, read_entry
@@ -65,7 +65,7 @@ def finalize(project: Project, entry: RunEntry, verbosity: int) -> Outcome:
         playbook=project.playbook(flow),
         runs_root=entry.directory.parent,
         run_directory=entry.directory,
-        extra_vars=(json_vars({"perf_replay": str(entry.directory)}),),
+        extra_vars=(going_on(entry.directory),),
         inventory=project.inventory(site) if site else None,
         site=site or project.default_site(),
         tags=(CLEANUP, CONCLUDE),

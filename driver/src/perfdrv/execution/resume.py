@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import is_held
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import connection_of_run
 
 from perfdrv.ansible.request import RunRequest, json_vars
 from perfdrv.errors import UsageError
@@ -15,6 +16,11 @@ from perfdrv.execution.launch import launch
 from perfdrv.execution.matrix import launch_side_by_side, matrix_cells
 from perfdrv.runs.outcome import Outcome, read_outcome
 from perfdrv.runs.tree import RunTree
+
+
+def going_on(directory: Path) -> str:
+    """The extra vars of a further attempt at a run: its settings, and how it reached its hosts and clusters."""
+    return json_vars({**connection_of_run(directory), "perf_replay": str(directory)})
 
 
 def start(request: RunRequest, jobs: int) -> Outcome:
@@ -32,6 +38,7 @@ def resume(request: RunRequest, jobs: int) -> Outcome:
     require_at_rest(directory)
     if not (directory / "settings.yml").is_file():
         raise UsageError(f"{directory.name} ended before its settings were known: start it anew.")
+    request = replace(request, extra_vars=(going_on(directory), *request.extra_vars))
     done, former = completed_cells(directory), read_outcome(directory).document()
 
     def keep(outcome: Outcome) -> Mapping[str, Any]:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from ansible.plugins.loader import vars_loader
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.exporting.run_export import ExportSettings
 from ansible_collections.psap.perf.plugins.module_utils.exporting.store import Store
 from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP, CONCLUDE
 from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import cells
-from ansible_collections.psap.perf.plugins.module_utils.settings.record import settings_document
+from ansible_collections.psap.perf.plugins.module_utils.settings.record import connection, settings_document
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
 from ansible_collections.psap.perf.plugins.modules.settings import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.preset_layers import MARKER, REPLAYED_RUN, PresetLayers
@@ -58,7 +58,8 @@ class ActionModule(PerfAction):
         presets = context.variables[MARKER]
         facts = {}
         if not _goes_on(context):
-            write_yaml(context.run_directory / SETTINGS_FILE, settings_document(here, others))
+            connected = connection(plain(layers.extra))
+            write_yaml(context.run_directory / SETTINGS_FILE, settings_document(here, others, connected))
             facts = {"run_facts": {"presets": presets}}
         chosen = [] if flow is None else _cells(context, layers.project.settings_of(flow), values)
         return VerbResult(values={"settings": values, "presets": presets, "cells": chosen, **facts})

@@ -127,6 +127,11 @@ class PresetLayers:
         of_pull = [pull_layer(self.project, pull)] if pull.settings else []
         return [*lower, *self._replay(host), presets, *of_pull, self._extra_layer()]
 
+    @property
+    def extra(self) -> dict[str, Any]:
+        """The extra vars as they are in force."""
+        return extra_vars(self._loader)
+
     def settled(self, host: str) -> dict[str, Settled]:
         """Every variable that some layer gives to *host*."""
         return settle(self.layers(host))

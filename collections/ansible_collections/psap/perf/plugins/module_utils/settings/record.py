@@ -6,7 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
+
 SCHEMA = "psap.perf/settings/1"
+# how hosts and clusters are reached; passwords are none of them, since no run records any
+_CONNECTION = frozenset(
+    {
+        *(f"ansible_{name}" for name in ("connection", "host", "port", "user", "pipelining", "python_interpreter")),
+        *(f"ansible_{name}" for name in ("private_key_file", "remote_tmp", "shell_type", "timeout")),
+        *(f"ansible_become{name}" for name in ("", "_exe", "_flags", "_method", "_user")),
+        *(f"ansible_ssh_{name}" for name in ("host", "port", "user", "private_key_file", "executable")),
+        *(f"ansible_ssh_{name}" for name in ("args", "common_args", "extra_args")),
+        *(f"ansible_winrm_{name}" for name in ("scheme", "transport", "server_cert_validation")),
+        *(f"perf_{name}" for name in ("kubeconfig", "kube_context", "kube_patience", "kube_proxy")),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +40,19 @@ class Recorded:
         return {**entry, "secret": True} if self.secret else entry
 
 
-def settings_document(everyone: Mapping[str, Recorded], hosts: Mapping[str, Mapping[str, Recorded]]) -> dict[str, Any]:
-    """The document of what holds for all hosts, and of what is different on some."""
+def connection(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """What extra vars say of how hosts and clusters are reached, without what holds a credential."""
+    return {
+        name: value for name, value in sorted(extra.items()) if name in _CONNECTION and hide(str(value)) == str(value)
+    }
+
+
+def settings_document(
+    everyone: Mapping[str, Recorded],
+    hosts: Mapping[str, Mapping[str, Recorded]],
+    connected: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The document of what holds for all hosts, of what is different on some, and of :func:`connection`."""
     different = {
         host: {
             name: one.as_entry()
@@ -40,4 +65,5 @@ def settings_document(everyone: Mapping[str, Recorded], hosts: Mapping[str, Mapp
         "schema": SCHEMA,
         "all": {name: one.as_entry() for name, one in sorted(everyone.items())},
         "hosts": {host: entries for host, entries in different.items() if entries},
+        **({"connection": dict(connected)} if connected else {}),
     }

@@ -237,6 +237,15 @@ def values_of_run(run_directory: Path) -> dict[str, Any]:
     return {name: entry["value"] for name, entry in (document.get("all") or {}).items()}
 
 
+def connection_of_run(run_directory: Path) -> dict[str, Any]:
+    """How a run's command line said that its hosts and clusters are reached.
+
+    :raises PerfError: when the run has no readable ``settings.yml``.
+    """
+    found: dict[str, Any] = read_yaml(run_directory / "settings.yml").get("connection") or {}
+    return found
+
+
 def find_run(runs: Path, run: str) -> Path:
     """The directory of *run*: a path, or the name of one below *runs*.
 
