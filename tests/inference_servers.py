@@ -1,7 +1,7 @@
 """Inference servers for a machine of the tests: ``python -m tests.inference_servers real|stand-ins FOLDER``.
 
 Stand-ins say that they are some. The real ones, of the deep tests, are a llama.cpp with a tiny model, the ramalama of
-PyPI without containers, and a meson; ollama and macOS' powermetrics are always stand-ins.
+PyPI without containers, and a meson and a CMake; ollama and macOS' powermetrics are always stand-ins.
 """
 
 from __future__ import annotations
@@ -25,6 +25,14 @@ PYTHONPATH={folder}/packages exec /usr/bin/python3 -c \
 _SOURCES = {
     "meson.build": "project('virglrenderer', 'c')\nstatic_library('virglrenderer', 'a.c')\n",
     "a.c": "int virglrenderer(void) { return 0; }\n",
+    "CMakeLists.txt": """cmake_minimum_required(VERSION 3.18)
+project(llama C)
+foreach(name llama-server llama-bench)
+  add_executable(${name} main.c)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+endforeach()
+""",
+    "main.c": "int main(void) { return 0; }\n",
 }
 
 
@@ -69,9 +77,10 @@ def _put_ramalama(folder: Path) -> None:
 
 
 def _put_meson(folder: Path) -> None:
-    install = ["sh", str(PROJECT / "tests/install_debian.sh"), "meson ninja-build gcc", "meson", "ninja"]
+    names = ("meson", "ninja", "cmake")
+    install = ["sh", str(PROJECT / "tests/install_debian.sh"), "meson ninja-build gcc make cmake", *names]
     subprocess.run(install, check=True)
-    for name in ("meson", "ninja"):
+    for name in names:
         (folder / name).unlink()
 
 

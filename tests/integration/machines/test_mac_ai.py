@@ -94,6 +94,19 @@ def test_a_model_is_measured_and_served_and_one_that_is_not_there_is_named(
     assert list((machine.folder / "work/mac_ai").iterdir()) == []
 
 
+def test_ollama_is_measured_by_what_it_tells_itself(machine: Machine, stand_in: str, tmp_path: Path) -> None:
+    given = {"platform": "linux/ollama", "model": "tiny", "programs": json.dumps({"linux/ollama": stand_in})}
+    settings = [word for name, value in given.items() for word in ("-s", f"mac_ai_{name}={value}")]
+    code, said = machine.run(tmp_path, *measuring(machine, stand_in), *settings)
+    assert code == 0, said
+    kpis = json.loads((only_run(tmp_path) / "report/kpis.json").read_text())["kpis"]
+    values = {one["name"]: one["value"] for one in kpis}
+    # of the stand-in: 200 tokens in half a second, 4 in a tenth
+    assert (values["served_pp_throughput"], values["served_tg_throughput"]) == (400, 40)
+    assert values["load_time"] == 0.25
+    assert list((machine.folder / "work/mac_ai").iterdir()) == []
+
+
 @pytest.mark.deep
 def test_what_a_killed_run_left_running_ends_by_itself_and_finalize_finds_nothing(
     machine: Machine, llama_cpp: str, tmp_path: Path

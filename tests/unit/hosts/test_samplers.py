@@ -23,6 +23,19 @@ def test_memory_that_others_could_get_is_not_in_use() -> None:
     assert sampler["memory_bytes"](MEMINFO) == (600 << 10, 1000 << 10)
 
 
+def test_the_first_sample_of_top_of_macos_is_of_the_time_since_the_boot() -> None:
+    sampler = run_path(str(ROLES / "mac_ai_remote_capture_cpu_ram_usage/files/sample.py"))
+    memory = "PhysMem: 15G used (2345M wired, 1200M compressor), 1024M unused.\n"
+    lines = [
+        "CPU usage: 9.0% user, 1.0% sys, 90.0% idle\n",
+        memory,
+        "CPU usage: 4.5% user, 20.5% sys, 75.0% idle\n",
+        memory,
+    ]
+    samples = list(sampler["of_top"](lines, 16 << 30))
+    assert samples == [{"cpu_share": 0.25, "used_bytes": 15 << 30, "memory_bytes": 16 << 30}]
+
+
 def test_the_memory_of_a_virtual_gpu_is_what_the_kernel_sums_up_until_it_cannot_be_read(tmp_path: Path) -> None:
     told = tmp_path / "host-visible-mm"
     told.write_text("0x0-0x1000: 4096: used\ntotal: 8192, used 4096 free 4096\n")

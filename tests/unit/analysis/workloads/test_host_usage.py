@@ -31,9 +31,18 @@ def test_the_times_of_a_server_are_that_until_it_was_ready_and_those_of_the_firs
     document["requests"] = [
         {"number": number, "first_token_s": number / 10, "took_s": 1.0, "parts": 16} for number in (1, 2, 3)
     ]
+    # two tell their rates, one does not
+    for asked in document["requests"][1:]:
+        asked |= {"prompt_tokens": 200, "prompt_s": 0.5, "generated_tokens": 16, "generated_s": 0.4}
     check(document)
     (artifacts(tmp_path, "remote_llama_cpp_run_model") / "inference_server.yml").write_text(json.dumps(document))
-    assert kpis(tmp_path) == {"load_time": 2.5, "first_token_p50": 0.2, "first_token_max": 0.3}
+    assert kpis(tmp_path) == {
+        "load_time": 2.5,
+        "first_token_p50": 0.2,
+        "first_token_max": 0.3,
+        "served_pp_throughput": 400,
+        "served_tg_throughput": 40,
+    }
 
 
 def test_a_sample_that_is_cut_off_costs_no_other(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -12,4 +13,16 @@ def parse(source: Source) -> dict[str, Any]:
     """The only server of inference_server.yml, and a row for each request to it."""
     (document,) = source.records("inference_server.yml")
     row = {"server": document["server"], "model": PurePosixPath(document["model"]).name}
-    return {"servers": [row | {"ready_s": document["ready_s"]}], "requests": document.get("requests", [])}
+    return {
+        "servers": [row | {"ready_s": document["ready_s"]}],
+        "requests": [
+            {**asked, "prompt_rate": _rate(asked, "prompt"), "generated_rate": _rate(asked, "generated")}
+            for asked in document.get("requests", [])
+        ],
+    }
+
+
+def _rate(asked: Mapping[str, Any], what: str) -> float | None:
+    """Tokens per second, by the server itself; None where it does not tell."""
+    tokens, took_s = asked.get(f"{what}_tokens"), asked.get(f"{what}_s")
+    return tokens / took_s if tokens and took_s else None

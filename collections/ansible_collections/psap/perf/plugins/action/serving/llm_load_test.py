@@ -42,7 +42,8 @@ class ActionModule(PerfAction):
         for folder in (config.parent, artifacts / "output"):
             folder.mkdir(parents=True, exist_ok=True)
         write_text(config, yaml_text(configuration(asked, artifacts / "output")))
-        lab = lab_of(context.cluster().lab())
+        # a host that is no cluster's may serve models, too
+        lab = lab_of(context.cluster().lab()) if context.variables.get("perf_cluster_needed", True) else None
         write_json(artifacts / "llm_load_test.json", marker(asked, asked["version"], lab))
         timeout_s = seconds(asked["timeout"]) if asked["timeout"] else asked["duration"] + _BESIDE_S
         with shown_wait(context.directory, "the load test", timeout_s) as show:

@@ -1,17 +1,24 @@
 """Writes how much of the processors and of the memory is used, a line of JSON each: ``sample.py SECONDS``.
 
-It works on Linux; Python 3.9 is all that it needs.
+It works on Linux, by what its kernel counts, and on macOS, by its ``top``; Python 3.9 is all that it needs.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 # columns of /proc/stat: of all, those of guests are part of others; idle and iowait are what a processor does not do
 _ALL, _IDLE = slice(1, 9), slice(4, 6)
+_IDLE_OF_TOP = re.compile(r"CPU usage:.* ([\d.]+)% idle")
+_MEMORY_OF_TOP = re.compile(r"PhysMem: (\d+)([KMGT]) used")
+_BYTES = {unit: 1 << 10 * power for power, unit in enumerate("KMGT", start=1)}
 
 
 def processor_ticks(stat: str) -> tuple[int, int]:
@@ -27,8 +34,8 @@ def memory_bytes(meminfo: str) -> tuple[int, int]:
     return (kib["MemTotal"] - kib["MemAvailable"]) << 10, kib["MemTotal"] << 10
 
 
-def main(interval_s: float) -> None:
-    """Sample until it is ended; a share is that of the time since the sample before."""
+def of_linux(interval_s: float) -> Iterator[dict[str, Any]]:
+    """Samples without end; a share is that of the time since the sample before."""
     stat, meminfo = Path("/proc/stat"), Path("/proc/meminfo")
     busy, there = processor_ticks(stat.read_text(encoding="ascii"))
     while True:
@@ -36,10 +43,33 @@ def main(interval_s: float) -> None:
         now_busy, now_there = processor_ticks(stat.read_text(encoding="ascii"))
         if now_there > there:
             used, memory = memory_bytes(meminfo.read_text(encoding="ascii"))
-            share = (now_busy - busy) / (now_there - there)
-            sample = {"at_s": time.time(), "cpu_share": share, "used_bytes": used, "memory_bytes": memory}
-            print(json.dumps(sample), flush=True)
+            yield {"cpu_share": (now_busy - busy) / (now_there - there), "used_bytes": used, "memory_bytes": memory}
         busy, there = now_busy, now_there
+
+
+def of_top(lines: Iterable[str], memory_bytes: int) -> Iterator[dict[str, Any]]:
+    """Samples of what top of macOS writes; its first one is of the time since the boot."""
+    idle, number = 100.0, 0
+    for line in lines:
+        if found := _IDLE_OF_TOP.search(line):
+            idle, number = float(found[1]), number + 1
+        elif (found := _MEMORY_OF_TOP.search(line)) and number > 1:
+            used = int(found[1]) * _BYTES[found[2]]
+            yield {"cpu_share": round(1 - idle / 100, 4), "used_bytes": used, "memory_bytes": memory_bytes}
+
+
+def of_macos(interval_s: float) -> Iterator[dict[str, Any]]:
+    """Samples without end; top knows whole seconds only."""
+    memory = subprocess.run(["sysctl", "-n", "hw.memsize"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    words = ["top", "-l", "0", "-n", "0", "-s", str(max(1, round(interval_s)))]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as top:
+        yield from of_top(top.stdout or (), int(memory))
+
+
+def main(interval_s: float) -> None:
+    """Sample until it is ended."""
+    for sample in of_macos(interval_s) if sys.platform == "darwin" else of_linux(interval_s):
+        print(json.dumps({"at_s": time.time(), **sample}), flush=True)
 
 
 if __name__ == "__main__":
