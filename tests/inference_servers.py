@@ -14,6 +14,8 @@ from pathlib import Path
 from perflab.building.llama import MODEL, PROGRAMS, ensure_llama_cpp, model
 from perflab.files import places
 
+from tests.machine import libraries
+
 PROJECT = Path(__file__).resolve().parents[1]
 STAND_INS = PROJECT / "tests/data/inference_servers"
 RAMALAMA = "ramalama==0.25.0"
@@ -49,6 +51,18 @@ def copy_llama_cpp(folder: Path) -> None:
     for program in PROGRAMS:
         shutil.copy(built.program(program), folder)
     shutil.copy(model(built), folder / MODEL)
+
+
+def copy_image_sources(programs: Path, folder: Path) -> None:
+    """What an image with the real programs is built of: they, the libraries that they need, and a Containerfile."""
+    (folder / "root/usr/bin").mkdir(parents=True)
+    for program in PROGRAMS:
+        shutil.copy(programs / program, folder / "root/usr/bin")
+        for library in libraries(programs / program):
+            place = folder / "root" / library.relative_to("/")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(library, place)
+    (folder / "Containerfile").write_text("FROM scratch\nCOPY root /\n")
 
 
 def put(folder: Path, *, real: bool) -> None:

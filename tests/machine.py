@@ -289,7 +289,7 @@ def _image(folder: Path, name: str) -> None:
     for program in IMAGES[name]:
         path = shutil.which(program) or program
         shutil.copy(path, root / "usr/bin" / program)
-        for library in _libraries(path):
+        for library in libraries(path):
             (root / library.parent.relative_to("/")).mkdir(parents=True, exist_ok=True)
             shutil.copy(library, root / library.relative_to("/"))
     (root / "etc/docker/registry/config.yml").write_text(
@@ -308,7 +308,7 @@ def _image(folder: Path, name: str) -> None:
     (folder / "images" / f"{name}.tar").chmod(0o644)
 
 
-def _libraries(program: str) -> list[Path]:
+def libraries(program: str) -> list[Path]:
     said = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
     return [Path(word) for word in said.split() if word.startswith("/")]
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 from perflab.processes.ports import free_ports
 
-from tests.inference_servers import copy_llama_cpp, copy_stand_ins
+from tests.inference_servers import copy_image_sources, copy_llama_cpp, copy_stand_ins, put
+from tests.integration.conftest import PROJECT
 from tests.integration.machines.conftest import Machine
 from tests.integration.machines.test_container_bench import only_run, reason, wait_for
 
@@ -104,6 +106,61 @@ def test_ollama_is_measured_by_what_it_tells_itself(machine: Machine, stand_in: 
     # of the stand-in: 200 tokens in half a second, 4 in a tenth
     assert (values["served_pp_throughput"], values["served_tg_throughput"]) == (400, 40)
     assert values["load_time"] == 0.25
+    assert list((machine.folder / "work/mac_ai").iterdir()) == []
+
+
+@pytest.mark.parametrize("real", [False, pytest.param(True, marks=pytest.mark.deep)])
+def test_what_a_platform_needs_is_built_its_model_pulled_and_users_load_it(
+    real: bool, machine: Machine, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    servers, work = machine.folder / f"servers-{real}", machine.folder / "work/built"
+    # what is built are the stand-ins; real programs are there
+    put(servers, real=False)
+    folder = request.getfixturevalue("llama_cpp") if real else f"{work}/llama.cpp/bin"
+    build = {"what": "llama_cpp", "source": str(servers / "sources"), "folder": f"{work}/llama.cpp"}
+    model = f"{folder}/tiny.gguf" if real else f"{work}/models/tiny.gguf"
+    settings = {
+        "programs": json.dumps({"linux/llama_cpp": folder}),
+        "builds": json.dumps({"linux/llama_cpp": build}),
+        "sources": json.dumps({f"{work}/models/tiny.gguf": {"name": "tests/tiny", "file": "tiny.gguf"}}),
+        "hub": f"file://{servers}/hub",
+        "model": model,
+        "environment": json.dumps({"PATH": f"{servers}:/usr/bin:/bin"}),
+        "power_path": str(servers / "powermetrics"),
+        "load_test_users": "[1, 4]",
+        "load_test_path": str(PROJECT / "tests/data/llm_load_test"),
+        "load_test_python": sys.executable,
+        "load_test_max_queries": 8,
+    }
+    words = [word for name, value in settings.items() for word in ("-s", f"mac_ai_{name}={value}")]
+    code, said = machine.run(tmp_path, *measuring(machine, folder), *words)
+    assert code == 0, said
+    machine.inside("test", "-x", f"{work}/llama.cpp/bin/llama-server")
+    loads = sorted(only_run(tmp_path).rglob("output/output.json"))
+    answered = [[one["error_code"] for one in json.loads(path.read_text())["results"]] for path in loads]
+    assert answered == [[None] * 8, [None] * 8]
+    assert running(machine, "llama-server") == []
+    assert list((machine.folder / "work/mac_ai").iterdir()) == []
+
+
+@pytest.mark.deep
+def test_a_server_in_a_container_whose_image_is_built_there(machine: Machine, llama_cpp: str, tmp_path: Path) -> None:
+    copy_image_sources(Path(llama_cpp), machine.folder / "image-sources")
+    build = {"what": "image", "source": str(machine.folder / "image-sources")}
+    settings = {
+        "platform": "podman/llama_cpp",
+        "programs": json.dumps({"podman/llama_cpp": "/usr/bin"}),
+        "builds": json.dumps({"podman/llama_cpp": build}),
+        "image": "localhost/llama-cpp:1",
+    }
+    words = [word for name, value in settings.items() for word in ("-s", f"mac_ai_{name}={value}")]
+    code, said = machine.run(tmp_path, *measuring(machine, llama_cpp), *words)
+    assert code == 0, said
+    kpis = json.loads((only_run(tmp_path) / "report/kpis.json").read_text())["kpis"]
+    values = {one["name"]: one["value"] for one in kpis}
+    assert values["pp_throughput"] > values["tg_throughput"] > 0
+    assert values["first_token_p50"] > 0
+    assert machine.inside("podman", "ps", "--all", "--quiet") == ""
     assert list((machine.folder / "work/mac_ai").iterdir()) == []
 
 
