@@ -308,7 +308,8 @@ def _image(folder: Path, name: str) -> None:
     (folder / "images" / f"{name}.tar").chmod(0o644)
 
 
-def libraries(program: str) -> list[Path]:
+def libraries(program: str | Path) -> list[Path]:
+    """What a program is linked with dynamically, its loader too."""
     said = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
     return [Path(word) for word in said.split() if word.startswith("/")]
 
