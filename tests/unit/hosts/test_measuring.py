@@ -36,6 +36,26 @@ def _status(pid: int) -> str:
         return "\nState:\tZ"
 
 
+def endless(tmp_path: Path) -> Step:
+    """A program that does not end by itself, and says who it is in a file."""
+    return Step(shell(f"echo $$ > {tmp_path}/pid.new; mv {tmp_path}/pid.new {tmp_path}/pid; exec sleep 600"))
+
+
+def pid_of(tmp_path: Path) -> int:
+    """Its ID, when it runs."""
+    while not (tmp_path / "pid").exists():
+        time.sleep(0.01)
+    return int((tmp_path / "pid").read_text())
+
+
+def wait_until_dead(pid: int) -> None:
+    deadline = time.monotonic() + 60.0
+    # an orphan that was killed is a zombie until somebody waits for it
+    while "\nState:\tZ" not in _status(pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
 def measured(tmp_path: Path, **given: Any) -> dict[str, Any]:
     return measuring.measure(Plan(directory=str(tmp_path / "work/one"), **given), heard)
 
@@ -87,11 +107,7 @@ def test_what_a_program_has_started_in_another_session_ends_with_it(tmp_path: Pa
     starts = Step(shell(f"setsid sh -c 'echo $$ > {pid}; exec sleep 600' & wait"))
     answer = measured(tmp_path, measured=starts, timeout_s=2.0)
     assert "did not end within 2 s" in answer["problem"]
-    deadline = time.monotonic() + 60.0
-    # an orphan that was killed is a zombie until somebody waits for it
-    while "\nState:\tZ" not in _status(int(pid.read_text())):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until_dead(int(pid.read_text()))
 
 
 def test_what_is_read_comes_from_a_pipe_and_is_read_by_the_measured_program_alone(tmp_path: Path) -> None:
@@ -147,11 +163,10 @@ def _measure(plan: Plan) -> None:
 def test_what_a_kill_left_is_undone_by_whoever_comes_next(tmp_path: Path) -> None:
     made, directory = tmp_path / "made", tmp_path / "work/one"
     step = Step(["touch", str(made)], undo=["rm", "-f", str(made)])
-    plan = Plan(directory=str(directory), setup=[step], measured=Step(["sleep", "600"]))
+    plan = Plan(directory=str(directory), setup=[step], measured=endless(tmp_path))
     process = multiprocessing.get_context("fork").Process(target=_measure, args=(plan,))
     process.start()
-    while not made.exists():
-        time.sleep(0.01)
+    pid = pid_of(tmp_path)
     assert process.pid
     os.kill(process.pid, signal.SIGKILL)
     process.join()
@@ -159,6 +174,7 @@ def test_what_a_kill_left_is_undone_by_whoever_comes_next(tmp_path: Path) -> Non
     assert measuring.remove(str(directory), {}, [], 1.0) is None
     assert not made.exists()
     assert not directory.exists()
+    wait_until_dead(pid)
     # once more there is nothing to do
     assert measuring.remove(str(directory), {}, [], 1.0) is None
 
@@ -166,15 +182,15 @@ def test_what_a_kill_left_is_undone_by_whoever_comes_next(tmp_path: Path) -> Non
 def test_a_measurement_that_goes_on_is_killed_by_its_id_before_it_is_undone(tmp_path: Path) -> None:
     made, directory = tmp_path / "made", tmp_path / "work/one"
     step = Step(["touch", str(made)], undo=["rm", "-f", str(made)])
-    plan = Plan(directory=str(directory), setup=[step], measured=Step(["sleep", "600"]))
+    plan = Plan(directory=str(directory), setup=[step], measured=endless(tmp_path))
     process = multiprocessing.get_context("fork").Process(target=_measure, args=(plan,))
     process.start()
-    while not made.exists():
-        time.sleep(0.01)
+    pid = pid_of(tmp_path)
     assert measuring.remove(str(directory), {}, [], 0.5) is None
     process.join()
     assert process.exitcode == -signal.SIGKILL
     assert not made.exists()
+    wait_until_dead(pid)
 
 
 def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:

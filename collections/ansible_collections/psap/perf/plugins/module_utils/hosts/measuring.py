@@ -248,6 +248,7 @@ def remove(directory: str, environment: Mapping[str, str], left: Sequence[Argv],
             # what was written when the power went may be half a line
             with contextlib.suppress(ValueError, HostSideError):
                 programs.run(json.loads(line))
+        programs.kill_left()
         found = remains(programs, left) if lines else None
         if found is None:
             _remove_directory(path)

@@ -23,6 +23,8 @@ from ansible_collections.psap.perf.plugins.module_utils.base.processes import de
 
 # of what a program says, the end
 _SHOWN = 64 << 10
+# all that runs for a directory carries it, so that what a killed process left is found by whoever comes next
+_MARK = "PSAP_PERF_DIRECTORY"
 Argv = Sequence[str]
 
 
@@ -58,7 +60,7 @@ class Programs:
 
     def __init__(self, directory: Path, environment: Mapping[str, str], timeout_s: float) -> None:
         self._directory, self._timeout_s = directory, timeout_s
-        self._environment = {**os.environ, **environment}
+        self._environment = {**os.environ, **environment, _MARK: str(directory)}
         self._running: int | None = None
         self.unheard = False
 
@@ -184,6 +186,15 @@ class Programs:
         for pid in below:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
+
+    def kill_left(self) -> None:
+        """End what a process that was killed has started for the directory; on Linux, where that is seen."""
+        mark = f"{_MARK}={self._directory}".encode()
+        for environment in Path("/proc").glob("[0-9]*/environ"):
+            # it ended meanwhile, or is of another user
+            with contextlib.suppress(OSError):
+                if mark in environment.read_bytes().split(b"\0"):
+                    os.kill(int(environment.parent.name), signal.SIGKILL)
 
     def _too_late(self, late: threading.Event) -> None:
         late.set()
