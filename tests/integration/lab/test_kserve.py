@@ -326,7 +326,10 @@ def test_users_deploy_models_at_once_and_one_that_cannot_stops_no_other(
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
     ran = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "raw", "-e", json.dumps(settings))
     assert ran.returncode == 1, ran.stdout + ran.stderr
-    assert "psap-perf-kserve-u2" in ran.stdout + ran.stderr
+    said = ran.stdout + ran.stderr
+    assert "Pod objects in psap-perf-kserve-u2 " in said
+    assert "scheduled was not reached within 15 s: 0 of 1 there; phi-2-" in said
+    assert "not scheduled: 0/2 nodes are available: 2 Insufficient nvidia.com/gpu" in said
     (run,) = tmp_path.iterdir()
     (path,) = run.rglob("kserve_scale.json")
     check(json.loads(path.read_text()))

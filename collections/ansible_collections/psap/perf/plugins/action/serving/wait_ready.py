@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.serving.start_goals import start_goals
 from ansible_collections.psap.perf.plugins.module_utils.serving.start_watching import Noticed, noticing
-from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
-from ansible_collections.psap.perf.plugins.module_utils.waiting.stuck_pods import stuck_pod
 from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal, NotReachedError
 from ansible_collections.psap.perf.plugins.modules.serving.wait_ready import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
@@ -49,18 +47,7 @@ def _pods(args: Any) -> Query:
     return Query("v1", "Pod", args["namespace"], label_selector=args["pod_selector"])
 
 
-def _goals(args: Any) -> Iterator[Goal]:
-    kind, pods = args["kind"], _pods(args)
-    model = Query(api_version_of(kind), kind, args["namespace"], args["name"])
-    for query, state, timeout, patience in (
-        (pods, "spec.nodeName", args["schedule_timeout"], "0"),
-        (model, "ready", args["timeout"], args["patience"]),
-    ):
-        yield Goal(
-            query,
-            f"{query}: {state}",
-            (predicate_for(query.kind, state),),
-            seconds(timeout),
-            patience_s=seconds(patience),
-            surrender=stuck_pod,
-        )
+def _goals(args: Any) -> tuple[Goal, Goal]:
+    model = Query(api_version_of(args["kind"]), args["kind"], args["namespace"], args["name"])
+    timeouts_s = seconds(args["schedule_timeout"]), seconds(args["timeout"])
+    return start_goals(_pods(args), model, timeouts_s, seconds(args["patience"]))

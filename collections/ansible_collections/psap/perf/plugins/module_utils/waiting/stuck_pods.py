@@ -10,7 +10,8 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.waiting.lost_nodes import lost_pods
 from ansible_collections.psap.perf.plugins.module_utils.waiting.observing import Source
-from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import stuck_containers
+from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import pod_scheduled, stuck_containers
+from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import condition
 
 # A program may crash a few times until what it needs is there.
 _PATIENCE_RESTARTS = 3
@@ -19,6 +20,9 @@ JOB_NAME_LABEL = "training.kubeflow.org/job-name"
 _RAY_CLUSTER_LABEL = "ray.io/cluster"
 # KServe's, on the pods of an LLMInferenceService and of an InferenceService
 _LLM_LABELS = {"app.kubernetes.io/component": "llminferenceservice-workload"}
+# on those that prefill and those that schedule, too
+_ALL_LLM_LABELS = {"app.kubernetes.io/part-of": "llminferenceservice"}
+_NAME_LABEL = "app.kubernetes.io/name"
 _SERVICE_LABEL = "serving.kserve.io/inferenceservice"
 # a pod of these that is lost takes the whole training with it, though its controller may make another
 _TRAINING = ("PyTorchJob", "RayJob")
@@ -37,10 +41,7 @@ def stuck_pod(source: Source, workload: Manifest) -> str:
     labels = _labels_of_pods(workload)
     if not labels:
         return ""
-    selector = ",".join(f"{key}={value}" for key, value in labels.items())
-    pods, _version = source.list(
-        Query("v1", "Pod", namespace=workload["metadata"].get("namespace"), label_selector=selector)
-    )
+    pods = _pods(source, workload, labels)
     if workload.get("kind") in _TRAINING:
         lost = lost_pods(source, pods, datetime.now(UTC))
         if lost:
@@ -52,6 +53,26 @@ def stuck_pod(source: Source, workload: Manifest) -> str:
         if not pod["metadata"].get("deletionTimestamp") and (template is None or _images(pod) == _images(template))
     )
     return next((f"pod {pod['metadata']['name']}: {text}" for pod in current for text in _stuck(pod)), "")
+
+
+def pod_without_node(source: Source, service: Manifest) -> str:
+    """Which pod of a served model has no node, and the scheduler's reason; empty when there is none.
+
+    :raises ClusterError: when the cluster does not answer.
+    """
+    labels = _labels_of_pods(service)
+    if service.get("kind") == "LLMInferenceService":
+        labels = {**_ALL_LLM_LABELS, _NAME_LABEL: service["metadata"]["name"]}
+    refused = (
+        pod for pod in _pods(source, service, labels) if (condition(pod, "PodScheduled") or {}).get("status") == "False"
+    )
+    return next((f"pod {pod['metadata']['name']}: {pod_scheduled(pod).note}" for pod in refused), "")
+
+
+def _pods(source: Source, workload: Manifest, labels: Mapping[str, str]) -> list[Manifest]:
+    selector = ",".join(f"{key}={value}" for key, value in labels.items())
+    namespace = workload["metadata"].get("namespace")
+    return source.list(Query("v1", "Pod", namespace=namespace, label_selector=selector))[0]
 
 
 def _operator_deployments(version: Manifest) -> Iterator[Manifest]:
@@ -68,7 +89,7 @@ def _labels_of_pods(workload: Manifest) -> Mapping[str, str]:
         # it has no selector, and never changes the templates of its pods
         return {JOB_NAME_LABEL: workload["metadata"]["name"]}
     if workload.get("kind") == "LLMInferenceService":
-        return {**_LLM_LABELS, "app.kubernetes.io/name": workload["metadata"]["name"]}
+        return {**_LLM_LABELS, _NAME_LABEL: workload["metadata"]["name"]}
     if workload.get("kind") == "InferenceService":
         return {_SERVICE_LABEL: workload["metadata"]["name"]}
     if workload.get("kind") == "RayJob":

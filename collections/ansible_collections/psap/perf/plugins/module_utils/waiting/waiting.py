@@ -28,6 +28,7 @@ class Goal:
     :param give_up_on: reasons, as a pod's containers or conditions spell them, that end the wait at once.
     :param patience_s: how long an object may say that it cannot get there before that is believed.
     :param lacking: looks elsewhere for what an object that has got there lacks, and when time is up; "" for nothing.
+    :param late: looks elsewhere, when time is up, for why an object has not got there; "" for nothing.
     :param surrender: looks elsewhere, from time to time, for what keeps an object from getting there; "" for nothing.
     """
 
@@ -40,6 +41,7 @@ class Goal:
     give_up_on: tuple[str, ...] = ()
     patience_s: float = 0.0
     lacking: Callable[[Source, Manifest], str] | None = None
+    late: Callable[[Source, Manifest], str] | None = None
     surrender: Callable[[Source, Manifest], str] | None = None
 
 
@@ -119,6 +121,15 @@ def _confirmed(source: Source, goal: Goal, progress: Progress) -> Progress:
     return replace(progress, note=note, done=False) if note else progress
 
 
+def _late(source: Source, goal: Goal, progress: Progress) -> str:
+    """Why it has not got there when time is up."""
+    note = progress.note
+    for look in (goal.lacking, goal.late):
+        found = _looked_elsewhere(source, look, progress)
+        note = f"{note}; {found}" if found and found not in note else note
+    return note
+
+
 def wait_for(source: Source, goal: Goal, check: Callable[[], None], report: Callable[[Progress], None]) -> Progress:
     """Wait for *goal*.
 
@@ -153,10 +164,6 @@ def wait_for(source: Source, goal: Goal, check: Callable[[], None], report: Call
             raise NotReachedError(f"{goal.described} will not be: {hopeless}", progress.objects)
         if time.monotonic() >= deadline:
             break
-    lacking = _looked_elsewhere(source, goal.lacking, progress)
-    note = f"{progress.note}; {lacking}" if lacking and lacking not in progress.note else progress.note
     within = f" within {goal.timeout_s:g} s" if goal.timeout_s else ""
-    raise NotReachedError(
-        f"{goal.described} was not reached{within}: {progress.reached} of {progress.seen} there; {note}",
-        progress.objects,
-    )
+    far = f"{progress.reached} of {progress.seen} there; {_late(source, goal, progress)}"
+    raise NotReachedError(f"{goal.described} was not reached{within}: {far}", progress.objects)

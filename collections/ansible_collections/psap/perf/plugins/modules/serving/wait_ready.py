@@ -8,8 +8,9 @@ module: wait_ready
 short_description: Wait until a served model is ready, and note when each step of its start was seen
 version_added: 0.1.0
 description:
-  - Waits until one of the model's pods has a node, then until the InferenceService or LLMInferenceService is ready.
-    It gives up early as C(psap.perf.wait) does, and keeps what it awaited alike.
+  - Waits until the model's pods have nodes, then until the InferenceService or LLMInferenceService is ready.
+    It gives up early as C(psap.perf.wait) does, and keeps what it awaited alike. When time is up, it names
+    a pod without a node, and the scheduler's reason.
   - Meanwhile it watches the pods and their events, and notes when each moment of the start is first seen, by the clock
     of the controller. A change is seen at most 50 ms after the API server sent it. What had happened before the watch
     began is not noted.
