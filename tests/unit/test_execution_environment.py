@@ -20,8 +20,8 @@ from tests.programs import PROJECT
 pytestmark = pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the image has Python 3.11")
 DEFINITION = yaml.safe_load((PROJECT / "execution-environment.yml").read_text())["dependencies"]
 PINS = PROJECT / "requirements" / "execution-environment.txt"
-# what the image is for: exports, notifications, comments, a history, administrators of kept clusters
-EXTRAS = ("s3", "slack", "github", "opensearch", "openshift")
+# what the image is for: exports, notifications, comments, a history, administrators of kept clusters, models by gRPC
+EXTRAS = ("s3", "slack", "github", "opensearch", "openshift", "grpc")
 
 
 def pinned() -> dict[str, str]:

@@ -4,17 +4,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_json
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import (
+    Answer,
     AnswerError,
+    Endpoint,
     complete,
     endpoint_of,
 )
+from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import Question, asking
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 from ansible_collections.psap.perf.plugins.modules.serving.ask import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.serving import model_service
@@ -40,22 +44,24 @@ class ActionModule(PerfAction):
         """Ask, and keep what was said, also when an answer is wrong."""
         args, cluster = context.args, context.cluster()
         endpoint = endpoint_of(model_service(cluster, args["kind"], args["namespace"], args["name"]), cluster.lab())
-        model, limits = args["model"] or args["name"], (seconds(args["request_timeout"]), args["authority"])
+        model = args["model"] or args["name"]
         place = context.directory / "artifacts" / args["name"]
         place.mkdir(parents=True, exist_ok=True)
         answers: list[dict[str, Any]] = []
         first_at = ""
 
-        def ask(prompt: str) -> dict[str, Any]:
-            begun_s = time.monotonic()
-            answer = complete(endpoint, model, prompt, args["tokens"], limits)
-            return {"prompt": prompt, **asdict(answer), "took_s": round(time.monotonic() - begun_s, 6)}
-
         try:
-            for number, prompt in enumerate(args["prompts"]):
-                context.check_interrupted()
-                answers.append(ask(prompt) if number else self._first(context, lambda: ask(args["prompts"][0])))
-                first_at = first_at or utc_now()
+            with _model(args, endpoint, model) as answer:
+
+                def ask(prompt: str) -> dict[str, Any]:
+                    begun_s = time.monotonic()
+                    told = asdict(answer(prompt))
+                    return {"prompt": prompt, **told, "took_s": round(time.monotonic() - begun_s, 6)}
+
+                for number, prompt in enumerate(args["prompts"]):
+                    context.check_interrupted()
+                    answers.append(ask(prompt) if number else self._first(context, lambda: ask(args["prompts"][0])))
+                    first_at = first_at or utc_now()
         finally:
             told = {"schema": "psap.perf/answers/1", "url": endpoint.url, "model": model, "answers": answers}
             write_json(place / "answers.json", told)
@@ -86,3 +92,15 @@ class ActionModule(PerfAction):
                 longest_pause_s=_AGAIN_S,
             )
         return found[0]
+
+
+@contextmanager
+def _model(args: Any, endpoint: Endpoint, model: str) -> Iterator[Callable[[str], Answer]]:
+    """What answers a prompt, by either protocol."""
+    limits = seconds(args["request_timeout"]), args["authority"]
+    if args["protocol"] == "http":
+        yield lambda prompt: complete(endpoint, model, prompt, args["tokens"], limits)
+        return
+    question = Question(args["method"], args["proto"], plain(args["request"]), args["answer"])
+    with asking(endpoint, question, limits) as calling:
+        yield lambda prompt: calling.complete(model, prompt, args["tokens"])

@@ -125,11 +125,19 @@ def complete(endpoint: Endpoint, model: str, prompt: str, tokens: int, limits: t
 def _connection(endpoint: Endpoint, timeout_s: float, authority: str) -> http.client.HTTPConnection:
     if endpoint.scheme == "http":
         return http.client.HTTPConnection(endpoint.host, endpoint.port, timeout=timeout_s)
+    context = certificates(authority)
+    return http.client.HTTPSConnection(endpoint.host, endpoint.port, timeout=timeout_s, context=context)
+
+
+def certificates(authority: str) -> ssl.SSLContext:
+    """Trust in the file of an *authority*; without one, in those of the system.
+
+    :raises UsageError: when the file is of no use.
+    """
     try:
-        context = ssl.create_default_context(cafile=authority or None)
+        return ssl.create_default_context(cafile=authority or None)
     except (OSError, ssl.SSLError) as error:
         raise UsageError(f"the certificates in {authority} cannot be used: {error}") from error
-    return http.client.HTTPSConnection(endpoint.host, endpoint.port, timeout=timeout_s, context=context)
 
 
 def _checked(endpoint: Endpoint, content: str) -> Answer:
@@ -140,6 +148,14 @@ def _checked(endpoint: Endpoint, content: str) -> Answer:
         answer = Answer(str(text), int(usage["prompt_tokens"]), int(usage["completion_tokens"]))
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise AnswerError(f"{endpoint.url}: the answer is no completion: {content[:_SHOWN]}") from error
+    return checked(answer, endpoint.url, content[:_SHOWN])
+
+
+def checked(answer: Answer, place: str, shown: str) -> Answer:
+    """*answer*.
+
+    :raises AnswerError: when it says nothing.
+    """
     if not answer.text.strip() or answer.completion_tokens < 1:
-        raise AnswerError(f"{endpoint.url}: the answer is empty: {content[:_SHOWN]}")
+        raise AnswerError(f"{place}: the answer is empty: {shown}")
     return answer

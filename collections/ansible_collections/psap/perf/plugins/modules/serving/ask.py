@@ -8,8 +8,10 @@ module: ask
 short_description: Ask a served model and check its answers
 version_added: 0.1.0
 description:
-  - Sends prompts to C(/v1/completions) of an InferenceService, one after the other. Each must be answered with text and
-    with the number of its tokens.
+  - Sends prompts to C(/v1/completions) of an InferenceService, or to a method of gRPC, one after the other. Each must
+    be answered with text and with the number of its tokens.
+  - gRPC needs the Python libraries grpcio, grpcio-reflection and grpcio-tools. A call has the model's name as its
+    header C(mm-model-id).
   - Prompts and answers are kept in C(artifacts/<name>/answers.json) of the command.
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.served_model]
@@ -18,6 +20,31 @@ options:
     description: Name of the model in requests; that of the InferenceService if not given.
     type: str
     default: ""
+  protocol:
+    description: How it is asked; V(http) by the completions of OpenAI's API.
+    type: str
+    choices: [http, grpc]
+    default: http
+  method:
+    description: The method of gRPC that is called, of one request and one answer, C(package.Service/Method).
+    type: str
+    default: fmaas.GenerationService/Generate
+  proto:
+    description: The file that describes it, which imports others from its folder; the server's reflection if not given.
+    type: str
+    default: ""
+  request:
+    description: Its request; V({prompt}), V({model}) and V({tokens}) as values stand for what is asked.
+    type: dict
+    default:
+      model_id: "{model}"
+      requests: [{text: "{prompt}"}]
+      params: {stopping: {max_new_tokens: "{tokens}"}}
+  answer:
+    description: What of its answer is the text, C(prompt_tokens) and C(completion_tokens), in JMESPath.
+    type: str
+    default: >-
+      responses[0].{text: text, prompt_tokens: input_token_count, completion_tokens: generated_token_count}
   prompts:
     description: What is asked, in this order.
     type: list
