@@ -355,6 +355,15 @@ def answered(served: str) -> float:
     return sum(float(line.split()[-1]) for line in lines if line.startswith("vllm:request_success_total"))
 
 
+@pytest.mark.parametrize("flow", ["kserve", "llm_d"])
+def test_in_check_mode_nothing_is_served(labs: Labs, kserve: Cluster, tmp_path: Path, flow: str) -> None:
+    lab, namespace = RunLab(NAME, labs.get(NAME).kubeconfig), "check-mode"
+    settings = {"perf_kubeconfig": str(lab.kubeconfig), f"{flow}_namespace": namespace}
+    ran = lab.run(tmp_path, "perfdrv", "run", flow, "--check", "-e", json.dumps(settings))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert namespace not in [each.metadata.name for each in kserve.core.list_namespace().items]
+
+
 def test_a_model_that_vanishes_under_load_fails_the_run_and_is_told_in_the_report(
     labs: Labs, kserve: Cluster, tmp_path: Path
 ) -> None:
