@@ -70,7 +70,7 @@ def put(folder: Path, *, real: bool) -> None:
     copy_stand_ins(folder)
     if real:
         copy_llama_cpp(folder)
-        _put_ramalama(folder)
+        put_ramalama(folder)
         _put_meson(folder)
     hub = folder / "hub/tests/tiny/resolve/main"
     hub.mkdir(parents=True)
@@ -82,12 +82,14 @@ def put(folder: Path, *, real: bool) -> None:
     (folder / "host-visible-mm").write_text("0x0-0x1000: 4096: used\ntotal: 8192, used 4096 free 4096\n")
 
 
-def _put_ramalama(folder: Path) -> None:
+def put_ramalama(folder: Path) -> None:
+    """Put the ramalama of PyPI into *folder*."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     # for the machine's own Python, which may be another one: without what is compiled for this one
     packages = [RAMALAMA, "argcomplete", "jinja2", "pyyaml"]
     subprocess.run([*pip, "--target", str(folder / "packages"), *packages], check=True)
     (folder / "ramalama").write_text(_RUN_RAMALAMA.replace("{folder}", str(folder)))
+    (folder / "ramalama").chmod(0o755)
 
 
 def _put_meson(folder: Path) -> None:

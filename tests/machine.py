@@ -25,10 +25,12 @@ BOOT_TIMING = PROJECT / "tests/data/boot_timing"
 """Stand-ins for systemd's programs, which need a systemd that booted the machine."""
 USER, UID = "bench", 20001
 PACKAGES = (
-    "openssh-server podman crun iperf3 sysbench busybox-static sudo uidmap slirp4netns netavark aardvark-dns iptables "
-    "docker-registry faketime git iputils-ping"
+    "openssh-server podman catatonit crun iperf3 sysbench busybox-static sudo uidmap slirp4netns netavark aardvark-dns "
+    "iptables docker-registry faketime git iputils-ping"
 )
-PROGRAMS = "git sshd podman crun iperf3 sysbench busybox sudo newuidmap slirp4netns docker-registry faketime ping"
+PROGRAMS = (
+    "git sshd podman catatonit crun iperf3 sysbench busybox sudo newuidmap slirp4netns docker-registry faketime ping"
+)
 APPLETS = "sh sleep dd true echo cat ls rm mkdir base64 env"
 IMAGES = {"hello": (), "tools": ("iperf3", "sysbench"), "registry": ("docker-registry",)}
 COMMANDS = {

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from perflab.processes.ports import free_ports
 
-from tests.inference_servers import copy_image_sources, copy_llama_cpp, copy_stand_ins, put
+from tests.inference_servers import copy_image_sources, copy_llama_cpp, copy_stand_ins, put, put_ramalama
 from tests.integration.conftest import PROJECT
 from tests.integration.machines.conftest import Machine
 from tests.integration.machines.test_container_bench import only_run, reason, wait_for
@@ -144,16 +144,25 @@ def test_what_a_platform_needs_is_built_its_model_pulled_and_users_load_it(
 
 
 @pytest.mark.deep
-def test_a_server_in_a_container_whose_image_is_built_there(machine: Machine, llama_cpp: str, tmp_path: Path) -> None:
-    copy_image_sources(Path(llama_cpp), machine.folder / "image-sources")
-    build = {"what": "image", "source": str(machine.folder / "image-sources")}
+@pytest.mark.parametrize("server", ["llama_cpp", "ramalama"])
+def test_a_server_in_a_container_whose_image_is_built_there(
+    server: str, machine: Machine, llama_cpp: str, tmp_path: Path
+) -> None:
+    sources, platform = machine.folder / f"image-{server}", f"podman/{server}"
+    copy_image_sources(Path(llama_cpp), sources)
+    if server == "ramalama":
+        put_ramalama(sources)
     settings = {
-        "platform": "podman/llama_cpp",
-        "programs": json.dumps({"podman/llama_cpp": "/usr/bin"}),
-        "builds": json.dumps({"podman/llama_cpp": build}),
-        "image": "localhost/llama-cpp:1",
+        "platform": platform,
+        "programs": json.dumps({platform: "/usr/bin" if server == "llama_cpp" else str(sources)}),
+        "builds": json.dumps({platform: {"what": "image", "source": str(sources)}}),
+        "image": f"localhost/{server}:1",
+        "model": f"{'file://' if server == 'ramalama' else ''}{llama_cpp}/tiny.gguf",
     }
-    words = [word for name, value in settings.items() for word in ("-s", f"mac_ai_{name}={value}")]
+    # ramalama would take twice as many threads as there are, which wait for each other
+    threads = {f"remote_ramalama_run_{what}_options": "[--threads=1]" for what in ("bench", "model")}
+    given = {**settings, **threads}
+    words = [word for name, value in given.items() for word in ("-s", f"mac_ai_{name}={value}")]
     code, said = machine.run(tmp_path, *measuring(machine, llama_cpp), *words)
     assert code == 0, said
     kpis = json.loads((only_run(tmp_path) / "report/kpis.json").read_text())["kpis"]
