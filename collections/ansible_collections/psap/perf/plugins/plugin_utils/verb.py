@@ -19,6 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Inter
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import Lab, lab_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import REACHED_FILE, STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
@@ -102,6 +103,10 @@ class VerbContext:
         if self._cluster is None:
             self._cluster = Cluster(Access.from_variables(self.variables), self._outage())
         return self._cluster
+
+    def lab(self) -> Lab | None:
+        """The lab that the host's cluster is; None where it is none, and in a flow that has no cluster."""
+        return lab_of(self.cluster().lab()) if self.variables.get("perf_cluster_needed", True) else None
 
     def other_cluster(self, access: Access) -> Cluster:
         """A cluster that is not the host's; whoever asks for it closes it."""

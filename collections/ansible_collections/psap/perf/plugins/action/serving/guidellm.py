@@ -11,7 +11,6 @@ from typing import Any, BinaryIO, cast
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import completing, plain, write_json
 from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import lab_of
 from ansible_collections.psap.perf.plugins.module_utils.secrets.hiding import Hiding
 from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import (
     API_KEY,
@@ -48,7 +47,7 @@ class ActionModule(PerfAction):
         folder = context.directory / "artifacts" / context.args["folder"]
         results = folder / "results" / OUTPUT
         results.parent.mkdir(parents=True, exist_ok=True)
-        write_json(folder / "guidellm.json", marker(asked, asked["served_version"], lab_of(context.cluster().lab())))
+        write_json(folder / "guidellm.json", marker(asked, asked["served_version"], context.lab()))
         if context.args["pod_selector"]:
             _fetch(context, asked, results)
         else:

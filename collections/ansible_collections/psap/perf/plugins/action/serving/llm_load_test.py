@@ -11,7 +11,6 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_json, write_text, yaml_text
 from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import lab_of
 from ansible_collections.psap.perf.plugins.module_utils.serving.llm_load_test import OUTPUT, configuration, counted
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import marker
 from ansible_collections.psap.perf.plugins.modules.serving.llm_load_test import DOCUMENTATION
@@ -42,9 +41,7 @@ class ActionModule(PerfAction):
         for folder in (config.parent, artifacts / "output"):
             folder.mkdir(parents=True, exist_ok=True)
         write_text(config, yaml_text(configuration(asked, artifacts / "output")))
-        # a host that is no cluster's may serve models, too
-        lab = lab_of(context.cluster().lab()) if context.variables.get("perf_cluster_needed", True) else None
-        write_json(artifacts / "llm_load_test.json", marker(asked, asked["version"], lab))
+        write_json(artifacts / "llm_load_test.json", marker(asked, asked["version"], context.lab()))
         timeout_s = seconds(asked["timeout"]) if asked["timeout"] else asked["duration"] + _BESIDE_S
         with shown_wait(context.directory, "the load test", timeout_s) as show:
             run(_program(asked, config), artifacts / "run.log", timeout_s, context.check_interrupted, show)

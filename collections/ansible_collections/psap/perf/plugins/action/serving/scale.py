@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_json
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import lab_of
 from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_cell
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.modules.serving.scale import DOCUMENTATION
@@ -27,7 +26,7 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Write the document."""
-        args, lab = context.args, lab_of(context.cluster().lab())
+        args, lab = context.args, context.lab()
         directory = open_cell(RunEnvironment.read(), args["cell"]["index"])
         document = {
             "schema": "psap.perf/kserve-scale/1",
