@@ -39,7 +39,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal 
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import MANAGED_BY, Submission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint, load_endpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import EVENTS, ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.attribution import Attribution
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Recorder, Scope
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.folder import Folder, read_go
@@ -211,6 +211,8 @@ async def empty(endpoint: ApiEndpoint) -> None:
     async with ApiClient(endpoint) as client:
         path, selector = JOB.collection(NAMESPACE), {"labelSelector": f"{MANAGED_BY}=psap.perf"}
         await client.request("DELETE", path, params={**selector, "propagationPolicy": "Background"})
+        # else a recorder lists those of all rounds before
+        await client.request("DELETE", EVENTS.collection(NAMESPACE))
         while json.loads((await client.request("GET", path, params={**selector, "limit": "1"})).body)["items"]:
             await asyncio.sleep(0.2)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -52,7 +53,7 @@ def limits(
 
 def test_it_doubles_up_to_what_the_server_works_on_in_parallel_and_stays_about_there() -> None:
     found = limits(AdaptiveConcurrency(), 20_000, lambda _number: Server(parallel=48))
-    assert found[0] == 8
+    assert found[0] == 32
     later = found[5_000:]
     # 64, where doubling ended, and a quarter more: but for the moments in which it tries whether doubling carries more
     assert min(later) >= 64
@@ -67,20 +68,20 @@ def test_it_goes_no_further_than_its_most() -> None:
 
 def test_a_server_that_works_on_one_at_a_time_keeps_it_where_it_began_but_for_tries() -> None:
     found = limits(AdaptiveConcurrency(), 5_000, lambda _number: Server(parallel=1))
-    assert sum(limit <= 11 for limit in found) > 0.7 * len(found)
+    assert sum(limit <= 41 for limit in found) > 0.7 * len(found)
 
 
 def test_what_is_sent_when_it_is_due_changes_nothing() -> None:
-    assert set(limits(AdaptiveConcurrency(), 2_000, lambda _number: Server(parallel=100), late=False)) == {8}
+    assert set(limits(AdaptiveConcurrency(), 2_000, lambda _number: Server(parallel=100), late=False)) == {32}
 
 
 def test_refusals_of_requests_that_were_under_way_together_halve_it_once() -> None:
     concurrency = AdaptiveConcurrency()
     for _number in range(8):
         concurrency.heard(1.0, 2.0, tries=2, late=True)
-    assert concurrency.limit == 4
+    assert concurrency.limit == 16
     concurrency.heard(2.5, 3.0, tries=3, late=True)
-    assert concurrency.limit == 2
+    assert concurrency.limit == 8
 
 
 def test_it_is_one_at_least_and_grows_again_when_refusals_end() -> None:
@@ -102,8 +103,9 @@ def test_answers_that_take_twice_as_long_take_away_from_it_but_not_below_where_i
         return Server(parallel=64) if number < slow_from else Server(parallel=1, latency_s=0.05)
 
     found = limits(AdaptiveConcurrency(), 12_000, server)
-    assert found[slow_from - 200] >= 32
-    assert 8 <= found[-1] <= 16
+    assert found[slow_from - 200] >= 64
+    # but for the moments in which it tries whether doubling carries more
+    assert 32 <= statistics.median(found[-2_000:]) <= 41
 
 
 @pytest.mark.parametrize("connections", [1, 32])
