@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -142,5 +142,9 @@ def opened(page: Path, width: int, profile: Path, scheme: str = "light") -> Iter
             yield tab
         finally:
             if tab is not None:
+                # else it leaves a folder among the temporary files
+                with suppress(websocket.WebSocketException, OSError):
+                    tab.call("Browser.close")
                 tab.close()
+                process.wait(timeout=PATIENCE_S)
             process.kill()
