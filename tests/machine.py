@@ -180,6 +180,11 @@ def inside(folder: Path, *words: str) -> str:
     return _entered(folder, *become, *words)
 
 
+def resize_small(folder: Path, size: str) -> None:
+    """Set the size of its small disk, which has 128 KiB."""
+    _entered(folder, "mount", "-o", f"remount,size={size}", f"{folder}/small")
+
+
 def start_sshd(folder: Path) -> None:
     """Start it again, after it was ended."""
     _entered(folder, "sh", str(folder / "sshd.sh"))

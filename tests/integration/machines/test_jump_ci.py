@@ -14,6 +14,7 @@ import yaml
 
 from tests.integration.machines.conftest import Machine
 from tests.integration.machines.test_container_bench import only_run, reason, wait_for
+from tests.machine import resize_small
 
 SECRET = "a-token-that-nobody-may-see"
 
@@ -155,7 +156,7 @@ def test_a_machine_that_vanishes_while_artifacts_are_retrieved_is_named_and_clea
 
 
 @pytest.mark.deep
-def test_a_step_that_fills_the_disk_is_told_and_the_lock_ends(
+def test_a_step_that_fills_the_disk_is_told_and_its_artifacts_stay_until_there_is_room(
     machine: Machine, tmp_path: Path, step_image: str
 ) -> None:
     runs = tmp_path / "runs"
@@ -164,12 +165,22 @@ def test_a_step_that_fills_the_disk_is_told_and_the_lock_ends(
     code, said = machine.run(runs, *asked)
     assert code == 1, said
     assert "No space left on device" in str(reason(runs)["reason"])
-    code, said = machine.run(runs, *words(machine, image=step_image, directory=small, owner="other"))
+    run = only_run(runs)
+    # the next owner would remove the workspace
+    other = words(machine, image=step_image, directory=small, owner="other")
+    code, said = machine.run(tmp_path / "other", *other)
+    assert code == 3, said
+    assert "is locked for tests" in said
+    resize_small(machine.folder, "8m")
+    code, said = machine.run(runs, "runs", "finalize", run.name)
     assert code == 0, said
-    assert [
-        path for path in Path(small).rglob("*") if path.is_file() and path.name not in ("flock", "state.json")
-    ] == []
+    assert list(run.rglob("artifacts/large"))
+    code, said = machine.run(tmp_path / "again", *other)
+    assert code == 0, said
+    files = [path for path in Path(small).rglob("*") if path.is_file() and path.name not in ("flock", "state.json")]
+    assert files == []
     machine.inside("rm", "-r", small)
+    resize_small(machine.folder, "128k")
 
 
 @pytest.mark.deep
