@@ -1,0 +1,65 @@
+"""guidellm itself (`make guidellm`), which loads the lab's model servers through Envoy."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import PROJECT
+from tests.integration.conftest import Lab as RunLab
+
+from .labs import Labs
+from .workloads import PREFIX
+
+NAME = "guidellm"
+PROGRAMS = PROJECT / "build/guidellm/bin"
+FLAVORS = ["simple", "intelligentrouting-x2", "pd-px2"]
+RATES = [1, 2, 4, 8]
+LOADS = ["1 stream", "2 streams", "4 streams", "8 streams"]
+
+
+@pytest.mark.deep
+def test_three_flavors_at_four_rates_have_the_declared_latencies_through_the_gateway(
+    labs: Labs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each replica answers 4 requests at a time, with 100 ms and 10 ms: of 8 on one, half wait for the others."""
+    tokenizer, runs = tmp_path / "tokenizer", tmp_path / "runs"
+    subprocess.run([PROGRAMS / "python", PROJECT / "tests/tokenizer.py", tokenizer], check=True)
+    kubeconfig = labs.up(NAME, "--nodes", "2", "--with", "kserve", "--with", "models").kubeconfig
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    settings = {
+        "perf_kubeconfig": str(kubeconfig),
+        "llm_d_flavor": FLAVORS,
+        "llm_d_annotations": {
+            f"{PREFIX}model": "{name: facebook/opt-125m, ttft: 0.1, itl: 0.01, concurrency: 4}",
+        },
+        "llm_d_gateway_class": "lab",
+        "llm_d_gateway_namespace": "default",
+        "llm_d_guidellm_program": str(PROGRAMS / "guidellm"),
+        "llm_d_guidellm_version": "0.8.1",
+        "llm_d_rate": RATES,
+        "llm_d_max_seconds": 8,
+        "llm_d_processor": str(tokenizer),
+        "llm_d_data": "kind=synthetic_text,prompt_tokens=32,output_tokens=10",
+    }
+    lab = RunLab(NAME, kubeconfig)
+    ran = lab.run(runs, "perfdrv", "run", "llm_d", "-p", "opt_125m", "-e", json.dumps(settings))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = runs.iterdir()
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    loads = [one for one in kpis if "load" in one["labels"]]
+    found = {(one["name"], one["labels"]["flavor"], one["labels"]["load"]): one["value"] for one in loads}
+    for flavor in FLAVORS:
+        for load in LOADS:
+            assert found["requests_failed", flavor, load] == 0
+            assert found["itl_p50", flavor, load] == pytest.approx(0.01, rel=0.5)
+        assert 0.099 <= found["ttft_p50", flavor, "1 stream"] < 1.0
+    # those before it take 190 ms
+    assert found["ttft_p50", "simple", "8 streams"] >= 0.2
+    # Envoy gives each of two replicas, or of two that prefill and one that decodes, 4 of 8
+    for flavor in FLAVORS[1:]:
+        assert found["ttft_p50", flavor, "8 streams"] < found["ttft_p50", "simple", "8 streams"]
+    assert labs.run("down", "--name", NAME).returncode == 0
