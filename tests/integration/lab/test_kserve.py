@@ -348,6 +348,57 @@ def test_users_deploy_models_at_once_and_one_that_cannot_stops_no_other(
         assert left["items"] == []
 
 
+def together(lab: Lab, **settings: Any) -> dict[str, Any]:
+    """Settings of two models that are served and loaded at the same time, for a second each time."""
+    return {
+        "perf_kubeconfig": str(lab.kubeconfig),
+        "kserve_served_models": ["phi-2", "granite-3b-code-instruct"],
+        "kserve_annotations": {f"{PREFIX}model": "{ttft: 0.05, itl: 0.005}"},
+        "kserve_concurrency": [2],
+        "kserve_duration": 1,
+        "kserve_max_queries": 10,
+        "kserve_max_output_tokens": 5,
+        "kserve_load_test_path": str(PROJECT / "tests/data/llm_load_test"),
+        "kserve_load_test_python": sys.executable,
+        "kserve_query_count": 1,
+        **settings,
+    }
+
+
+def test_models_are_loaded_together_and_then_each_alone(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    words = ("-p", "raw", "-p", "e2e_multi", "-e", json.dumps(together(labs.get(NAME))))
+    ran = lab.run(tmp_path, "perfdrv", "run", "kserve", *words)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = tmp_path.iterdir()
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    loads = [one for one in kpis if one["name"] == "ttft_p50"]
+    assert sorted((one["labels"]["phase"], one["labels"]["model"]) for one in loads) == [
+        (phase, model) for phase in ("alone", "together") for model in ("granite-3b-code-instruct", "phi-2")
+    ]
+    assert all(0.049 <= one["value"] < 2 for one in loads)
+    for plural in (SERVICE, RUNTIME):
+        left = kserve.custom.list_namespaced_custom_object(GROUP, VERSIONS[plural], "psap-perf-kserve", plural)
+        assert left["items"] == []
+
+
+def test_models_are_loaded_again_and_again_until_their_time_is_over(
+    labs: Labs, kserve: Cluster, tmp_path: Path
+) -> None:
+    """A load takes a second and rests for four: three begin within ten seconds."""
+    settings = together(labs.get(NAME), kserve_mode="longevity", kserve_total_duration=10, kserve_sleep_interval=4)
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    ran = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "raw", "-e", json.dumps(settings))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = tmp_path.iterdir()
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    rounds = [one["labels"] for one in kpis if one["name"] == "ttft_p50"]
+    assert sorted((each["model"], each["round"]) for each in rounds) == [
+        (model, number) for model in ("granite-3b-code-instruct", "phi-2") for number in ("1", "2", "3")
+    ]
+    assert "Repeated loads over time" in (run / "report/index.html").read_text()
+
+
 def answered(served: str) -> float:
     """How many requests the lab's model servers have answered, of all models."""
     with urllib.request.urlopen(f"{served}/metrics", timeout=60) as answer:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from perfanalysis.drawing.charts import Figure
 
 SPECS = {spec.name: spec for spec in (SUMMARY, FAILURES, REQUESTS, STAGES, STATED)}
-TELLING = ("flavor", "version", "runtime_image", "model")
+TELLING = ("flavor", "phase", "version", "runtime_image", "model")
 """Columns whose values tell lines of a comparison apart."""
 
 
@@ -55,7 +55,7 @@ def _analyse(marker: str, tables: LoadTables, place: Place, method: Method) -> A
     document = source.document(marker, KIND)
     test = load_test_of(document)
     stages = stages_of(tables, test, method)
-    facts = {name: test.facts[name] for name in ("model", "flavor") if name in test.facts}
+    facts = {name: test.facts[name] for name in ("model", "flavor", "phase", "round") if name in test.facts}
     if stages and stages[0].model:
         facts["model"] = stages[0].model
     if len(stages) == 1:
@@ -154,4 +154,4 @@ def _compared(analyses: tuple[Analysis, ...]) -> tuple[Figure, ...]:
     texts = [", ".join(str(row[name]) for name in telling if isinstance(row[name], str)) for _, row in rows.iterrows()]
     for label, own in rows.groupby(texts, sort=True):
         series[str(label) or "all recordings"] = own
-    return _known(plots.throughput_figure(series), plots.latency_figure(series))
+    return _known(plots.throughput_figure(series), plots.latency_figure(series), plots.repeated_figure(series))

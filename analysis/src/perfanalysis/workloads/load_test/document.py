@@ -11,7 +11,7 @@ SCHEMA = "psap.perf/load-test/1"
 KIND = SCHEMA.split("/")[1]
 LIMITED = {"ttft_s": "TTFT", "itl_s": "ITL", "tpot_s": "TPOT", "latency_s": "request latency"}
 """What a limit may be of: a column of the requests, and its name for readers."""
-FACTS = ("model", "flavor", "version", "runtime_image")
+FACTS = ("model", "flavor", "phase", "version", "runtime_image")
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class LoadTest:
 def load_test_of(document: Document) -> LoadTest:
     """The typed view; what is missing or of another type is left out."""
     facts = {name: text for name in FACTS if (text := text_or_none(document.get(name)))}
+    if (number := finite_number(document.get("round"))) is not None:
+        facts["round"] = f"{number:g}"
     given = mapping(document.get("limits"))
     limits = {name: limit for name in LIMITED if (limit := finite_number(given.get(name))) is not None and limit > 0}
     price, why = _price(document)

@@ -20,6 +20,7 @@ MOST_SERIES = 12
 OF_FAILED = 5
 """The colour of requests that failed, which is no load's."""
 FEWEST_FOR_KNEE = 4
+FEWEST_FOR_COURSE = 3
 LEAST_BEND = 0.1
 """How far above the straight line a knee must lie, of the whole range."""
 TITLES = {"ttft": "Time to first token", "itl": "Inter-token latency", "tpot": "Time per output token",
@@ -65,6 +66,40 @@ def latency_figure(series: Series) -> Figure | None:
     caption = f"A point for each load, in the order of concurrency; {bend}{'' if knees else '; there is none here'}."
     known = Figure("latency", "Latency against throughput", caption + _omitted(series), (tuple(charts),))
     return known if _drawn(series) else None
+
+
+def repeated_figure(series: Series) -> Figure | None:
+    """Throughput and TTFT of loads that were repeated, by when they began; None unless one was three times."""
+    repeated = {
+        f"{label}, {load}": own.sort_values("began_s")
+        for label, rows in series.items()
+        for load, own in rows.groupby("load", sort=False)
+        if len(own) >= FEWEST_FOR_COURSE
+    }
+    if not repeated:
+        return None
+    begin = min(float(rows["began_s"].min()) for rows in repeated.values())
+    charts = []
+    for column, title in (
+        ("output_tokens_per_second", "Tokens out"),
+        ("ttft_p50_s", "TTFT, median"),
+        ("ttft_p95_s", "TTFT, P95"),
+    ):
+        known = {label: rows[rows[column].notna()] for label, rows in repeated.items()}
+        factor, unit = seconds_scale(*(rows[column].to_numpy(dtype=float) for rows in known.values()))
+        if column == "output_tokens_per_second":
+            factor, unit = 1.0, "tokens/s"
+        layers = [_course(rows, column, label, place, begin, factor) for place, (label, rows) in _shown(known)]
+        if any(len(rows) for rows in known.values()):
+            x, y = Axis("begun, since the first load", "min", low=0.0), Axis(title, unit, low=0.0)
+            charts.append(Chart(title, x, y, tuple(layers)))
+    caption = "A point for each load; the same load, again and again." + _omitted(repeated)
+    return Figure("repeated", "Repeated loads over time", caption, (tuple(charts),))
+
+
+def _course(rows: pd.DataFrame, column: str, label: str, place: int, begin: float, factor: float) -> Layer:
+    minutes = (rows["began_s"].to_numpy(dtype=float) - begin) / 60.0
+    return Layer("line", label, minutes, factor * rows[column].to_numpy(dtype=float), place, dots=True)
 
 
 def knee(throughput: NDArray[np.float64], latency: NDArray[np.float64]) -> int | None:

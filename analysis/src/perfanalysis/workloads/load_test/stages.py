@@ -124,6 +124,8 @@ SUMMARY = TableSpec(
         Column("concurrency", "number", "requests at a time, as set; else as measured", "requests"),
         Column("model", "text", "model"),
         Column("flavor", "text", "how it is served, as the document states it"),
+        Column("phase", "text", "part of a longer test, as the document states it"),
+        Column("began_s", "time", "when its first request was sent"),
         Column("version", "text", "version of what serves it, as the document states it"),
         Column("runtime_image", "text", "image of what serves it, as the document states it"),
         Column("completed", "integer", "requests that were answered", "requests"),
@@ -149,8 +151,9 @@ def summary_table(stages: tuple[Stage, ...]) -> pd.DataFrame:
 def _row(stage: Stage) -> dict[str, object]:
     tokens = float(stage.values("output_tokens").sum())
     return {
-        **dict.fromkeys(("flavor", "version", "runtime_image")),
-        **stage.test.facts,
+        **dict.fromkeys(("flavor", "phase", "version", "runtime_image")),
+        **{name: text for name, text in stage.test.facts.items() if name != "round"},
+        "began_s": float(stage.requests["started_s"].min()),
         "load": stage.load,
         "concurrency": stage.mean_concurrency if stage.concurrency is None else stage.concurrency,
         "model": stage.model,

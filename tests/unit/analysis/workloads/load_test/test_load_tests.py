@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from perfanalysis.__main__ import run as perfanalysis
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.results.history.folder import load
-from perfanalysis.workloads.load_test.plots import knee
+from perfanalysis.workloads.load_test.plots import knee, repeated_figure
 from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 
 from tests.data.load_tests import Load, document, requests_of, write_example, write_guidellm, write_llm_load_test
@@ -201,6 +202,34 @@ def test_recordings_beside_each_other_and_their_history(tmp_path: Path) -> None:
     assert shown == {"throughput", "latency", "distributions", "timeline", "tokens", "outcomes"}
     assert perfanalysis(["history", "add", str(run), "--into", str(tmp_path / "history")]) == 0
     assert len(load(tmp_path / "history").entries()) == 2
+
+
+def test_a_load_that_was_repeated_has_its_course_over_time() -> None:
+    rows = pd.DataFrame(
+        {
+            "load": ["4 users", "8 users", "4 users", "4 users"],
+            "began_s": [1200.0, 1260.0, 600.0, 1800.0],
+            "output_tokens_per_second": [20.0, 40.0, 10.0, 30.0],
+            "ttft_p50_s": [0.2, 0.5, 0.1, 0.3],
+            "ttft_p95_s": [None] * 4,
+        }
+    ).astype({"ttft_p95_s": float})
+    figure = repeated_figure({"phi-2": rows})
+    assert figure is not None
+    # no P95 was known; 8 users came once
+    throughput, first_token = figure.rows[0]
+    (layer,) = throughput.layers
+    assert (layer.label, list(layer.x), list(layer.y)) == ("phi-2, 4 users", [0, 10, 20], [10, 20, 30])
+    assert first_token.y.unit == "ms"
+    assert list(first_token.layers[0].y) == pytest.approx([100, 200, 300])
+    assert repeated_figure({"phi-2": rows[:3]}) is None
+
+
+def test_a_recording_has_the_phase_and_round_that_its_document_states(tmp_path: Path) -> None:
+    write_llm_load_test(tmp_path / "000__load" / "artifacts", Load(), phase="together", round=3, model="phi-2")
+    check_file(tmp_path / "000__load" / "artifacts" / "llm_load_test.json")
+    facts = analysed(tmp_path).analyses[0].facts
+    assert (facts["phase"], facts["round"], facts["model"]) == ("together", "3", "phi-2")
 
 
 def test_a_knee_is_where_throughput_is_farthest_ahead_of_latency() -> None:

@@ -15,7 +15,7 @@ def marker(asked: Mapping[str, Any], version: str, lab: Lab | None) -> dict[str,
     :param version: that of what serves the model.
     """
     told = {name: asked[name] or None for name in ("flavor", "runtime_image", "gpu_product")}
-    given = {name: asked[name] for name in ("limits", "gpu_hour_prices") if asked[name]}
+    given = {name: asked[name] for name in ("limits", "gpu_hour_prices", "phase", "round") if asked.get(name)}
     return {
         "schema": "psap.perf/load-test/1",
         "model": asked["model_name"] or None,
