@@ -22,5 +22,5 @@ def _on_openshift(tmp_path: Path, openshift_lab: Lab) -> Iterator[TaskSets]:
     with task_sets(tmp_path, openshift_lab) as sets:
         yield sets
         perflab("step", "--name", openshift_lab.name, "--clear")
-        done = sets.play("remove_gpu_operator", gpu_operator_remove=True)
+        done = sets.play("cleanup_gpus", gpu_operator_remove=True)
         assert done.exit_code == 0, done.output

@@ -116,11 +116,11 @@ def test_it_is_prepared_once_and_removed_without_a_trace(on_openshift: TaskSets)
     assert second.exit_code == 0, second.output
     assert second.changed == 0
 
-    kept = on_openshift.play("remove_gpu_operator")
+    kept = on_openshift.play("cleanup_gpus")
     assert kept.exit_code == 0, kept.output
     assert (kept.changed, kept.commands) == (0, [])
 
-    removed = on_openshift.play("remove_gpu_operator", gpu_operator_remove=True)
+    removed = on_openshift.play("cleanup_gpus", gpu_operator_remove=True)
     assert removed.exit_code == 0, removed.output
     # a node's capacity follows its device plugin, which is gone, when its kubelet notices
     assert last_look(look, before.__eq__, looks=60) == before

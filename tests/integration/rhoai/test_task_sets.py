@@ -101,15 +101,15 @@ def test_it_comes_as_wished_and_goes_as_it_came(on_openshift: TaskSets) -> None:
     assert (second.exit_code, second.changed) == (0, 0), second.output
     assert image(on_openshift) == IMAGE
 
-    kept = on_openshift.play("remove_rhoai", **WISHES)
+    kept = on_openshift.play("cleanup_rhoai", **WISHES)
     assert (kept.exit_code, kept.changed) == (0, 0), kept.output
-    removed = on_openshift.play("remove_rhoai", rhoai_remove=True, **WISHES)
+    removed = on_openshift.play("cleanup_rhoai", rhoai_remove=True, **WISHES)
     assert removed.exit_code == 0, removed.output
     assert names(on_openshift, "v1", "Namespace") == namespaces
     assert kinds(on_openshift) - known == KINDS_LEFT
     assert registries(on_openshift) == THEIRS
     assert not names(on_openshift, "operators.coreos.com/v1alpha1", "ClusterServiceVersion")
-    again = on_openshift.play("remove_rhoai", rhoai_remove=True, **WISHES)
+    again = on_openshift.play("cleanup_rhoai", rhoai_remove=True, **WISHES)
     assert (again.exit_code, again.changed) == (0, 0), again.output
 
 
@@ -121,7 +121,7 @@ def test_an_installation_of_others_keeps_its_components_and_stays(on_openshift: 
     assert done.commands == ["rhods__update_datasciencecluster"], done.output
     components = {"kubeflow-training-operator", "kueue-controller-manager"}
     assert names(on_openshift, "apps/v1", "Deployment", APPLICATIONS) == components
-    kept = on_openshift.play("remove_rhoai", rhoai_remove=True)
+    kept = on_openshift.play("cleanup_rhoai", rhoai_remove=True)
     assert (kept.exit_code, kept.changed) == (0, 0), kept.output
     belongs_to(on_openshift, "psap.perf")
-    assert on_openshift.play("remove_rhoai", rhoai_remove=True).exit_code == 0
+    assert on_openshift.play("cleanup_rhoai", rhoai_remove=True).exit_code == 0
