@@ -22,6 +22,9 @@ ON_OPENSHIFT = $(patsubst molecule/%/molecule.yml,%,$(shell grep -l 'PERF_LAB_PR
 # run scenarios on a lab of their own: its name, its options, the scenarios
 molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/on_lab.sh $(1) $(2) molecule test --report $(addprefix --scenario-name ,$(3)))
 
+# what Python has compiled is kept: thousands of programs start in a test, and would compile anew what they import
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help docs run image-context sanity galaxy test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp guidellm molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
