@@ -12,9 +12,10 @@ GUIDELLM := 0.8.1
 SINCE ?=
 ON_PATH := PATH="$(CURDIR)/$(BIN):$$PATH"
 PYTEST := $(ON_PATH) $(BIN)/python -m pytest --quiet
-# the integration tests that need operators of OpenShift, and those of the lab itself; those of commands and the driver;
-# all others take a second lab of the profile kubernetes
-OPENSHIFT_TESTS := $(addprefix tests/integration/,clusters fine_tuning gpu_operator lab prometheus rhoai)
+# the integration tests that need operators of OpenShift, and those of the lab itself; those of commands, which take a
+# lab of the profile kubernetes at most, and the driver; all others take a second lab of that profile
+MANIFESTS := commands/test_strict_manifests.py
+OPENSHIFT_TESTS := $(addprefix tests/integration/,clusters fine_tuning gpu_operator lab prometheus rhoai $(MANIFESTS))
 DRIVER_TESTS := $(addprefix tests/integration/,awx commands driver machines settings)
 SCENARIOS := $(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))
 # each scenario says which lab it needs
@@ -125,7 +126,7 @@ integration-kubernetes: programs
 
 integration-driver: programs
 	@echo "== integration tests of commands, settings and the driver"
-	@$(PYTEST) --durations=10 $(DRIVER_TESTS)
+	@$(PYTEST) --durations=10 $(DRIVER_TESTS) --ignore=tests/integration/$(MANIFESTS)
 
 integration-openshift: programs
 	@echo "== integration tests on a lab of the profile openshift"

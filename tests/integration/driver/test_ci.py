@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from perfdrv.ci.steps import NAMES
 
 from tests.github_api import NUMBER, github_api
 
@@ -42,29 +41,6 @@ def test_one_job_does_everything_and_a_second_one_does_not_write_over_it(job: Dr
     again = job("ci", "run", "demo")
     assert (again.code, "has the artifacts of an earlier job" in again.err) == (2, True)
     assert "failed (exit code 1)" in text(job.runs, "FINISHED")
-
-
-def test_steps_in_folders_of_their_own_share_one_run(job: Driver, tmp_path: Path) -> None:
-    job.variables["SHARED_DIR"] = str(tmp_path / "shared")
-    codes = {}
-    for step in NAMES:
-        job.variables["ARTIFACT_DIR"] = str(tmp_path / step)
-        codes[step] = job("ci", "step", step, "demo", "-s", "demo_fails=true").code
-    assert codes == {"pre_cleanup": 0, "prepare": 0, "test": 1, "post_cleanup": 0, "plots": 0, "export": 0}
-    runs = {path.name for step in NAMES for path in (tmp_path / step).glob("demo-*")}
-    assert len(runs) == 1
-    last = tmp_path / "plots" / runs.pop()
-    document = json.loads(text(last, "run.json"))
-    assert (document["status"], len(document["attempts"])) == ("failed", 4)
-    assert {path.name for path in last.iterdir() if path.is_dir()} == {
-        "001__prepare",
-        "002__cell__0",
-        "003__cleanup",
-        "report",
-    }
-    assert "The moon is within reach" in text(tmp_path / "post_cleanup", "FAILURES")
-    other = job("ci", "step", "test", "demo")
-    assert (other.code, "other settings than the first step" in other.err) == (2, True)
 
 
 def test_after_a_failed_step_no_test_runs_and_the_others_do(job: Driver) -> None:

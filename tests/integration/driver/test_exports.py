@@ -173,7 +173,7 @@ def _step(driver: Driver, step: str, artifacts: Path, settings: str) -> Ended:
     return driver("ci", "step", step, "demo", "-e", settings)
 
 
-def test_the_steps_export_and_post_cleanup_tell_of_the_run_and_no_other(
+def test_steps_in_folders_of_their_own_share_one_run_and_two_of_them_tell_of_it(
     driver: Driver, store: Store, server: S3Server, tmp_path: Path
 ) -> None:
     driver.variables["SHARED_DIR"] = str(tmp_path / "shared")
@@ -187,6 +187,14 @@ def test_the_steps_export_and_post_cleanup_tell_of_the_run_and_no_other(
     assert json.loads(_exported(store, run, "run.json"))["status"] == "failed"
     assert _exported(store, run, "report/index.html")
     assert sorted(store.sizes(f"perf/{run.name}/003__cleanup/"))
+    assert {path.name for step in NAMES for path in (tmp_path / step).glob("demo-*")} == {run.name}
+    plotted = tmp_path / "plots" / run.name
+    assert len(json.loads((plotted / "run.json").read_text())["attempts"]) == 4
+    folders = {path.name for path in plotted.iterdir() if path.is_dir()}
+    assert folders == {"001__prepare", "002__cell__0", "003__cleanup", "report"}
+    assert "The moon is within reach" in (tmp_path / "post_cleanup" / "FAILURES").read_text()
+    other = driver("ci", "step", "test", "demo")
+    assert (other.code, "other settings than the first step" in other.err) == (2, True)
     assert "told to skip export" in driver("ci", "step", "export", "demo", "-e", settings, "--skip", "export").out
 
 
