@@ -115,7 +115,8 @@ def nested(options: tuple[Option, ...]) -> Iterator[Option]:
 
 @every_role
 def test_a_role_has_only_the_agreed_files(role: Path) -> None:
-    found = {str(path.relative_to(role)) for path in role.rglob("*") if path.is_file()}
+    files_of_role = (path for path in role.rglob("*") if path.is_file() and path.parent.name != "__pycache__")
+    found = {str(path.relative_to(role)) for path in files_of_role}
     templates = {path for path in found if path.startswith("templates/") and path.endswith(".j2")}
     tasks = {path for path in found if re.fullmatch(r"tasks/\w+\.yml", path)}
     # what runs in pods and on machines, and data
