@@ -1,5 +1,4 @@
-"""The one file that leans on ansible-core's private parts: where a value came from, extra vars, workers that died, how
-it imports collections.
+"""The one file that leans on ansible-core's private parts: where a value came from, extra vars, workers that died.
 
 ``requires_ansible`` names the tested cores; ``tests/integration/settings`` fails where this no longer holds.
 """
@@ -7,10 +6,8 @@ it imports collections.
 from __future__ import annotations
 
 import functools
-import gc
 import logging
 from collections.abc import Callable, Mapping
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
@@ -21,40 +18,12 @@ from ansible.module_utils._internal._datatag import AnsibleTagHelper
 from ansible.plugins.strategy import StrategyBase
 from ansible.release import __version__ as core_version
 from ansible.utils import display
-from ansible.utils.collection_loader._collection_finder import _AnsibleCollectionPkgLoaderBase
 from ansible.utils.vars import load_extra_vars
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, Where, label_of
 
-# garbage is looked for after so many new objects; Python's own numbers cost a tenth of a start's CPU
-_GARBAGE_THRESHOLDS = (50_000, 20, 20)
 # ansible-runner, and AWX with it, hands the command line's variables over in this file
 _RUNNER_FILE = ("env", "extravars")
-
-
-def start_quickly() -> None:
-    """Have what is imported from now on compiled once, and less garbage looked for.
-
-    Ansible compiles the modules of collections at each start, where Python keeps what it compiled of all others.
-    """
-    gc.set_threshold(*_GARBAGE_THRESHOLDS)
-    get_code = _AnsibleCollectionPkgLoaderBase.get_code
-
-    def get_kept_code(loader: Any, name: str) -> Any:
-        path = loader._source_code_path
-        if loader._compiled_code is None and path and Path(path).is_file():
-            loader._compiled_code = SourceFileLoader(name, str(path)).get_code(name)
-        return get_code(loader, name)
-
-    _AnsibleCollectionPkgLoaderBase.get_code = get_kept_code
-
-
-def collect_less_garbage() -> None:
-    """What Ansible has loaded stays: looked through again and again, it would cost a fifth of a short play's CPU, and
-    each task's fork a copy of the memory that the collector writes to."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*_GARBAGE_THRESHOLDS)
 
 
 def origin_file(value: object) -> Path | None:

@@ -28,11 +28,6 @@ from typing import Any
 from ansible import constants, context
 from ansible.inventory.group import InventoryObjectType
 from ansible.plugins.vars import BaseVarsPlugin
-from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import start_quickly
-
-# it is the first plugin of the collection that Ansible imports
-start_quickly()
-
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project, find_project
 from ansible_collections.psap.perf.plugins.plugin_utils.preset_layers import PresetLayers
 
