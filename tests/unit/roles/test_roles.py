@@ -127,6 +127,16 @@ def test_a_role_has_only_the_agreed_files(role: Path) -> None:
 
 
 @every_command
+def test_who_applies_a_namespace_says_that_right(role: Path) -> None:
+    texts = [path.read_text() for folder in ("tasks", "templates") for path in (role / folder).glob("*.*")]
+    rights = role / "meta/rights.yml"
+    if not rights.exists() or not any(re.search(r"apiVersion: v1(, |\n)kind: Namespace", text) for text in texts):
+        return
+    rules = read(rights)["rights"]
+    assert [rule for rule in rules if "Namespace" in rule.get("kinds", []) and "create" in rule["verbs"]]
+
+
+@every_command
 def test_the_name_is_group_and_command(role: Path) -> None:
     group, command = split_role(role.name)
     assert group in groups(), "add it to meta/groups.yml"
