@@ -21,8 +21,8 @@ _MOST = 128
 # an epoch, over which rate and latency are measured: answers for each request under way, and the least of them
 _ANSWERS_EACH = 3
 _LEAST_ANSWERS = 50
-# the least that doubling must carry more; answers then take up to 1.8 times as long
-_WORTH_DOUBLING = 1.1
+# the least that doubling must carry more; answers then take up to 1.9 times as long
+_WORTH_DOUBLING = 1.05
 # a rate that does not show it is measured again: others use the machine, too
 _TRIES = 2
 # latency, as a multiple of that where doubling ended
