@@ -13,6 +13,7 @@ from perflab.processes import state
 from perflab.processes.state import Lab
 
 from .labs import Cluster, Labs
+from .serving import NAME, create_runtime
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -60,6 +61,14 @@ def openshift_lab(labs: Labs) -> Lab:
 @pytest.fixture(scope="package")
 def openshift(openshift_lab: Lab) -> Cluster:
     return Cluster.of(openshift_lab)
+
+
+@pytest.fixture(scope="package")
+def kserve(labs: Labs) -> Cluster:
+    """A lab of 2 nodes of 8 GPUs with KServe and model servers, that tests share, and a runtime of `vllm`."""
+    cluster = Cluster.of(labs.up(NAME, "--nodes", "2", "--with", "kserve", "--with", "models"))
+    create_runtime(cluster, "vllm")
+    return cluster
 
 
 @pytest.fixture

@@ -11,10 +11,11 @@ import pytest
 from tests.integration.conftest import PROJECT
 from tests.integration.conftest import Lab as RunLab
 
-from .labs import Labs
+from .labs import Cluster, Labs, wait_for
+from .serving import NAME, NAMESPACE, SERVICE, create, is_ready, predictor, remove
 from .workloads import PREFIX
 
-NAME = "guidellm"
+ALONE = "guidellm"
 PROGRAMS = PROJECT / "build/guidellm/bin"
 FLAVORS = ["simple", "intelligentrouting-x2", "pd-px2"]
 RATES = [1, 2, 4, 8]
@@ -28,7 +29,7 @@ def test_three_flavors_at_four_rates_have_the_declared_latencies_through_the_gat
     """Each replica answers 4 requests at a time, with 100 ms and 10 ms: of 8 on one, half wait for the others."""
     tokenizer, runs = tmp_path / "tokenizer", tmp_path / "runs"
     subprocess.run([PROGRAMS / "python", PROJECT / "tests/tokenizer.py", tokenizer], check=True)
-    kubeconfig = labs.up(NAME, "--nodes", "2", "--with", "kserve", "--with", "models").kubeconfig
+    kubeconfig = labs.up(ALONE, "--nodes", "2", "--with", "kserve", "--with", "models").kubeconfig
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     settings = {
         "perf_kubeconfig": str(kubeconfig),
@@ -45,7 +46,7 @@ def test_three_flavors_at_four_rates_have_the_declared_latencies_through_the_gat
         "llm_d_processor": str(tokenizer),
         "llm_d_data": "kind=synthetic_text,prompt_tokens=32,output_tokens=10",
     }
-    lab = RunLab(NAME, kubeconfig)
+    lab = RunLab(ALONE, kubeconfig)
     ran = lab.run(runs, "perfdrv", "run", "llm_d", "-p", "opt_125m", "-e", json.dumps(settings))
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (run,) = runs.iterdir()
@@ -62,4 +63,48 @@ def test_three_flavors_at_four_rates_have_the_declared_latencies_through_the_gat
     # Envoy gives each of two replicas, or of two that prefill and one that decodes, 4 of 8
     for flavor in FLAVORS[1:]:
         assert found["ttft_p50", flavor, "8 streams"] < found["ttft_p50", "simple", "8 streams"]
-    assert labs.run("down", "--name", NAME).returncode == 0
+    assert labs.run("down", "--name", ALONE).returncode == 0
+
+
+@pytest.mark.deep
+def test_guidellm_itself_finds_the_declared_latencies_again(
+    labs: Labs, kserve: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One replica that answers 4 requests at a time, with 100 ms and 10 ms: of 8, half wait for the others."""
+    create(kserve, SERVICE, "loaded", predictor(), model="{name: opt, ttft: 0.1, itl: 0.01, concurrency: 4}")
+    wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "loaded"))
+    told = kserve.core.read_namespaced_config_map("perflab", "kube-system").data
+    programs, tokenizer = PROGRAMS, tmp_path / "tokenizer"
+    subprocess.run([programs / "python", PROJECT / "tests/tokenizer.py", tokenizer], check=True)
+    arguments = {
+        "endpoint-url": f"{told['models-url']}/{NAMESPACE}/loaded",
+        "namespace": NAMESPACE,
+        "name": "load",
+        "program": str(programs / "guidellm"),
+        "version": "0.8.1",
+        "model": "opt",
+        "rate-type": "concurrent",
+        "rate": "[1, 4, 8]",
+        "max-seconds": "8",
+        "processor": str(tokenizer),
+        "data": "kind=synthetic_text,prompt_tokens=32,output_tokens=10",
+    }
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("KUBECONFIG", str(labs.get(NAME).kubeconfig))
+    words = [word for name, value in arguments.items() for word in (f"--{name}", value)]
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    runs = tmp_path / "runs"
+    ran = lab.run(runs, "perfdrv", "toolbox", "llmd", "run-guidellm-benchmark", *words)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = runs.iterdir()
+    reported = lab.run(runs, "perfanalysis", "report", str(run))
+    assert reported.returncode == 0, reported.stdout + reported.stderr
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    found = {(one["name"], one["labels"]["load"]): one["value"] for one in kpis}
+    for load in ("1 stream", "4 streams", "8 streams"):
+        assert found["requests_failed", load] == 0
+        assert found["itl_p50", load] == pytest.approx(0.01, rel=0.5)
+    assert 0.099 <= found["ttft_p50", "1 stream"] < 1.0
+    # those before it take 190 ms
+    assert found["ttft_p50", "8 streams"] >= 0.2
+    remove(kserve, SERVICE, "loaded")

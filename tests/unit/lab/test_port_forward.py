@@ -1,11 +1,12 @@
-"""Which port of the lab a port of a simulated pod stands for."""
+"""Where in the lab it listens what a port of a simulated pod stands for."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from perflab.kubelet.port_forward import PORTS, lab_port
+from perflab.emulators.kubernetes.gateway.endpoints import MODEL
+from perflab.kubelet.port_forward import PORTS, lab_address
 
 
 def pod(annotation: str | None) -> dict[str, Any]:
@@ -13,7 +14,14 @@ def pod(annotation: str | None) -> dict[str, Any]:
 
 
 def test_the_annotation_names_the_port() -> None:
-    assert lab_port(pod('{"80": "etcd"}'), 80, {"etcd": 2381}) == 2381
+    assert lab_address(pod('{"80": "etcd"}'), 80, {"etcd": 2381}) == ("127.0.0.1", 2381)
+
+
+def test_the_server_of_a_model_listens_at_an_address_of_its_own() -> None:
+    serving = {"metadata": {"annotations": {MODEL: "{ttft: 0.1}"}}, "status": {"podIP": "10.128.0.7"}}
+    assert lab_address(serving, 8080, {"models": 5000}) == ("127.128.0.7", 5000)
+    with pytest.raises(ValueError, match="no program listens on port 8081"):
+        lab_address(serving, 8081, {"models": 5000})
 
 
 @pytest.mark.parametrize(
@@ -28,4 +36,4 @@ def test_the_annotation_names_the_port() -> None:
 )
 def test_any_other_port_is_refused(annotation: str | None, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        lab_port(pod(annotation), 80, {"etcd": 2381})
+        lab_address(pod(annotation), 80, {"etcd": 2381})

@@ -66,7 +66,9 @@ async def full(asked: Any, context: Any) -> Any:
 
 
 @contextmanager
-def serving(handler: Handler | None, reflected: bool = False, pair: Pair | None = None) -> Iterator[Endpoint]:
+def serving(
+    handler: Handler | None, reflected: bool = False, pair: Pair | None = None, address: str = "127.0.0.1:0"
+) -> Iterator[Endpoint]:
     """A server of grpc.aio in a thread of its own; without a *handler* it knows no method."""
     loop, started, ended = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
     ports: list[int] = []
@@ -84,9 +86,9 @@ def serving(handler: Handler | None, reflected: bool = False, pair: Pair | None 
             reflection.enable_server_reflection(("tests.Generation", reflection.SERVICE_NAME), server, POOL)
         if pair:
             keys = [(pair.key.read_bytes(), pair.certificate.read_bytes())]
-            ports.append(server.add_secure_port("127.0.0.1:0", grpc.ssl_server_credentials(keys)))
+            ports.append(server.add_secure_port(address, grpc.ssl_server_credentials(keys)))
         else:
-            ports.append(server.add_insecure_port("127.0.0.1:0"))
+            ports.append(server.add_insecure_port(address))
         await server.start()
         started.set()
         await ended.wait()

@@ -1,4 +1,7 @@
-"""Port-forwards to simulated pods: a port of a pod may stand for one on which a program of the lab listens."""
+"""Port-forwards to simulated pods: a port of a pod may stand for one on which a program of the lab listens.
+
+The server of a pod that serves a model listens at an address of the pod's own; to the outside it is on port 8080.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +12,29 @@ from typing import Any
 
 from aiohttp import WSMsgType, web
 
+from perflab.emulators.kubernetes.gateway.endpoints import MODEL, address_of
 from perflab.processes.ports import LOOPBACK
+from perflab.profiles import MODELS
 
 # on a pod: its port → the name of the lab's, such as {"8080": "etcd"}
 PORTS = "lab.psap.perf/ports"
+# where KServe's runtimes listen unless they say otherwise
+MODEL_PORT = 8080
 PROTOCOL = "v4.channel.k8s.io"
 _CHUNK_BYTES = 1 << 16
 # of the one port of a connection
 _DATA, _ERROR = b"\0", b"\1"
 
 
-def lab_port(pod: Mapping[str, Any], port: int, ports: Mapping[str, int]) -> int:
-    """The port of the lab that *port* of a pod stands for.
+def lab_address(pod: Mapping[str, Any], port: int, ports: Mapping[str, int]) -> tuple[str, int]:
+    """Where in the lab it listens what *port* of a pod stands for.
 
     Raises ValueError, which says why, when there is none.
     """
-    text = (pod["metadata"].get("annotations") or {}).get(PORTS, "{}")
+    annotations = pod["metadata"].get("annotations") or {}
+    if port == MODEL_PORT and MODEL in annotations and MODELS in ports:
+        return address_of(dict(pod)), ports[MODELS]
+    text = annotations.get(PORTS, "{}")
     try:
         name = json.loads(text).get(str(port))
     except (ValueError, AttributeError) as error:
@@ -33,7 +43,7 @@ def lab_port(pod: Mapping[str, Any], port: int, ports: Mapping[str, int]) -> int
         raise ValueError(f"no program listens on port {port} of a simulated pod; its annotation {PORTS} may name one")
     if name not in ports:
         raise ValueError(f"the lab has no port {name!r}; it has {', '.join(sorted(ports))}")
-    return ports[name]
+    return LOOPBACK, ports[name]
 
 
 async def forward(request: web.Request, pod: Mapping[str, Any], ports: Mapping[str, int]) -> web.StreamResponse:
@@ -44,7 +54,7 @@ async def forward(request: web.Request, pod: Mapping[str, Any], ports: Mapping[s
     for channel in (_DATA, _ERROR):
         await socket.send_bytes(channel + port.to_bytes(2, "little"))
     try:
-        reader, writer = await asyncio.open_connection(LOOPBACK, lab_port(pod, port, ports))
+        reader, writer = await asyncio.open_connection(*lab_address(pod, port, ports))
     except (ValueError, OSError) as error:
         await socket.send_bytes(_ERROR + str(error).encode())
         await socket.close()

@@ -8,6 +8,30 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds impo
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
+_PODS = {
+    "InferenceService": "serving.kserve.io/inferenceservice={name}",
+    "LLMInferenceService": "app.kubernetes.io/component=llminferenceservice-workload,app.kubernetes.io/name={name}",
+}
+"""Labels of the pods that serve a model, by the kind of what it is."""
+
+
+def ready_pod(cluster: Cluster, kind: str, namespace: str, name: str) -> str:
+    """The name of a pod that serves the model.
+
+    :raises ClusterError: when none is Ready.
+    """
+    pods, _version = cluster.list(Query("v1", "Pod", namespace, label_selector=_PODS[kind].format(name=name)))
+    ready = [str(pod["metadata"]["name"]) for pod in pods if _is_ready(pod)]
+    if not ready:
+        raise ClusterError(f"no pod of {kind} {namespace}/{name} is Ready; it has {len(pods)}")
+    return min(ready)
+
+
+def _is_ready(pod: Manifest) -> bool:
+    conditions = pod.get("status", {}).get("conditions") or ()
+    ends = pod["metadata"].get("deletionTimestamp")
+    return not ends and any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
 
 def find_model_service(cluster: Cluster, kind: str, namespace: str, name: str) -> Manifest | None:
     """The InferenceService or LLMInferenceService; None when there is none of that name, or the cluster serves none."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,8 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_json
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.port_forward import forwarded
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import (
     Answer,
     AnswerError,
@@ -18,10 +21,11 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import
     complete,
     endpoint_of,
 )
+from ansible_collections.psap.perf.plugins.module_utils.serving.forwarding import forwarding
 from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import Question, asking
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 from ansible_collections.psap.perf.plugins.modules.serving.ask import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.serving import model_service
+from ansible_collections.psap.perf.plugins.plugin_utils.serving import model_service, ready_pod
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
@@ -42,30 +46,32 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Ask, and keep what was said, also when an answer is wrong."""
-        args, cluster = context.args, context.cluster()
-        endpoint = endpoint_of(model_service(cluster, args["kind"], args["namespace"], args["name"]), cluster.lab())
+        args = context.args
         model = args["model"] or args["name"]
         place = context.directory / "artifacts" / args["name"]
         place.mkdir(parents=True, exist_ok=True)
         answers: list[dict[str, Any]] = []
         first_at = ""
+        with _reached(args, context.cluster()) as (endpoint, problem):
+            try:
+                with _model(args, endpoint, model) as answer:
 
-        try:
-            with _model(args, endpoint, model) as answer:
+                    def ask(prompt: str) -> dict[str, Any]:
+                        begun_s = time.monotonic()
+                        try:
+                            told = asdict(answer(prompt))
+                        except AnswerError as error:
+                            raise AnswerError(": ".join(filter(None, (str(error), problem())))) from error
+                        return {"prompt": prompt, **told, "took_s": round(time.monotonic() - begun_s, 6)}
 
-                def ask(prompt: str) -> dict[str, Any]:
-                    begun_s = time.monotonic()
-                    told = asdict(answer(prompt))
-                    return {"prompt": prompt, **told, "took_s": round(time.monotonic() - begun_s, 6)}
-
-                for number, prompt in enumerate(args["prompts"]):
-                    context.check_interrupted()
-                    answers.append(ask(prompt) if number else self._first(context, lambda: ask(args["prompts"][0])))
-                    first_at = first_at or utc_now()
-        finally:
-            told = {"schema": "psap.perf/answers/1", "url": endpoint.url, "model": model, "answers": answers}
-            write_json(place / "answers.json", told)
-        return VerbResult(values={"url": endpoint.url, "answers": len(answers), "first_at": first_at})
+                    for number, prompt in enumerate(args["prompts"]):
+                        context.check_interrupted()
+                        answers.append(ask(prompt) if number else self._first(context, lambda: ask(args["prompts"][0])))
+                        first_at = first_at or utc_now()
+            finally:
+                told = {"schema": "psap.perf/answers/1", "url": endpoint.shown, "model": model, "answers": answers}
+                write_json(place / "answers.json", told)
+        return VerbResult(values={"url": endpoint.shown, "answers": len(answers), "first_at": first_at})
 
     def _first(self, context: VerbContext, ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """The first answer, for which a new route may need a while."""
@@ -92,6 +98,28 @@ class ActionModule(PerfAction):
                 longest_pause_s=_AGAIN_S,
             )
         return found[0]
+
+
+@contextmanager
+def _reached(args: Any, cluster: Cluster) -> Iterator[tuple[Endpoint, Callable[[], str]]]:
+    """Where the model is asked, and what is known of a connection that failed."""
+    kind, namespace, name, port = args["kind"], args["namespace"], args["name"], args["port_forward"]
+    service = model_service(cluster, kind, namespace, name)
+    if not port:
+        yield endpoint_of(service, cluster.lab()), str
+        return
+    pod = ready_pod(cluster, kind, namespace, name)
+    connect = functools.partial(forwarded, cluster.access, namespace, pod, port)
+    # who may not is told at once
+    with connect():
+        pass
+    with forwarding(connect) as here:
+        scheme = "https" if args["tls_server_name"] else "http"
+        place = f"port {port} of pod {namespace}/{pod}"
+        yield (
+            Endpoint(scheme, "127.0.0.1", here.port, server_name=args["tls_server_name"], place=place),
+            lambda: here.problem,
+        )
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -24,18 +25,29 @@ class AnswerError(PerfError):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A base URL in its parts; *path* is empty or begins with a slash and ends with none."""
+    """A base URL in its parts; *path* is empty or begins with a slash and ends with none.
+
+    :param server_name: the name that the certificate of the server must have, where it is not the host's.
+    :param place: what users know it by, where it is not its URL.
+    """
 
     scheme: str
     host: str
     port: int
     path: str = ""
+    server_name: str = ""
+    place: str = ""
 
     @property
     def url(self) -> str:
         """The whole, without a slash at its end."""
         port = "" if _PORTS[self.scheme] == self.port else f":{self.port}"
         return f"{self.scheme}://{self.host}{port}{self.path}"
+
+    @property
+    def shown(self) -> str:
+        """What it is called in messages."""
+        return self.place or self.url
 
 
 def endpoint_at(url: str) -> Endpoint:
@@ -105,20 +117,22 @@ def complete(endpoint: Endpoint, model: str, prompt: str, tokens: int, limits: t
     :raises UsageError: when the file is of no use.
     """
     body = json.dumps({"model": model, "prompt": prompt, "max_tokens": tokens})
-    client = _connection(endpoint, *limits)
+    client = None
     try:
+        client = _connection(endpoint, *limits)
         path, headers = f"{endpoint.path}/v1/completions", {"Content-Type": "application/json"}
         client.request("POST", path, body=body, headers=headers)
         answer = client.getresponse()
         content = answer.read().decode("utf-8", "replace")
     except ssl.SSLCertVerificationError as error:
-        raise AnswerError(f"{endpoint.url}: its certificate is not trusted: {error.verify_message}") from error
+        raise AnswerError(f"{endpoint.shown}: its certificate is not trusted: {error.verify_message}") from error
     except (OSError, http.client.HTTPException) as error:
-        raise AnswerError(f"{endpoint.url} does not answer: {error or type(error).__name__}") from error
+        raise AnswerError(f"{endpoint.shown} does not answer: {error or type(error).__name__}") from error
     finally:
-        client.close()
+        if client is not None:
+            client.close()
     if answer.status != _OK:
-        raise AnswerError(f"{endpoint.url} answers {answer.status} {answer.reason}: {content[:_SHOWN]}")
+        raise AnswerError(f"{endpoint.shown} answers {answer.status} {answer.reason}: {content[:_SHOWN]}")
     return _checked(endpoint, content)
 
 
@@ -126,7 +140,12 @@ def _connection(endpoint: Endpoint, timeout_s: float, authority: str) -> http.cl
     if endpoint.scheme == "http":
         return http.client.HTTPConnection(endpoint.host, endpoint.port, timeout=timeout_s)
     context = certificates(authority)
-    return http.client.HTTPSConnection(endpoint.host, endpoint.port, timeout=timeout_s, context=context)
+    client = http.client.HTTPSConnection(endpoint.host, endpoint.port, timeout=timeout_s, context=context)
+    if endpoint.server_name:
+        client.sock = context.wrap_socket(
+            socket.create_connection((endpoint.host, endpoint.port), timeout_s), server_hostname=endpoint.server_name
+        )
+    return client
 
 
 def certificates(authority: str) -> ssl.SSLContext:
@@ -147,8 +166,8 @@ def _checked(endpoint: Endpoint, content: str) -> Answer:
         usage = document["usage"]
         answer = Answer(str(text), int(usage["prompt_tokens"]), int(usage["completion_tokens"]))
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise AnswerError(f"{endpoint.url}: the answer is no completion: {content[:_SHOWN]}") from error
-    return checked(answer, endpoint.url, content[:_SHOWN])
+        raise AnswerError(f"{endpoint.shown}: the answer is no completion: {content[:_SHOWN]}") from error
+    return checked(answer, endpoint.shown, content[:_SHOWN])
 
 
 def checked(answer: Answer, place: str, shown: str) -> Answer:

@@ -119,14 +119,16 @@ def asking(endpoint: Endpoint, question: Question, limits: tuple[float, str]) ->
     timeout_s, authority = limits
     # of the reflection, too, which takes none from its caller
     patience = {"methodConfig": [{"name": [{}], "timeout": f"{timeout_s:.3f}s"}]}
-    options = (("grpc.service_config", json.dumps(patience)),)
+    options = [("grpc.service_config", json.dumps(patience))]
+    if endpoint.server_name:
+        options.append(("grpc.ssl_target_name_override", endpoint.server_name))
     target = f"{endpoint.host}:{endpoint.port}"
     if endpoint.scheme == "http":
         channel = grpc.insecure_channel(target, options)
     else:
         channel = grpc.secure_channel(target, grpc.ssl_channel_credentials(_roots(authority)), options)
     with channel:
-        yield Calling(channel, endpoint.url, question, timeout_s)
+        yield Calling(channel, endpoint.shown, question, timeout_s)
 
 
 def _roots(authority: str) -> bytes | None:

@@ -54,6 +54,18 @@ options:
     description: How many tokens an answer has at most.
     type: int
     default: 100
+  port_forward:
+    description:
+      - Port of a pod of the model, which is asked through the API server, as C(kubectl port-forward) does, instead of
+        the model's address; 0 for the address.
+    type: int
+    default: 0
+  tls_server_name:
+    description:
+      - Name that the certificate of the pod must have, such as C(granite-predictor.models.svc); if not given, a
+        port-forward is asked without TLS. That of an address is its host.
+    type: str
+    default: ""
   authority:
     description: File with the certificates of the authority that vouches for the server, beside the system's.
     type: str
@@ -80,7 +92,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 url:
-  description: The address that was asked.
+  description: The address that was asked, or the port of which pod.
   type: str
   returned: success
 answers:

@@ -1,0 +1,80 @@
+"""A pod's port, reached at one of this machine by any client, through port-forwards of the API server."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import socketserver
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.port_forward import Forwarded
+
+_LOOPBACK = "127.0.0.1"
+_CHUNK_BYTES = 1 << 16
+_POLL_S = 0.05
+
+Connect = Callable[[], AbstractContextManager[Forwarded]]
+
+
+class Forwarding(socketserver.ThreadingTCPServer):
+    """Listens on loopback; each connection has a port-forward of its own, which ends with it."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, connect: Connect) -> None:
+        super().__init__((_LOOPBACK, 0), _Connection)
+        self.connect = connect
+        self.problem = ""
+        """What the other side, or the cluster, said last of a connection that failed."""
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.server_address[1])
+
+
+class _Connection(socketserver.BaseRequestHandler):
+    server: Forwarding
+
+    def handle(self) -> None:
+        """Pass on what comes and goes."""
+        try:
+            with self.server.connect() as there:
+                _pass_on(self.request, there.socket)
+                self.server.problem = there.error() or self.server.problem
+        except ClusterError as error:
+            self.server.problem = str(error)
+
+
+@contextmanager
+def forwarding(connect: Connect) -> Iterator[Forwarding]:
+    """A port of this machine at which the other end of *connect* answers, until the block ends."""
+    with Forwarding(connect) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(_POLL_S,), daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def _pass_on(here: socket.socket, there: Any) -> None:
+    """Until either side ends; what a side said before its end has been passed on by then."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(here, selectors.EVENT_READ, there)
+        selector.register(there, selectors.EVENT_READ, here)
+        while True:
+            for key, _events in selector.select():
+                try:
+                    chunk = key.fileobj.recv(_CHUNK_BYTES)  # type: ignore[union-attr]  # none is a number here
+                    if not chunk:
+                        return
+                    key.data.sendall(chunk)
+                except OSError:
+                    return

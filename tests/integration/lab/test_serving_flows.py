@@ -1,0 +1,352 @@
+"""The flows kserve and llm_d, whose loads a lab's model servers answer."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import signal
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from kubernetes.client import ApiException
+from perflab.processes.state import Lab
+
+from tests.integration.conftest import PROJECT
+from tests.integration.conftest import Lab as RunLab
+from tests.schemas import check
+
+from .labs import Cluster, Labs, wait_for
+from .serving import (
+    GROUP,
+    LLM,
+    NAME,
+    NAMESPACE,
+    RUNTIME,
+    SERVICE,
+    VERSIONS,
+    gateway_url,
+)
+from .workloads import PREFIX
+
+
+def test_the_flow_finds_the_declared_latencies_again(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    """The server is never early. How late it may be is the machine's matter, so the upper bounds are wide."""
+    settings: dict[str, Any] = {
+        "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
+        "kserve_annotations": {
+            f"{PREFIX}model": "{ttft: 0.2, itl: 0.02, failing_percent: 10}",
+            f"{PREFIX}start-delay": "1s",
+        },
+        "kserve_concurrency": [2, 5, 64],
+        "kserve_max_concurrency": {"granite-3b-code-instruct": 32},
+        "kserve_max_queries": 20,
+        "kserve_max_output_tokens": 10,
+        "kserve_load_test_path": str(PROJECT / "tests/data/llm_load_test"),
+        "kserve_load_test_python": sys.executable,
+        "kserve_query_count": 0,
+    }
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    ran = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "raw", "-e", json.dumps(settings))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = tmp_path.iterdir()
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    found = {(one["name"], one["labels"].get("load")): one["value"] for one in kpis}
+    assert {load for name, load in found if name == "ttft_p50"} == {"2 users", "5 users"}
+    for users in ("2 users", "5 users"):
+        assert found["requests_failed", users] == 2
+        # the clocks may differ by some µs
+        assert 0.199 <= found["ttft_p50", users] < 2.0
+        assert 0.379 <= found["request_latency_p50", users] < 5.0
+        assert found["itl_p50", users] == pytest.approx(0.02, rel=0.5)
+    (path,) = run.rglob("model_start.json")
+    start = json.loads(path.read_text())
+    check(start)
+    # the lab has no kubelet that pulls images
+    assert {"pod created", "scheduled", "container started", "model loaded", "ready"} <= {
+        step["step"] for step in start["steps"]
+    }
+    seen = {step["step"]: step["end_s"] - start["seen"][0]["begin_s"] for step in start["seen"]}
+    assert found["time_to_ready", None] == pytest.approx(seen["ready"], abs=0.002)
+    # the pod takes a second from its node on, and the command watches by then
+    assert seen["model loaded"] >= 1
+    # no answer was asked for
+    assert found["time_to_first_answer", None] is None
+    assert found["model_load_time", None] is not None
+    page = (run / "report/index.html").read_text()
+    assert "Steps of the start" in page
+    assert "granite-3b-code-instruct" in page
+    assert "Internal Server Error" in page
+    with pytest.raises(ApiException, match="not found"):
+        kserve.custom.get_namespaced_custom_object(
+            GROUP, VERSIONS[SERVICE], "psap-perf-kserve", SERVICE, "granite-3b-code-instruct"
+        )
+
+
+def test_users_deploy_models_at_once_and_one_that_cannot_stops_no_other(
+    labs: Labs, kserve: Cluster, tmp_path: Path
+) -> None:
+    """The lab has two nodes of 8 GPUs: one of three users finds none."""
+    settings: dict[str, Any] = {
+        "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
+        "kserve_mode": "scale",
+        "kserve_users": 3,
+        "kserve_models_per_user": 1,
+        "kserve_model_name": "phi-2",
+        "kserve_models": {"phi-2": {"vllm": {"gpus": 8}}},
+        "kserve_annotations": {f"{PREFIX}model": "{ttft: 0.05, itl: 0.005}"},
+        "kserve_query_count": 1,
+        "kserve_schedule_timeout": "15s",
+        # what it begins with is served by then
+        "kserve_sleep_factor": 3,
+    }
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    ran = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "raw", "-e", json.dumps(settings))
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    said = ran.stdout + ran.stderr
+    # on a slow machine another one may be the last
+    assert re.search(r"Pod objects in psap-perf-kserve-u\d .*within 15 s: 0 of 1 there; phi-2-", said), said
+    assert "not scheduled: 0/2 nodes are available: 2 Insufficient nvidia.com/gpu" in said
+    (run,) = tmp_path.iterdir()
+    (path,) = run.rglob("kserve_scale.json")
+    check(json.loads(path.read_text()))
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    # its models' starts are parts of it
+    assert {Path(one["labels"]["recording"]).name for one in kpis} == {path.parent.name}
+    found = {one["name"]: one["value"] for one in kpis}
+    assert found["models_served_ratio"] == pytest.approx(2 / 3)
+    assert found["users_served_ratio"] == pytest.approx(2 / 3)
+    assert 0 < found["time_to_ready_p50"] < found["time_to_first_answer_max"] < found["total_time"]
+    for user in range(3):
+        left = kserve.custom.list_namespaced_custom_object(
+            GROUP, VERSIONS[SERVICE], f"psap-perf-kserve-u{user}", SERVICE
+        )
+        assert left["items"] == []
+
+
+def together(lab: Lab, **settings: Any) -> dict[str, Any]:
+    """Settings of two models that are served and loaded at the same time, for a second each time."""
+    return {
+        "perf_kubeconfig": str(lab.kubeconfig),
+        "kserve_served_models": ["phi-2", "granite-3b-code-instruct"],
+        "kserve_annotations": {f"{PREFIX}model": "{ttft: 0.05, itl: 0.005}"},
+        "kserve_concurrency": [2],
+        "kserve_duration": 1,
+        "kserve_max_queries": 10,
+        "kserve_max_output_tokens": 5,
+        "kserve_load_test_path": str(PROJECT / "tests/data/llm_load_test"),
+        "kserve_load_test_python": sys.executable,
+        "kserve_query_count": 1,
+        **settings,
+    }
+
+
+def test_models_are_loaded_together_and_then_each_alone(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    words = ("-p", "raw", "-p", "e2e_multi", "-e", json.dumps(together(labs.get(NAME))))
+    ran = lab.run(tmp_path, "perfdrv", "run", "kserve", *words)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = tmp_path.iterdir()
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    loads = [one for one in kpis if one["name"] == "ttft_p50"]
+    assert sorted((one["labels"]["phase"], one["labels"]["model"]) for one in loads) == [
+        (phase, model) for phase in ("alone", "together") for model in ("granite-3b-code-instruct", "phi-2")
+    ]
+    assert all(0.049 <= one["value"] < 2 for one in loads)
+    for plural in (SERVICE, RUNTIME):
+        left = kserve.custom.list_namespaced_custom_object(GROUP, VERSIONS[plural], "psap-perf-kserve", plural)
+        assert left["items"] == []
+
+
+def test_models_are_loaded_again_and_again_until_their_time_is_over(
+    labs: Labs, kserve: Cluster, tmp_path: Path
+) -> None:
+    """A load takes a second and rests for four: three begin within ten seconds."""
+    settings = together(labs.get(NAME), kserve_mode="longevity", kserve_total_duration=10, kserve_sleep_interval=4)
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    ran = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "raw", "-e", json.dumps(settings))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = tmp_path.iterdir()
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    rounds = [one["labels"] for one in kpis if one["name"] == "ttft_p50"]
+    assert sorted((each["model"], each["round"]) for each in rounds) == [
+        (model, number) for model in ("granite-3b-code-instruct", "phi-2") for number in ("1", "2", "3")
+    ]
+    assert "Repeated loads over time" in (run / "report/index.html").read_text()
+
+
+def answered(served: str) -> float:
+    """How many requests the lab's model servers have answered, of all models."""
+    with urllib.request.urlopen(f"{served}/metrics", timeout=60) as answer:
+        lines = answer.read().decode().splitlines()
+    return sum(float(line.split()[-1]) for line in lines if line.startswith("vllm:request_success_total"))
+
+
+@pytest.mark.parametrize("flow", ["kserve", "llm_d"])
+def test_in_check_mode_nothing_is_served(labs: Labs, kserve: Cluster, tmp_path: Path, flow: str) -> None:
+    lab, namespace = RunLab(NAME, labs.get(NAME).kubeconfig), "check-mode"
+    settings = {"perf_kubeconfig": str(lab.kubeconfig), f"{flow}_namespace": namespace}
+    ran = lab.run(tmp_path, "perfdrv", "run", flow, "--check", "-e", json.dumps(settings))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert namespace not in [each.metadata.name for each in kserve.core.list_namespace().items]
+
+
+def test_a_model_that_vanishes_under_load_fails_the_run_and_is_told_in_the_report(
+    labs: Labs, kserve: Cluster, tmp_path: Path
+) -> None:
+    settings: dict[str, Any] = {
+        "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
+        "kserve_model_name": "phi-2",
+        "kserve_annotations": {f"{PREFIX}model": "{ttft: 0.1, itl: 0.01}"},
+        "kserve_concurrency": [2],
+        # more than half a minute of answers
+        "kserve_max_queries": 400,
+        "kserve_max_output_tokens": 10,
+        "kserve_load_test_path": str(PROJECT / "tests/data/llm_load_test"),
+        "kserve_load_test_python": sys.executable,
+        "kserve_query_count": 1,
+        "kserve_capture_state": False,
+    }
+    served = kserve.core.read_namespaced_config_map("perflab", "kube-system").data["models-url"]
+    before = answered(served)
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    running = lab.start(tmp_path, "perfdrv", "run", "kserve", "-p", "raw", "-e", json.dumps(settings))
+    wait_for("it is under load", lambda: answered(served) > before + 10)
+    kserve.custom.delete_namespaced_custom_object(GROUP, VERSIONS[SERVICE], "psap-perf-kserve", SERVICE, "phi-2")
+    said, _ = running.communicate()
+    assert running.returncode == 3, said
+    told = "there is no InferenceService psap-perf-kserve/phi-2"
+    assert told in said
+    check_told(tmp_path, told, "503, message='Service Unavailable'")
+    for plural in (SERVICE, RUNTIME):
+        left = kserve.custom.list_namespaced_custom_object(GROUP, VERSIONS[plural], "psap-perf-kserve", plural)
+        assert left["items"] == []
+
+
+def check_told(runs: Path, told: str, reason: str) -> None:
+    """Some requests failed for a *reason*, and the cell did, as it was *told*."""
+    (run,) = runs.iterdir()
+    (cell,) = run.glob("*__cell__0/cell.json")
+    assert told in json.loads(cell.read_text())["error"]
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    found = {one["name"]: one["value"] for one in kpis}
+    assert 0 < found["requests_failed_ratio"] < 1
+    page = html.unescape((run / "report/index.html").read_text())
+    assert "Why requests failed" in page
+    assert reason in page
+
+
+def llm_d(lab: Lab, tmp_path: Path, **settings: Any) -> dict[str, Any]:
+    """Settings of the flow with a client of the tests in place of guidellm."""
+    program = tmp_path / "guidellm"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} {PROJECT / "tests/data/guidellm/guidellm.py"} "$@"\n')
+    program.chmod(0o755)
+    return {
+        "perf_kubeconfig": str(lab.kubeconfig),
+        "llm_d_model_uri": "hf://facebook/opt-125m",
+        "llm_d_model_name": "opt",
+        "llm_d_gateway_class": "lab",
+        "llm_d_gateway_namespace": NAMESPACE,
+        "llm_d_rate": [2],
+        "llm_d_guidellm_program": str(program),
+        **settings,
+    }
+
+
+@pytest.mark.deep
+def test_a_gateway_that_vanishes_under_load_fails_the_run_and_is_told_in_the_report(
+    labs: Labs, kserve: Cluster, tmp_path: Path
+) -> None:
+    lab = labs.get(NAME)
+    settings = llm_d(
+        lab,
+        tmp_path,
+        llm_d_flavor="intelligentrouting-x2",
+        llm_d_annotations={f"{PREFIX}model": "{name: opt, ttft: 0.1, itl: 0.01}"},
+        # more than half a minute of answers
+        llm_d_max_requests=400,
+        llm_d_capture_state=False,
+    )
+    served = kserve.core.read_namespaced_config_map("perflab", "kube-system").data["models-url"]
+    before, runs = answered(served), tmp_path / "runs"
+    running = RunLab(NAME, lab.kubeconfig).start(runs, "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
+    wait_for("it is under load", lambda: answered(served) > before + 10)
+    os.kill(lab.pids["envoy"].pid, signal.SIGKILL)
+    said, _ = running.communicate()
+    assert labs.run("restart", "--name", NAME, "envoy").returncode == 0
+    assert running.returncode == 1, said
+    told = f"{gateway_url(kserve)}/psap-perf-llm-d/llm-d does not answer: [Errno"
+    assert told in said
+    check_told(runs, told, "Cannot connect to host")
+
+
+def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    settings = llm_d(
+        labs.get(NAME),
+        tmp_path,
+        llm_d_flavor=["simple-x2", "intelligentrouting-x2", "pd-tp2-px3"],
+        llm_d_annotations={f"{PREFIX}model": "{name: opt, ttft: 0.05, itl: 0.005}"},
+        llm_d_preload_images=["quay.io/vllm:1"],
+        llm_d_max_requests=10,
+    )
+    lab, runs = RunLab(NAME, labs.get(NAME).kubeconfig), tmp_path / "runs"
+    ran = lab.run(runs, "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = runs.iterdir()
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    loads = [one["labels"] for one in kpis if one["name"] == "ttft_p50"]
+    assert [each["llm_d_flavor"] for each in loads] == ["simple-x2", "intelligentrouting-x2", "pd-tp2-px3"]
+    assert [each["flavor"] for each in loads] == ["simple-x2", "intelligentrouting-x2", "pd-tp2-px3"]
+    # through the gateway, which is late as the machine has it
+    assert [one["value"] >= 0.049 for one in kpis if one["name"] == "ttft_p50"] == [True] * 3
+    assert [path.name for path in run.glob("*prepare*/**/*__cluster__preload_image")] != []
+    answered = [one["value"] for one in kpis if one["name"] == "time_to_first_answer"]
+    assert len(answered) == 3
+    assert min(answered) > 0
+    captured = run.glob("*__cell__*/*__llmd__capture_isvc_state/artifacts/deployment.yml")
+    deployed = [list(yaml.safe_load_all(path.read_text())) for path in sorted(captured)]
+    assert [{each["metadata"]["name"]: each["spec"]["replicas"] for each in cell} for cell in deployed] == [
+        {"llm-d-kserve": 2},
+        {"llm-d-kserve": 2, "llm-d-kserve-router-scheduler": 1},
+        {"llm-d-kserve": 1, "llm-d-kserve-prefill": 3, "llm-d-kserve-router-scheduler": 1},
+    ]
+    with pytest.raises(ApiException, match="not found"):
+        kserve.custom.get_namespaced_custom_object(GROUP, VERSIONS[LLM], "psap-perf-llm-d", LLM, "llm-d")
+
+
+def test_llm_d_reads_the_model_from_a_claim_that_it_is_downloaded_to_once(
+    labs: Labs, kserve: Cluster, tmp_path: Path
+) -> None:
+    """The pod that downloads is simulated, as the model's are: what is in the claim is not looked at."""
+    settings = llm_d(
+        labs.get(NAME),
+        tmp_path,
+        llm_d_flavor="simple",
+        llm_d_annotations={f"{PREFIX}model": "{name: opt, ttft: 0.05, itl: 0.005}"},
+        llm_d_claim="models",
+        llm_d_max_requests=2,
+    )
+    lab, claims = RunLab(NAME, labs.get(NAME).kubeconfig), kserve.core
+    downloads, runs = [], [tmp_path / "first", tmp_path / "again"]
+    for folder in runs:
+        ran = lab.run(folder, "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        (command,) = folder.glob("*/*prepare*/**/*__storage__download_to_pvc")
+        downloads.append([path.name for path in command.glob("src/pod_*")])
+        (captured,) = folder.rglob("*__llmd__capture_isvc_state/artifacts/llminferenceservice.yml")
+        assert yaml.safe_load(captured.read_text())["spec"]["model"]["uri"] == "pvc://models/facebook/opt-125m"
+        (captured,) = folder.rglob("*__llmd__capture_isvc_state/artifacts/deployment.yml")
+        volumes = yaml.safe_load(captured.read_text())["spec"]["template"]["spec"]["volumes"]
+        mounted = [each["persistentVolumeClaim"] for each in volumes if "persistentVolumeClaim" in each]
+        assert mounted == [{"claimName": "models"}]
+    assert [len(pods) for pods in downloads] == [1, 0]
+    assert "data.psap.perf/facebook.opt-125m" in (
+        claims.read_namespaced_persistent_volume_claim("models", "psap-perf-llm-d").metadata.labels
+    )
+    claims.delete_namespaced_persistent_volume_claim("models", "psap-perf-llm-d")

@@ -1,0 +1,122 @@
+"""A port at which the other end of a tunnel answers: here a socket to a real server, in place of a port-forward."""
+
+from __future__ import annotations
+
+import functools
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.port_forward import Forwarded
+from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import (
+    Answer,
+    AnswerError,
+    Endpoint,
+    complete,
+)
+from ansible_collections.psap.perf.plugins.module_utils.serving.forwarding import Connect, forwarding
+from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import asking
+from perflab.control_plane.certificates import Authority
+
+from tests.unit.serving.test_endpoints import answering, body
+from tests.unit.serving.test_grpc_client import generate, question, serving
+
+LIMITS = (5.0, "")
+
+
+@contextmanager
+def tunnel(endpoint: Endpoint, said: str = "") -> Iterator[Forwarded]:
+    with socket.create_connection((endpoint.host, endpoint.port)) as connection:
+        yield Forwarded(connection, lambda: said)
+
+
+@contextmanager
+def forbidden() -> Iterator[Forwarded]:
+    raise ClusterError("pods/portforward is forbidden")
+    yield
+
+
+def to(endpoint: Endpoint, said: str = "") -> Connect:
+    return functools.partial(tunnel, endpoint, said)
+
+
+def test_every_connection_has_a_tunnel_of_its_own() -> None:
+    with answering(200, body()) as endpoint, forwarding(to(endpoint)) as here:
+        for _number in range(3):
+            assert complete(replace(endpoint, port=here.port), "m", "why", 3, LIMITS) == Answer("because", 1, 2)
+        assert here.problem == ""
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", here.port))
+
+
+def test_a_call_of_grpc_goes_through() -> None:
+    with serving(generate) as endpoint, forwarding(to(endpoint)) as here:
+        there = Endpoint("http", "127.0.0.1", here.port, place="port 8033 of pod models/granite")
+        with asking(there, question(), (20.0, "")) as calling:
+            assert calling.complete("granite", "why", 7).text == "granite: why 7"
+
+
+def test_what_the_other_side_says_of_a_connection_that_failed_is_kept() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        threading.Thread(target=lambda: silent.accept()[0].close(), daemon=True).start()
+        gone = Endpoint("http", "127.0.0.1", silent.getsockname()[1])
+        with forwarding(to(gone, "nobody listens")) as here, pytest.raises(AnswerError, match="does not answer"):
+            complete(replace(gone, port=here.port), "m", "why", 3, LIMITS)
+        assert here.problem == "nobody listens"
+    with forwarding(forbidden) as here, pytest.raises(AnswerError, match="port 1 of pod a/b does not answer"):
+        complete(Endpoint("http", "127.0.0.1", here.port, place="port 1 of pod a/b"), "m", "why", 3, LIMITS)
+    assert here.problem == "pods/portforward is forbidden"
+
+
+class Model(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(body().encode())
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+def test_the_certificate_is_held_against_the_name_of_the_pods_server(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    pair = authority.issue_server("server", ["granite.models.svc"])
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(pair.certificate, pair.key)
+    limits = (5.0, str(authority.pair.certificate))
+    with ThreadingHTTPServer(("127.0.0.1", 0), Model) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        with forwarding(to(Endpoint("https", "127.0.0.1", server.server_port))) as here:
+            there = Endpoint("https", "127.0.0.1", here.port, server_name="granite.models.svc", place="the pod")
+            assert complete(there, "m", "why", 3, limits) == Answer("because", 1, 2)
+            with pytest.raises(AnswerError, match="the pod: its certificate is not trusted: Hostname mismatch"):
+                complete(replace(there, server_name="phi.models.svc"), "m", "why", 3, limits)
+        server.shutdown()
+        thread.join()
+
+
+def test_a_call_of_grpc_is_held_against_it_too(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    limits = (20.0, str(authority.pair.certificate))
+    with (
+        serving(generate, pair=authority.issue_server("server", ["granite.models.svc"])) as endpoint,
+        forwarding(to(endpoint)) as here,
+    ):
+        there = Endpoint("https", "127.0.0.1", here.port, server_name="granite.models.svc")
+        with asking(there, question(), limits) as calling:
+            assert calling.complete("granite", "why", 7).text == "granite: why 7"
+        with (
+            asking(replace(there, server_name="phi.models.svc"), question(), limits) as calling,
+            pytest.raises(AnswerError),
+        ):
+            calling.complete("granite", "why", 7)
