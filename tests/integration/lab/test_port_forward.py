@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from perflab.emulators.kubernetes.gateway.endpoints import address_of
+from perflab.cluster.model_pods import address_of
 
 from tests.integration.conftest import Lab as RunLab
 from tests.unit.serving.test_grpc_client import ANSWER, METHOD, PROTO, REQUEST, generate, serving

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from perflab.cluster.api import Document
+from perflab.cluster.model_pods import MODEL
 from perflab.emulators.kubernetes.gateway import envoy
-from perflab.emulators.kubernetes.gateway.endpoints import MODEL, endpoint_of
+from perflab.emulators.kubernetes.gateway.endpoints import endpoint_of
 from perflab.emulators.kubernetes.gateway.routing import CONTROLLER
 from perflab.processes.state import Lab, Options
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from perflab.emulators.kubernetes.gateway.endpoints import MODEL
+from perflab.cluster.model_pods import MODEL
 from perflab.kubelet.port_forward import PORTS, lab_address
 
 

@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from perfanalysis.workloads.run_analysis import analyse_run
-from perflab.emulators.kubernetes.gateway.endpoints import MODEL
+from perflab.cluster.model_pods import MODEL
 from perflab.processes.ports import free_ports
 from perflab.serving.listening import Pods
 from perflab.serving.models import Latency, ServedModel, model_of

@@ -12,7 +12,7 @@ from typing import Any
 
 from aiohttp import WSMsgType, web
 
-from perflab.emulators.kubernetes.gateway.endpoints import MODEL, address_of
+from perflab.cluster.model_pods import MODEL, address_of
 from perflab.processes.ports import LOOPBACK
 from perflab.profiles import MODELS
 
@@ -33,7 +33,7 @@ def lab_address(pod: Mapping[str, Any], port: int, ports: Mapping[str, int]) -> 
     """
     annotations = pod["metadata"].get("annotations") or {}
     if port == MODEL_PORT and MODEL in annotations and MODELS in ports:
-        return address_of(dict(pod)), ports[MODELS]
+        return address_of(pod), ports[MODELS]
     text = annotations.get(PORTS, "{}")
     try:
         name = json.loads(text).get(str(port))

@@ -7,8 +7,8 @@ import logging
 from aiohttp import web
 
 from perflab.cluster.api import Document
+from perflab.cluster.model_pods import address_of
 from perflab.emulators.framework.store import key_of
-from perflab.emulators.kubernetes.gateway.endpoints import address_of
 from perflab.serving.pods import model_in, service_of
 from perflab.serving.server import Servers
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from perflab.emulators.kubernetes.gateway.endpoints import MODEL
+from perflab.cluster.model_pods import MODEL
 from perflab.serving.models import ServedModel, model_of
 
 # of the pods of KServe's two kinds: the service that they belong to
