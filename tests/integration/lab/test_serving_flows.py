@@ -131,7 +131,7 @@ def test_users_deploy_models_at_once_and_one_that_cannot_stops_no_other(
 
 
 def together(lab: Lab, **settings: Any) -> dict[str, Any]:
-    """Settings of two models that are served and loaded at the same time, for a second each time."""
+    """Settings of models that are served and loaded at the same time, for a second each time."""
     return {
         "perf_kubeconfig": str(lab.kubeconfig),
         "kserve_served_models": ["phi-2", "granite-3b-code-instruct"],
@@ -167,18 +167,27 @@ def test_models_are_loaded_together_and_then_each_alone(labs: Labs, kserve: Clus
 def test_models_are_loaded_again_and_again_until_their_time_is_over(
     labs: Labs, kserve: Cluster, tmp_path: Path
 ) -> None:
-    """A load takes a second and rests for four: three begin within ten seconds."""
-    settings = together(labs.get(NAME), kserve_mode="longevity", kserve_total_duration=10, kserve_sleep_interval=4)
+    """A load takes a second and rests for four: two begin within ten seconds, and a third one then."""
+    settings = together(
+        labs.get(NAME),
+        kserve_mode="longevity",
+        kserve_served_models=["phi-2", "phi-2"],
+        kserve_total_duration=10,
+        kserve_sleep_interval=4,
+    )
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
     ran = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "raw", "-e", json.dumps(settings))
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (run,) = tmp_path.iterdir()
     kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
     rounds = [one["labels"] for one in kpis if one["name"] == "ttft_p50"]
-    assert sorted((each["model"], each["round"]) for each in rounds) == [
-        (model, number) for model in ("granite-3b-code-instruct", "phi-2") for number in ("1", "2", "3")
+    assert sorted((each["flavor"], each["round"]) for each in rounds) == [
+        (place, number) for place in ("m0", "m1") for number in ("1", "2", "3")
     ]
-    assert "Repeated loads over time" in (run / "report/index.html").read_text()
+    page = (run / "report/index.html").read_text()
+    assert "Repeated loads over time" in page
+    # a line for each, though it is the same model
+    assert "m1, together" in page or "m1, 2 users" in page
 
 
 def answered(served: str) -> float:
