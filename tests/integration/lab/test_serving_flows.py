@@ -35,6 +35,12 @@ from .serving import (
 )
 from .workloads import PREFIX
 
+CLIENT = {
+    "kserve_load_test_path": str(PROJECT / "tests/data/llm_load_test"),
+    "kserve_load_test_python": sys.executable,
+}
+"""Settings of the flow kserve with a client of the tests in place of llm-load-test."""
+
 
 def test_the_flow_finds_the_declared_latencies_again(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     """The server is never early. How late it may be is the machine's matter, so the upper bounds are wide."""
@@ -48,8 +54,7 @@ def test_the_flow_finds_the_declared_latencies_again(labs: Labs, kserve: Cluster
         "kserve_max_concurrency": {"granite-3b-code-instruct": 32},
         "kserve_max_queries": 20,
         "kserve_max_output_tokens": 10,
-        "kserve_load_test_path": str(PROJECT / "tests/data/llm_load_test"),
-        "kserve_load_test_python": sys.executable,
+        **CLIENT,
         "kserve_query_count": 0,
     }
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
@@ -140,8 +145,7 @@ def together(lab: Lab, **settings: Any) -> dict[str, Any]:
         "kserve_duration": 1,
         "kserve_max_queries": 10,
         "kserve_max_output_tokens": 5,
-        "kserve_load_test_path": str(PROJECT / "tests/data/llm_load_test"),
-        "kserve_load_test_python": sys.executable,
+        **CLIENT,
         "kserve_query_count": 1,
         **settings,
     }
@@ -217,8 +221,7 @@ def test_a_model_that_vanishes_under_load_fails_the_run_and_is_told_in_the_repor
         # more than half a minute of answers
         "kserve_max_queries": 400,
         "kserve_max_output_tokens": 10,
-        "kserve_load_test_path": str(PROJECT / "tests/data/llm_load_test"),
-        "kserve_load_test_python": sys.executable,
+        **CLIENT,
         "kserve_query_count": 1,
         "kserve_capture_state": False,
     }
