@@ -50,16 +50,17 @@ def to(endpoint: Endpoint, said: str = "") -> Connect:
 
 def test_every_connection_has_a_tunnel_of_its_own() -> None:
     with answering(200, body()) as endpoint, forwarding(to(endpoint)) as here:
+        there = replace(here.endpoint("", ""), path=endpoint.path)
         for _number in range(3):
-            assert complete(replace(endpoint, port=here.port), "m", "why", 3, LIMITS) == Answer("because", 1, 2)
+            assert complete(there, "m", "why", 3, LIMITS) == Answer("because", 1, 2)
         assert here.problem == ""
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", here.port))
+        socket.create_connection((there.host, there.port))
 
 
 def test_a_call_of_grpc_goes_through() -> None:
     with serving(generate) as endpoint, forwarding(to(endpoint)) as here:
-        there = Endpoint("http", "127.0.0.1", here.port, place="port 8033 of pod models/granite")
+        there = here.endpoint("", "port 8033 of pod models/granite")
         with asking(there, question(), (20.0, "")) as calling:
             assert calling.complete("granite", "why", 7).text == "granite: why 7"
 
@@ -69,10 +70,10 @@ def test_what_the_other_side_says_of_a_connection_that_failed_is_kept() -> None:
         threading.Thread(target=lambda: silent.accept()[0].close(), daemon=True).start()
         gone = Endpoint("http", "127.0.0.1", silent.getsockname()[1])
         with forwarding(to(gone, "nobody listens")) as here, pytest.raises(AnswerError, match="does not answer"):
-            complete(replace(gone, port=here.port), "m", "why", 3, LIMITS)
+            complete(here.endpoint("", ""), "m", "why", 3, LIMITS)
         assert here.problem == "nobody listens"
     with forwarding(forbidden) as here, pytest.raises(AnswerError, match="port 1 of pod a/b does not answer"):
-        complete(Endpoint("http", "127.0.0.1", here.port, place="port 1 of pod a/b"), "m", "why", 3, LIMITS)
+        complete(here.endpoint("", "port 1 of pod a/b"), "m", "why", 3, LIMITS)
     assert here.problem == "pods/portforward is forbidden"
 
 
@@ -97,7 +98,7 @@ def test_the_certificate_is_held_against_the_name_of_the_pods_server(tmp_path: P
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         with forwarding(to(Endpoint("https", "127.0.0.1", server.server_port))) as here:
-            there = Endpoint("https", "127.0.0.1", here.port, server_name="granite.models.svc", place="the pod")
+            there = here.endpoint("granite.models.svc", "the pod")
             assert complete(there, "m", "why", 3, limits) == Answer("because", 1, 2)
             with pytest.raises(AnswerError, match="the pod: its certificate is not trusted: Hostname mismatch"):
                 complete(replace(there, server_name="phi.models.svc"), "m", "why", 3, limits)
@@ -112,7 +113,7 @@ def test_a_call_of_grpc_is_held_against_it_too(tmp_path: Path) -> None:
         serving(generate, pair=authority.issue_server("server", ["granite.models.svc"])) as endpoint,
         forwarding(to(endpoint)) as here,
     ):
-        there = Endpoint("https", "127.0.0.1", here.port, server_name="granite.models.svc")
+        there = here.endpoint("granite.models.svc", "")
         with asking(there, question(), limits) as calling:
             assert calling.complete("granite", "why", 7).text == "granite: why 7"
         with (

@@ -7,6 +7,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cl
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import pod_ready
 
 _PODS = {
     "InferenceService": "serving.kserve.io/inferenceservice={name}",
@@ -21,16 +22,11 @@ def ready_pod(cluster: Cluster, kind: str, namespace: str, name: str) -> str:
     :raises ClusterError: when none is Ready.
     """
     pods, _version = cluster.list(Query("v1", "Pod", namespace, label_selector=_PODS[kind].format(name=name)))
-    ready = [str(pod["metadata"]["name"]) for pod in pods if _is_ready(pod)]
+    staying = (pod for pod in pods if not pod["metadata"].get("deletionTimestamp"))
+    ready = [str(pod["metadata"]["name"]) for pod in staying if pod_ready(pod).reached]
     if not ready:
         raise ClusterError(f"no pod of {kind} {namespace}/{name} is Ready; it has {len(pods)}")
     return min(ready)
-
-
-def _is_ready(pod: Manifest) -> bool:
-    conditions = pod.get("status", {}).get("conditions") or ()
-    ends = pod["metadata"].get("deletionTimestamp")
-    return not ends and any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
 
 
 def find_model_service(cluster: Cluster, kind: str, namespace: str, name: str) -> Manifest | None:

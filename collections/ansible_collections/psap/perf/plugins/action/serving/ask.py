@@ -55,15 +55,7 @@ class ActionModule(PerfAction):
         with _reached(args, context.cluster()) as (endpoint, problem):
             try:
                 with _model(args, endpoint, model) as answer:
-
-                    def ask(prompt: str) -> dict[str, Any]:
-                        begun_s = time.monotonic()
-                        try:
-                            told = asdict(answer(prompt))
-                        except AnswerError as error:
-                            raise AnswerError(": ".join(filter(None, (str(error), problem())))) from error
-                        return {"prompt": prompt, **told, "took_s": round(time.monotonic() - begun_s, 6)}
-
+                    ask = functools.partial(_asked, answer, problem)
                     for number, prompt in enumerate(args["prompts"]):
                         context.check_interrupted()
                         answers.append(ask(prompt) if number else self._first(context, lambda: ask(args["prompts"][0])))
@@ -114,12 +106,21 @@ def _reached(args: Any, cluster: Cluster) -> Iterator[tuple[Endpoint, Callable[[
     with connect():
         pass
     with forwarding(connect) as here:
-        scheme = "https" if args["tls_server_name"] else "http"
-        place = f"port {port} of pod {namespace}/{pod}"
-        yield (
-            Endpoint(scheme, "127.0.0.1", here.port, server_name=args["tls_server_name"], place=place),
-            lambda: here.problem,
-        )
+        endpoint = here.endpoint(args["tls_server_name"], f"port {port} of pod {namespace}/{pod}")
+        yield endpoint, lambda: here.problem
+
+
+def _asked(answer: Callable[[str], Answer], problem: Callable[[], str], prompt: str) -> dict[str, Any]:
+    """A prompt with what was said to it.
+
+    :raises AnswerError: with what is known of the connection, when that is why.
+    """
+    begun_s = time.monotonic()
+    try:
+        told = asdict(answer(prompt))
+    except AnswerError as error:
+        raise AnswerError(": ".join(filter(None, (str(error), problem())))) from error
+    return {"prompt": prompt, **told, "took_s": round(time.monotonic() - begun_s, 6)}
 
 
 @contextmanager

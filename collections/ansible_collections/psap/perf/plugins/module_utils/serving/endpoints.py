@@ -7,6 +7,7 @@ import json
 import socket
 import ssl
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -117,20 +118,16 @@ def complete(endpoint: Endpoint, model: str, prompt: str, tokens: int, limits: t
     :raises UsageError: when the file is of no use.
     """
     body = json.dumps({"model": model, "prompt": prompt, "max_tokens": tokens})
-    client = None
+    path, headers = f"{endpoint.path}/v1/completions", {"Content-Type": "application/json"}
     try:
-        client = _connection(endpoint, *limits)
-        path, headers = f"{endpoint.path}/v1/completions", {"Content-Type": "application/json"}
-        client.request("POST", path, body=body, headers=headers)
-        answer = client.getresponse()
-        content = answer.read().decode("utf-8", "replace")
+        with closing(_connection(endpoint, *limits)) as client:
+            client.request("POST", path, body=body, headers=headers)
+            answer = client.getresponse()
+            content = answer.read().decode("utf-8", "replace")
     except ssl.SSLCertVerificationError as error:
         raise AnswerError(f"{endpoint.shown}: its certificate is not trusted: {error.verify_message}") from error
     except (OSError, http.client.HTTPException) as error:
         raise AnswerError(f"{endpoint.shown} does not answer: {error or type(error).__name__}") from error
-    finally:
-        if client is not None:
-            client.close()
     if answer.status != _OK:
         raise AnswerError(f"{endpoint.shown} answers {answer.status} {answer.reason}: {content[:_SHOWN]}")
     return _checked(endpoint, content)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.port_forward import Forwarded
+from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import Endpoint
 
 _LOOPBACK = "127.0.0.1"
 _CHUNK_BYTES = 1 << 16
@@ -32,10 +33,11 @@ class Forwarding(socketserver.ThreadingTCPServer):
         self.problem = ""
         """What the other side, or the cluster, said last of a connection that failed."""
 
-    @property
-    def port(self) -> int:
-        """Where it listens."""
-        return int(self.server_address[1])
+    def endpoint(self, server_name: str, place: str) -> Endpoint:
+        """Where it listens: with TLS, if the server's certificate has a name."""
+        return Endpoint(
+            "https" if server_name else "http", _LOOPBACK, int(self.server_address[1]), "", server_name, place
+        )
 
 
 class _Connection(socketserver.BaseRequestHandler):
