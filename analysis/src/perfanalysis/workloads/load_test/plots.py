@@ -25,6 +25,12 @@ LEAST_BEND = 0.1
 """How far above the straight line a knee must lie, of the whole range."""
 TITLES = {"ttft": "Time to first token", "itl": "Inter-token latency", "tpot": "Time per output token",
           "request_latency": "Request latency"}  # fmt: skip
+COURSES = (
+    ("output_tokens_per_second", "Tokens out", "tokens/s"),
+    ("ttft_p50_s", "TTFT, median", ""),
+    ("ttft_p95_s", "TTFT, P95", ""),
+)
+"""What is shown of repeated loads over time: column, title and unit, which is empty for seconds."""
 Series = Mapping[str, "pd.DataFrame"]
 """Rows of the table of stages for each line of a chart."""
 
@@ -36,7 +42,10 @@ def throughput_figure(series: Series) -> Figure | None:
         ("output_tokens_per_second", "Tokens out", "tokens/s"),
         ("requests_per_second", "Requests", "requests/s"),
     ):
-        layers = [_line(rows, "concurrency", column, label, place) for place, (label, rows) in _shown(series)]
+        layers = [
+            _line(rows.sort_values("concurrency"), "concurrency", column, label, place)
+            for place, (label, rows) in _shown(series)
+        ]
         charts.append(
             Chart(title, Axis("requests at a time", low=0.0), Axis(title.lower(), unit, low=0.0), tuple(layers))
         )
@@ -79,27 +88,19 @@ def repeated_figure(series: Series) -> Figure | None:
     if not repeated:
         return None
     begin = min(float(rows["began_s"].min()) for rows in repeated.values())
+    courses = {
+        label: rows.assign(minutes=(rows["began_s"].astype(float) - begin) / 60.0) for label, rows in repeated.items()
+    }
     charts = []
-    for column, title in (
-        ("output_tokens_per_second", "Tokens out"),
-        ("ttft_p50_s", "TTFT, median"),
-        ("ttft_p95_s", "TTFT, P95"),
-    ):
-        known = {label: rows[rows[column].notna()] for label, rows in repeated.items()}
-        factor, unit = seconds_scale(*(rows[column].to_numpy(dtype=float) for rows in known.values()))
-        if column == "output_tokens_per_second":
-            factor, unit = 1.0, "tokens/s"
-        layers = [_course(rows, column, label, place, begin, factor) for place, (label, rows) in _shown(known)]
-        if any(len(rows) for rows in known.values()):
+    for column, title, rate in COURSES:
+        values = (rows[column].to_numpy(dtype=float) for rows in courses.values())
+        factor, unit = (1.0, rate) if rate else seconds_scale(*values)
+        layers = tuple(_line(rows, "minutes", column, label, place, factor) for place, (label, rows) in _shown(courses))
+        if any(len(layer.x) for layer in layers):
             x, y = Axis("begun, since the first load", "min", low=0.0), Axis(title, unit, low=0.0)
-            charts.append(Chart(title, x, y, tuple(layers)))
-    caption = "A point for each load; the same load, again and again." + _omitted(repeated)
+            charts.append(Chart(title, x, y, layers))
+    caption = "A point for each load; the same load, again and again." + _omitted(courses)
     return Figure("repeated", "Repeated loads over time", caption, (tuple(charts),))
-
-
-def _course(rows: pd.DataFrame, column: str, label: str, place: int, begin: float, factor: float) -> Layer:
-    minutes = (rows["began_s"].to_numpy(dtype=float) - begin) / 60.0
-    return Layer("line", label, minutes, factor * rows[column].to_numpy(dtype=float), place, dots=True)
 
 
 def knee(throughput: NDArray[np.float64], latency: NDArray[np.float64]) -> int | None:
@@ -204,8 +205,7 @@ def _curves(values: Sequence[tuple[str, NDArray[np.float64]]]) -> tuple[Layer, .
 def _line(
     rows: pd.DataFrame, x: str, y: str, label: str, place: int, factor: float = 1.0
 ) -> Layer:  # fmt: skip
-    ordered = rows.sort_values("concurrency")
-    across, up = ordered[x].to_numpy(dtype=float), factor * ordered[y].to_numpy(dtype=float)
+    across, up = rows[x].to_numpy(dtype=float), factor * rows[y].to_numpy(dtype=float)
     known = np.isfinite(across) & np.isfinite(up)
     return Layer("line", label, across[known], up[known], place, dots=True)
 
