@@ -22,15 +22,22 @@ RATES = [1, 2, 4, 8]
 LOADS = ["1 stream", "2 streams", "4 streams", "8 streams"]
 
 
+@pytest.fixture
+def tokenizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Of bytes, for there is no hub of models."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    folder = tmp_path / "tokenizer"
+    subprocess.run([PROGRAMS / "python", PROJECT / "tests/tokenizer.py", folder], check=True)
+    return folder
+
+
 @pytest.mark.deep
 def test_three_flavors_at_four_rates_have_the_declared_latencies_through_the_gateway(
-    labs: Labs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    labs: Labs, tmp_path: Path, tokenizer: Path
 ) -> None:
     """Each replica answers 4 requests at a time, with 100 ms and 10 ms: of 8 on one, half wait for the others."""
-    tokenizer, runs = tmp_path / "tokenizer", tmp_path / "runs"
-    subprocess.run([PROGRAMS / "python", PROJECT / "tests/tokenizer.py", tokenizer], check=True)
+    runs = tmp_path / "runs"
     kubeconfig = labs.up(ALONE, "--nodes", "2", "--with", "kserve", "--with", "models").kubeconfig
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     settings = {
         "perf_kubeconfig": str(kubeconfig),
         "llm_d_flavor": FLAVORS,
@@ -68,19 +75,17 @@ def test_three_flavors_at_four_rates_have_the_declared_latencies_through_the_gat
 
 @pytest.mark.deep
 def test_guidellm_itself_finds_the_declared_latencies_again(
-    labs: Labs, kserve: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    labs: Labs, kserve: Cluster, tmp_path: Path, tokenizer: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One replica that answers 4 requests at a time, with 100 ms and 10 ms: of 8, half wait for the others."""
     create(kserve, SERVICE, "loaded", predictor(), model="{name: opt, ttft: 0.1, itl: 0.01, concurrency: 4}")
     wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "loaded"))
     told = kserve.core.read_namespaced_config_map("perflab", "kube-system").data
-    programs, tokenizer = PROGRAMS, tmp_path / "tokenizer"
-    subprocess.run([programs / "python", PROJECT / "tests/tokenizer.py", tokenizer], check=True)
     arguments = {
         "endpoint-url": f"{told['models-url']}/{NAMESPACE}/loaded",
         "namespace": NAMESPACE,
         "name": "load",
-        "program": str(programs / "guidellm"),
+        "program": str(PROGRAMS / "guidellm"),
         "version": "0.8.1",
         "model": "opt",
         "rate-type": "concurrent",
@@ -89,7 +94,6 @@ def test_guidellm_itself_finds_the_declared_latencies_again(
         "processor": str(tokenizer),
         "data": "kind=synthetic_text,prompt_tokens=32,output_tokens=10",
     }
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("KUBECONFIG", str(labs.get(NAME).kubeconfig))
     words = [word for name, value in arguments.items() for word in (f"--{name}", value)]
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
