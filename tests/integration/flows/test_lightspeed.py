@@ -50,7 +50,15 @@ def test_what_describes_the_model_is_asked_for_before_anything_is_changed(modelm
 def test_each_cell_has_its_replicas_and_users_and_one_that_fails_stops_no_other(
     modelmesh_lab: Lab, tmp_path: Path
 ) -> None:
-    settings = {"lightspeed_replicas": [100, 2], "lightspeed_concurrency": [3], "lightspeed_timeout": "30s"}
+    settings = {
+        "lightspeed_replicas": [100, 2],
+        "lightspeed_concurrency": [3],
+        "lightspeed_timeout": "30s",
+        # a label that every node has
+        "clusters_sutest_compute_dedicated": True,
+        "clusters_sutest_compute_taint_key": "kubernetes.io/os",
+        "clusters_sutest_compute_taint_value": "linux",
+    }
     ran = run(modelmesh_lab, tmp_path, **MODEL, **settings, lightspeed_job_patch=SIMULATED, lightspeed_inputs=1)
     assert ran.returncode == 1, ran.stdout + ran.stderr
     (directory,) = tmp_path.iterdir()
@@ -63,7 +71,11 @@ def test_each_cell_has_its_replicas_and_users_and_one_that_fails_stops_no_other(
     assert "100" in documents[0]["error"]
     assert [path.name for path in crowded.glob("*__wisdom__*")] == ["001__wisdom__deploy_model"]
     deployed, _warmed, loaded, mixed = sorted(fits.glob("[0-9]*__wisdom__*"))
-    assert applied(deployed, "servingruntime.yml")["spec"]["replicas"] == 2
+    runtime = applied(deployed, "servingruntime.yml")["spec"]
+    assert (runtime["replicas"], runtime["nodeSelector"]) == (2, {"kubernetes.io/os": "linux"})
+    assert runtime["tolerations"] == [{"key": "kubernetes.io/os", "operator": "Exists", "effect": "NoSchedule"}]
+    pods = yaml.safe_load((deployed / "artifacts/deployment.yml").read_text())["spec"]["template"]["spec"]
+    assert (pods["nodeSelector"], pods["tolerations"]) == (runtime["nodeSelector"], runtime["tolerations"])
     job = applied(loaded, "job_input_0.yml")["spec"]
     assert {"--concurrency=3", "--total=96"} <= set(job["template"]["spec"]["initContainers"][0]["command"])
     assert job["activeDeadlineSeconds"] == 2400

@@ -168,7 +168,18 @@ def test_models_are_loaded_together_and_then_each_alone(labs: Labs, kserve: Clus
         assert left["items"] == []
 
 
-def test_models_are_loaded_again_and_again_until_their_time_is_over(
+def rounds_of(runs: Path) -> list[tuple[str, int, int]]:
+    """Flavor, round and attempt of each load that has ended."""
+    statuses = [(path, json.loads(path.read_text())) for path in runs.rglob("*llm_load_test__run/status.json")]
+    markers = [
+        (json.loads((path.parent / "artifacts/llm_load_test.json").read_text()), status["attempt"])
+        for path, status in statuses
+        if status["status"] == "ok"
+    ]
+    return sorted((marker["flavor"], marker["round"], attempt) for marker, attempt in markers)
+
+
+def test_models_are_loaded_again_and_again_also_after_kill_9_until_their_time_is_over(
     labs: Labs, kserve: Cluster, tmp_path: Path
 ) -> None:
     """A load takes a second and rests for four: two begin within ten seconds, and a third one then."""
@@ -180,14 +191,21 @@ def test_models_are_loaded_again_and_again_until_their_time_is_over(
         kserve_sleep_interval=4,
     )
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
-    ran = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "raw", "-e", json.dumps(settings))
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    running = lab.start(tmp_path, "perfdrv", "run", "kserve", "-p", "raw", "-e", json.dumps(settings))
+    wait_for("both have finished a round", lambda: len(rounds_of(tmp_path)) == 2)
+    running.kill()
+    running.communicate()
+    resumed = lab.run(tmp_path, "perfdrv", "run", "--resume", "latest")
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    assert rounds_of(tmp_path) == [
+        (place, number, 1 if number == 1 else 2) for place in ("m0", "m1") for number in (1, 2, 3)
+    ]
     (run,) = tmp_path.iterdir()
     kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
-    rounds = [one["labels"] for one in kpis if one["name"] == "ttft_p50"]
-    assert sorted((each["flavor"], each["round"]) for each in rounds) == [
-        (place, number) for place in ("m0", "m1") for number in ("1", "2", "3")
-    ]
+    loads = [one["labels"] for one in kpis if one["name"] == "ttft_p50"]
+    assert len(loads) == 6
+    # the dimension is not what is served
+    assert [label for label in loads if "kserve_model_name" in label] == []
     page = (run / "report/index.html").read_text()
     assert "Repeated loads over time" in page
     # a line for each, though it is the same model

@@ -1,0 +1,21 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.serving.rounds import finished_rounds
+from ansible_collections.psap.perf.plugins.modules.serving.rounds import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+class ActionModule(PerfAction):
+    """Find the rounds of loads that earlier attempts have finished."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Count them."""
+        directory, cell = RunEnvironment.read().directory, context.args["cell"]["index"]
+        return VerbResult(values={"finished": finished_rounds(directory, cell, context.args["loads"])})

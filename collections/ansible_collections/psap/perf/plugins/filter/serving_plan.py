@@ -1,0 +1,65 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: serving_plan
+short_description: Plan what the flow kserve serves and loads at the same time
+version_added: 0.1.0
+description:
+  - For the first play of the flow kserve, after M(psap.perf.settings). A mode that does several things at once has one
+    cell, with a lane for each model or user.
+author: The psap.perf developers (@openshift-psap)
+positional: cells
+options:
+  _input:
+    description: The flow's settings by name, as M(psap.perf.settings) returns them.
+    type: dict
+    required: true
+  cells:
+    description: The cells of the matrix, as M(psap.perf.settings) returns them.
+    type: list
+    elements: dict
+    required: true
+  forks:
+    description: How many tasks Ansible runs at once; more lanes are refused, since some would wait for others.
+    type: int
+    required: true
+"""
+
+EXAMPLES = r"""
+- name: Plan
+  ansible.builtin.set_fact:
+    perf_plan: >-
+      {{ perf_checked.settings | psap.perf.serving_plan(perf_checked.cells, forks=ansible_forks) }}
+"""
+
+RETURN = r"""
+_value:
+  description:
+    - C(cells), those of the matrix; C(models), those that are served at the same time by their place in the list,
+      C(m0), C(m1) and so on; C(lanes), the names of the lanes of each region of the cell; C(rounds), how often all
+      are loaded together, C(loads), how many loads of each a round has, and C(round_s), the seconds from one to the
+      next; C(namespaces), where models are.
+  type: dict
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.serving.plan import serving_plan
+from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
+
+
+class FilterModule:
+    """Plan what the flow kserve serves and loads at the same time."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The one of this file."""
+        return {"serving_plan": documented(DOCUMENTATION, _compute)}
+
+
+def _compute(args: Mapping[str, Any]) -> dict[str, Any]:
+    return asdict(serving_plan(args[INPUT], args["cells"], args["forks"]))

@@ -1,0 +1,88 @@
+"""What the flow kserve does at the same time: models or users as lanes, in which namespaces, in how many rounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+
+SINGLE, MULTI, LONGEVITY, SCALE = "single", "multi", "longevity", "scale"
+_MODEL = "kserve_model_name"
+
+
+@dataclass(frozen=True, slots=True)
+class ServingPlan:
+    """The cells, and what the only one of a mode that does several things at once has.
+
+    :param cells: ``index``, ``name`` and ``values`` of each.
+    :param models: those that are served at the same time, by the place in their list: ``m0``, ``m1``, …
+    :param lanes: the names of the lanes of each region of the cell.
+    :param rounds: how often all models are loaded together.
+    :param loads: how many loads of a model a round has, by its place.
+    :param round_s: from the begin of a round to that of the next.
+    :param namespaces: where models are.
+    """
+
+    cells: tuple[Mapping[str, Any], ...]
+    models: Mapping[str, str]
+    lanes: Mapping[str, Sequence[str]]
+    rounds: int
+    loads: Mapping[str, int]
+    round_s: float
+    namespaces: tuple[str, ...]
+
+
+def serving_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], forks: int) -> ServingPlan:
+    """What *settings* of the flow and the *cells* of its matrix come to.
+
+    :param forks: how many tasks Ansible runs at once.
+    :raises UsageError: when a mode that does several things at once has several cells, or more lanes than forks.
+    """
+    mode, namespace = settings["kserve_mode"], settings["kserve_namespace"]
+    if mode == SINGLE:
+        return ServingPlan(tuple(cells), {}, {}, 1, {}, 0.0, (namespace,))
+    models: dict[str, str] = {}
+    lanes: dict[str, list[str]] = {}
+    namespaces = [namespace]
+    if mode == SCALE:
+        lanes["user"] = [f"u{number}" for number in range(settings["kserve_users"])]
+        namespaces = [f"{namespace}-{user}" for user in lanes["user"]]
+    else:
+        models = {f"m{place}": model for place, model in enumerate(settings["kserve_served_models"])}
+        lanes = {"deploy": list(models), "load": list(models)}
+        if mode == MULTI:
+            # one after the other
+            lanes["alone"] = ["models"]
+        # the dimension is of no use here, and a label of it would be wrong
+        cells = [{**cell, "values": _without(cell["values"], _MODEL)} for cell in cells]
+    _check(mode, len(cells), max(map(len, lanes.values())), forks)
+    round_s = settings["kserve_duration"] * len(settings["kserve_concurrency"]) + settings["kserve_sleep_interval"]
+    # the last one when the time is over
+    rounds = math.ceil(settings["kserve_total_duration"] / round_s) + 1 if mode == LONGEVITY else 1
+    loads = {place: _loads(settings, model) for place, model in models.items()}
+    return ServingPlan(tuple(cells), models, lanes, rounds, loads, round_s, tuple(namespaces))
+
+
+def _loads(settings: Mapping[str, Any], model: str) -> int:
+    """With how many of the numbers of users a model is loaded."""
+    most = settings["kserve_max_concurrency"].get(model, math.inf)
+    return sum(users <= most for users in settings["kserve_concurrency"])
+
+
+def _without(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {each: value for each, value in values.items() if each != name}
+
+
+def _check(mode: str, cells: int, most: int, forks: int) -> None:
+    if cells > 1:
+        raise UsageError(
+            f"kserve_mode: {mode} has one cell, but the settings make {cells}; leave the lists of dimensions out"
+        )
+    if most > forks:
+        raise UsageError(
+            f"kserve_mode: {mode} has a fork of Ansible for each model or user, but {most} have {forks} forks; give it "
+            "more with ANSIBLE_FORKS"
+        )

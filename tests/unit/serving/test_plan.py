@@ -1,0 +1,64 @@
+"""What the flow kserve does at the same time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.serving.plan import ServingPlan, serving_plan
+
+CELL = {"index": 0, "name": "", "values": {"kserve_model_name": "phi-2", "kserve_min_replicas": 2}}
+
+
+def planned(mode: str, *, cells: int = 1, forks: int = 5, **other: Any) -> ServingPlan:
+    settings = {
+        "kserve_mode": mode,
+        "kserve_namespace": "models",
+        "kserve_served_models": ["phi-2", "granite", "phi-2"],
+        "kserve_users": 2,
+        "kserve_concurrency": [1, 4, 16],
+        "kserve_max_concurrency": {"granite": 4},
+        "kserve_duration": 60,
+        "kserve_sleep_interval": 20,
+        "kserve_total_duration": 1000,
+        **other,
+    }
+    return serving_plan(settings, [CELL] * cells, forks)
+
+
+def test_a_single_model_has_the_cells_of_the_matrix_and_no_lanes() -> None:
+    plan = planned("single", cells=3)
+    assert (len(plan.cells), plan.lanes, plan.models, plan.namespaces) == (3, {}, {}, ("models",))
+
+
+def test_several_models_are_lanes_by_their_place_and_no_cell_has_the_model_that_is_not_served() -> None:
+    plan = planned("multi")
+    assert plan.models == {"m0": "phi-2", "m1": "granite", "m2": "phi-2"}
+    assert plan.lanes == {"deploy": ["m0", "m1", "m2"], "load": ["m0", "m1", "m2"], "alone": ["models"]}
+    assert plan.rounds == 1
+    assert [cell["values"] for cell in plan.cells] == [{"kserve_min_replicas": 2}]
+
+
+def test_rounds_begin_by_the_clock_and_once_more_when_the_time_is_over() -> None:
+    plan = planned("longevity")
+    assert (plan.round_s, plan.rounds) == (200, 6)
+    assert "alone" not in plan.lanes
+    assert plan.loads == {"m0": 3, "m1": 2, "m2": 3}
+    assert planned("longevity", kserve_total_duration=1001).rounds == 7
+
+
+def test_users_have_a_lane_and_a_namespace_each_and_the_model_of_the_cell() -> None:
+    plan = planned("scale")
+    assert plan.lanes == {"user": ["u0", "u1"]}
+    assert plan.namespaces == ("models-u0", "models-u1")
+    assert plan.cells[0]["values"]["kserve_model_name"] == "phi-2"
+
+
+@pytest.mark.parametrize(
+    ("cells", "forks", "said"),
+    [(2, 5, "kserve_mode: multi has one cell, but the settings make 2"), (1, 2, "3 have 2 forks; .* ANSIBLE_FORKS")],
+)
+def test_what_is_at_once_is_one_cell_and_has_a_fork_each(cells: int, forks: int, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        planned("multi", cells=cells, forks=forks)
