@@ -8,22 +8,43 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import aiohttp
+import grpc
+import grpc.aio
+from google.protobuf.message_factory import GetMessageClass
+from perflab.serving.tgis import SERVICE, described
+
+Request = Callable[[], Awaitable[dict[str, Any]]]
 
 
 async def load(url: str, model: str, *, users: int, requests: int, tokens: int) -> dict[str, Any]:
     """Results of so many requests, of so many users at a time, each of which sends one after the other."""
-    results: list[dict[str, Any]] = []
     async with aiohttp.ClientSession() as session:
+        return await _loaded(lambda: _request(session, url, model, tokens), model, users, requests)
 
-        async def user(number: int) -> None:
-            for _ in range(requests // users):
-                results.append({"user_id": number, **await _request(session, url, model, tokens)})
 
-        await asyncio.gather(*map(user, range(users)))
+async def load_by_grpc(url: str, model: str, *, users: int, requests: int, tokens: int) -> dict[str, Any]:
+    """As `load`, by the streams of TGIS at HOST:PORT."""
+    method = described().FindServiceByName(SERVICE).FindMethodByName("GenerateStream")
+    asked, told = GetMessageClass(method.input_type), GetMessageClass(method.output_type)
+    message = asked(model_id=model, request={"text": "a few words"}, params={"stopping": {"max_new_tokens": tokens}})
+    async with grpc.aio.insecure_channel(url) as channel:
+        call = channel.unary_stream(f"/{SERVICE}/GenerateStream", asked.SerializeToString, told.FromString)
+        return await _loaded(lambda: _call(call, message), model, users, requests)
+
+
+async def _loaded(request: Request, model: str, users: int, requests: int) -> dict[str, Any]:
+    results: list[dict[str, Any]] = []
+
+    async def user(number: int) -> None:
+        for _ in range(requests // users):
+            results.append({"user_id": number, **await request()})
+
+    await asyncio.gather(*map(user, range(users)))
     return {
         "results": results,
         "config": {
@@ -54,15 +75,33 @@ async def _request(session: aiohttp.ClientSession, url: str, model: str, tokens:
         # llm-load-test states the exception, too, and the code that a stream that was cut off began with
         told = {"error_code": code, "error_text": f"{type(error).__name__}: {error}"}
         return {"start_time": began, "end_time": time.time(), **told}
+    return _record(began, first, usage["prompt_tokens"], usage["completion_tokens"])
+
+
+async def _call(call: Any, message: Any) -> dict[str, Any]:
+    began, first, asked, told = time.time(), None, 0, 0
+    try:
+        async for part in call(message):
+            # the first part acknowledges the prompt
+            asked = asked or part.input_token_count
+            first = first or (time.time() if part.tokens else None)
+            told = part.generated_token_count
+    except grpc.aio.AioRpcError as error:
+        told_error = {"error_code": error.code().value[0], "error_text": error.details()}
+        return {"start_time": began, "end_time": time.time(), **told_error}
+    return _record(began, first, asked, told)
+
+
+def _record(began: float, first: float | None, asked: int, told: int) -> dict[str, Any]:
     ended = time.time()
     return {
         "start_time": began,
         "first_token_time": first,
         "end_time": ended,
         "ttft": 1000 * ((first or ended) - began),
-        "input_tokens": usage["prompt_tokens"],
-        "output_tokens": usage["completion_tokens"],
-        "output_tokens_before_timeout": usage["completion_tokens"],
+        "input_tokens": asked,
+        "output_tokens": told,
+        "output_tokens_before_timeout": told,
         "error_code": None,
         "error_text": None,
     }

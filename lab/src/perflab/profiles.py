@@ -31,11 +31,12 @@ OFFERED = ("runai", "modelmesh")
 # what a lab can run besides, in the order in which `--with` lists them, and the ports of each: products whose own
 # controllers these are, and the server of models, which is a stand-in
 KUEUE, RAY, KSERVE, MODELS = "kueue", "ray", "kserve", "models"
+MODELS_GRPC = f"{MODELS}-grpc"
 PRODUCTS: Mapping[str, tuple[str, ...]] = {
     KUEUE: (KUEUE, f"{KUEUE}-webhook", f"{KUEUE}-metrics"),
     RAY: (RAY,),
     KSERVE: (KSERVE, f"{KSERVE}-webhook"),
-    MODELS: (MODELS,),
+    MODELS: (MODELS, MODELS_GRPC),
 }
 # what KServe's models are reached by, and the emulator that tells it what to proxy
 ENVOY, GATEWAY = "envoy", "gateway"

@@ -15,15 +15,18 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
-from tests.load_client import load
+from tests.load_client import load, load_by_grpc
 
 parser = argparse.ArgumentParser()
 parser.add_argument("-c", type=Path, required=True)
 config = yaml.safe_load(parser.parse_args().c.read_text())
 plugin, users = config["plugin_options"], config["load_options"]["concurrency"]
-target = plugin["host"] + plugin["endpoint"].removesuffix("/v1/completions")
 tokens, requests = config["dataset"]["max_output_tokens"], config["dataset"]["max_queries"]
-results = asyncio.run(load(target, plugin["model_name"], users=users, requests=requests, tokens=tokens))
+if config["plugin"] == "tgis_grpc_plugin":
+    client, target = load_by_grpc, f"{plugin['host']}:{plugin['port']}"
+else:
+    client, target = load, plugin["host"] + plugin["endpoint"].removesuffix("/v1/completions")
+results = asyncio.run(client(target, plugin["model_name"], users=users, requests=requests, tokens=tokens))
 output = config["output"]
 Path(output["dir"], output["file"]).write_text(json.dumps(results))
 print(f"{len(results['results'])} requests of {users} users")

@@ -94,6 +94,35 @@ def test_the_flow_finds_the_declared_latencies_again(labs: Labs, kserve: Cluster
         )
 
 
+def test_a_model_of_tgis_is_asked_and_loaded_by_grpc(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {
+        "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
+        "kserve_annotations": {f"{PREFIX}model": "{ttft: 0.2, itl: 0.02, failing_percent: 10}"},
+        "kserve_concurrency": [2, 16],
+        "kserve_max_queries": 20,
+        "kserve_max_output_tokens": 10,
+        **CLIENT,
+        # fewer than fail
+        "kserve_query_count": 1,
+    }
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    words = ("-p", "cpt_single_model_gating_light", "-e", json.dumps(settings))
+    ran = lab.run(tmp_path, "perfdrv", "run", "kserve", *words)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = tmp_path.iterdir()
+    answers = sorted(run.rglob("*kserve__validate_model/artifacts/flan-t5-small/answers.json"))
+    # before and after the load
+    assert [json.loads(path.read_text())["answers"][0]["completion_tokens"] for path in answers] == [100, 1]
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    found = {one["name"]: one["value"] for one in kpis if one["labels"].get("load", "2 users") == "2 users"}
+    # the model bears no 16
+    assert {one["labels"]["load"] for one in kpis if one["name"] == "ttft_p50"} == {"2 users"}
+    assert found["requests_failed"] == 2
+    assert 0.199 <= found["ttft_p50"] < 2.0
+    assert found["itl_p50"] == pytest.approx(0.02, rel=0.5)
+    assert found["time_to_first_answer"] > found["time_to_ready"]
+
+
 def test_users_deploy_models_at_once_and_one_that_cannot_stops_no_other(
     labs: Labs, kserve: Cluster, tmp_path: Path
 ) -> None:

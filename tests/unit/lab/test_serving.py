@@ -11,19 +11,28 @@ from typing import Any, TypeVar
 import aiohttp
 import numpy as np
 import pytest
+import yaml
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import Answer, AnswerError, Endpoint
+from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import Question, asking
+from ansible_collections.psap.perf.plugins.modules.serving.ask import DOCUMENTATION
 from perfanalysis.workloads.run_analysis import analyse_run
 from perflab.cluster.model_pods import MODEL
 from perflab.processes.ports import free_ports
 from perflab.serving.listening import Pods
 from perflab.serving.models import Latency, ServedModel, model_of
+from perflab.serving.openai import application
 from perflab.serving.pods import model_in, service_of
-from perflab.serving.server import Servers, application
+from perflab.serving.servers import Servers
+from perflab.serving.tgis import serve_tgis
 
-from tests.load_client import load, write
+from tests.load_client import load, load_by_grpc, write
 
 Result = TypeVar("Result")
+# what the verb asks when nothing else is said
+ASK = yaml.safe_load(DOCUMENTATION)["options"]
+REQUEST, ANSWER = ASK["request"]["default"], ASK["answer"]["default"]
 
 
 def served(model: ServedModel, use: Callable[[str], Awaitable[Result]]) -> Result:
@@ -50,6 +59,65 @@ def test_declared_latencies_come_back_in_the_report(tmp_path: Path) -> None:
     # a token that is late makes the next interval shorter, but not the sum
     assert latency - ttft == pytest.approx(4 * 0.02, abs=0.5)
     assert 0 < itl < 0.5
+
+
+def served_by_grpc(servers: Servers, use: Callable[[str], Awaitable[Result]]) -> Result:
+    async def run() -> Result:
+        address = f"127.0.0.1:{free_ports(['grpc'])['grpc']}"
+        async with serve_tgis(servers, address):
+            return await use(address)
+
+    return asyncio.run(run())
+
+
+def test_declared_latencies_come_back_by_grpc(tmp_path: Path) -> None:
+    servers = Servers()
+    servers.set("n/pod", "n/tiny", ServedModel("tiny", Latency(0.2), Latency(0.02), concurrency=4, failing_percent=10))
+    results = served_by_grpc(servers, lambda at: load_by_grpc(at, "tiny", users=4, requests=20, tokens=5))
+    write(tmp_path / "000__t" / "artifacts", results)
+    found = {value.name: value for value in analyse_run(tmp_path, tmp_path / "report").analyses[0].kpis}
+    assert found["requests_failed"].number == 2
+    assert 0.199 <= (found["ttft_p50"].number or 0) < 2.0
+    assert (found["request_latency_p50"].number or 0) >= 0.279
+    assert {(one.get("input_tokens"), one.get("output_tokens")) for one in results["results"]} == {(3, 5), (None, None)}
+    assert 'vllm:generation_tokens_total{model_name="tiny"} 90.0' in servers.registry.text.decode().splitlines()
+
+
+@pytest.mark.parametrize("model", ["tiny", "other"])
+def test_by_grpc_a_whole_answer_is_counted_and_an_unknown_model_is_told(model: str) -> None:
+    servers = Servers()
+    servers.set("n/pod", "n/tiny", ServedModel("tiny", Latency(0.0), Latency(0.0)))
+    question = Question("fmaas.GenerationService/Generate", "", REQUEST, ANSWER)
+
+    async def ask(address: str) -> Any:
+        host, port = address.split(":")
+
+        def call() -> Any:
+            with asking(Endpoint("http", host, int(port)), question, (20.0, "")) as calling:
+                return calling.complete(model, "two words", 3)
+
+        return await asyncio.to_thread(call)
+
+    if model == "tiny":
+        assert served_by_grpc(servers, ask) == Answer("token token token ", 2, 3)
+    else:
+        with pytest.raises(AnswerError, match="does not answer: no pod serves 'other'"):
+            served_by_grpc(servers, ask)
+
+
+def test_by_grpc_what_a_pod_was_answering_is_cut_off_when_it_ends() -> None:
+    servers = Servers()
+    servers.set("n/pod", "n/tiny", ServedModel("tiny", Latency(3600.0)))
+
+    async def use(address: str) -> dict[str, Any]:
+        asked = asyncio.create_task(load_by_grpc(address, "tiny", users=1, requests=1, tokens=2))
+        while not any(one.answering for one in servers.of("n/tiny")):
+            await asyncio.sleep(0.01)
+        servers.set("n/pod", "n/tiny", None)
+        return await asked
+
+    (record,) = served_by_grpc(servers, use)["results"]
+    assert (record["error_code"], record["error_text"]) == (14, "its pod has ended")
 
 
 def test_requests_above_the_concurrency_wait(tmp_path: Path) -> None:

@@ -51,6 +51,15 @@ def test_on_a_lab_a_routed_model_is_reached_through_the_gateway_whatever_port_it
     assert endpoint_of(service(f"http://127.0.0.1{port}/n/granite"), lab).url == "http://127.0.0.1:6/n/granite"
 
 
+def test_by_grpc_a_lab_has_one_address_for_all_models_and_a_cluster_that_of_http() -> None:
+    found = service("https://granite-n.example.com")
+    assert endpoint_of(found, None, "grpc").url == "https://granite-n.example.com"
+    lab = {"models-url": "http://127.0.0.1:5", "models-grpc-url": "http://127.0.0.1:7"}
+    assert endpoint_of(found, lab, "grpc").url == "http://127.0.0.1:7"
+    with pytest.raises(ClusterError, match="answers by gRPC; pip install"):
+        endpoint_of(found, {"models-url": "http://127.0.0.1:5"}, "grpc")
+
+
 @pytest.mark.parametrize(
     ("found", "lab", "said"),
     [

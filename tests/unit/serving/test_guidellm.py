@@ -36,6 +36,7 @@ def test_options_until_0_6() -> None:
         " --data prompt_tokens=256,output_tokens=128 --max-seconds 120 --max-requests 10"
         " --request-type chat_completions --model m --output-path /r/b.json --disable-console-interactive --rampup 5"
     )
+    assert " --max-requests 320 " in told([32], requests_per_rate=10)
     assert " --data /data/p.jsonl " in told([1], data_file="/home/u/p.jsonl")
 
 
@@ -67,6 +68,7 @@ def test_kinds_of_load_and_data_since_0_7() -> None:
         ([1.0, 0.0], {}, "above 0, not 0"),
         ([1.0, 2.0], {"rate_type": "sweep"}, "a single one"),
         ([1.0], {"max_requests": -1}, "max_requests must be 0"),
+        ([1.0, 2.0], {"requests_per_rate": 10}, "requests_per_rate: .* has 2 rates; leave rates_in_one_run out"),
         ([1.0], {"max_seconds": 0}, "no end"),
     ],
 )

@@ -95,7 +95,7 @@ async def mark_cluster(api: Api, lab: Lab) -> None:
         **{word: ",".join(document[word]) for word in ("real", "emulated", "simulated")},
         "versions": json.dumps(lab.versions, sort_keys=True),
         **_prometheus_data(lab),
-        **({"models-url": products.models.url(lab)} if MODELS in lab.options.products else {}),
+        **(products.models.addresses(lab) if MODELS in lab.options.products else {}),
         **({"gateway-url": products.envoy.url(lab)} if KSERVE in lab.options.products else {}),
         "metrics-endpoints": json.dumps(_all_metrics(lab), sort_keys=True),
     }

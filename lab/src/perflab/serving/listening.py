@@ -10,7 +10,7 @@ from perflab.cluster.api import Document
 from perflab.cluster.model_pods import address_of
 from perflab.emulators.framework.store import key_of
 from perflab.serving.pods import model_in, service_of
-from perflab.serving.server import Servers
+from perflab.serving.servers import Servers
 
 _log = logging.getLogger(__name__)
 

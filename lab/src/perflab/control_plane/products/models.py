@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 from perflab.building.sets import Binaries
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
-from perflab.profiles import MODELS
+from perflab.profiles import MODELS, MODELS_GRPC
+
+# an extra of the project
+_GRPC = all(find_spec(name) for name in ("grpc", "grpc_reflection", "grpc_tools"))
 
 
 def url(lab: Lab) -> str:
     """Where models answer, at `/NAMESPACE/SERVICE/v1/…`."""
     return f"http://{LOOPBACK}:{lab.ports[MODELS]}"
+
+
+def addresses(lab: Lab) -> Mapping[str, str]:
+    """Where models answer, by the keys of the ConfigMap that marks a lab; by gRPC where it is installed."""
+    by_grpc = {"models-grpc-url": f"http://{LOOPBACK}:{lab.ports[MODELS_GRPC]}"} if _GRPC else {}
+    return {"models-url": url(lab), **by_grpc}
 
 
 def metrics(lab: Lab) -> str:
@@ -24,5 +35,6 @@ def metrics(lab: Lab) -> str:
 
 def program(lab: Lab, _binaries: Binaries, _kubeconfig: Path) -> Program:
     """The server."""
-    command = (sys.executable, "-m", "perflab.serving", str(lab.ports[MODELS]))
+    ports = (MODELS, MODELS_GRPC) if _GRPC else (MODELS,)
+    command = (sys.executable, "-m", "perflab.serving", *(str(lab.ports[name]) for name in ports))
     return Program(MODELS, command, f"{url(lab)}/health")

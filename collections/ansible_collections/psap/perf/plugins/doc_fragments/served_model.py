@@ -22,4 +22,9 @@ options:
     description: Its namespace.
     type: str
     required: true
+  protocol:
+    description: How it is asked; V(http) by OpenAI's API.
+    type: str
+    choices: [http, grpc]
+    default: http
 """

@@ -98,7 +98,7 @@ def _reached(args: Any, cluster: Cluster) -> Iterator[tuple[Endpoint, Callable[[
     kind, namespace, name, port = args["kind"], args["namespace"], args["name"], args["port_forward"]
     service = model_service(cluster, kind, namespace, name)
     if not port:
-        yield endpoint_of(service, cluster.lab()), str
+        yield endpoint_of(service, cluster.lab(), args["protocol"]), str
         return
     pod = ready_pod(cluster, kind, namespace, name)
     connect = functools.partial(forwarded, cluster.access, namespace, pod, port)

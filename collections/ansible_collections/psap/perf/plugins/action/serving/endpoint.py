@@ -23,6 +23,7 @@ class ActionModule(PerfAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Look."""
         args, cluster = context.args, context.cluster()
-        found = endpoint_of(model_service(cluster, args["kind"], args["namespace"], args["name"]), cluster.lab())
+        service = model_service(cluster, args["kind"], args["namespace"], args["name"])
+        found = endpoint_of(service, cluster.lab(), args["protocol"])
         parts = {"scheme": found.scheme, "host": found.host, "port": found.port, "path": found.path}
         return VerbResult(values={"url": found.url, **parts})

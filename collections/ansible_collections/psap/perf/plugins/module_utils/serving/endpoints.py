@@ -17,6 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import
 
 _OK = 200
 _SHOWN = 300
+HTTP, GRPC = "http", "grpc"
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -66,10 +67,11 @@ def endpoint_at(url: str) -> Endpoint:
     return Endpoint(parts.scheme, parts.hostname, port, parts.path.rstrip("/"))
 
 
-def endpoint_of(service: Manifest, lab: Mapping[str, str] | None) -> Endpoint:
+def endpoint_of(service: Manifest, lab: Mapping[str, str] | None, protocol: str = HTTP) -> Endpoint:
     """Where an InferenceService or LLMInferenceService is reached from here.
 
     :param lab: what a lab says of itself; None for any other cluster.
+    :param protocol: ``http`` or ``grpc``; a cluster's address is that of both.
     :raises ClusterError: when it has no address, or one within the cluster only.
     """
     namespace, name = service["metadata"]["namespace"], service["metadata"]["name"]
@@ -78,6 +80,8 @@ def endpoint_of(service: Manifest, lab: Mapping[str, str] | None) -> Endpoint:
         served = lab.get("models-url")
         if not served:
             raise ClusterError("no program of this lab answers for models; create it with `perflab up --with models`")
+        if protocol == GRPC:
+            return _of_all_models(lab)
         return _through_gateway(url, lab) or endpoint_at(f"{served}/{namespace}/{name}")
     if not url:
         raise ClusterError(
@@ -90,6 +94,16 @@ def endpoint_of(service: Manifest, lab: Mapping[str, str] | None) -> Endpoint:
             "on OpenShift with its label networking.kserve.io/visibility: exposed"
         )
     return found
+
+
+def _of_all_models(lab: Mapping[str, str]) -> Endpoint:
+    """A lab's server of gRPC, which knows a model by its name in the request: a call has no path."""
+    if "models-grpc-url" not in lab:
+        raise ClusterError(
+            "no program of this lab answers by gRPC; pip install 'psap-perf[grpc]', and create it once more with "
+            "`perflab up --with models`"
+        )
+    return endpoint_at(lab["models-grpc-url"])
 
 
 def _through_gateway(url: str, lab: Mapping[str, str]) -> Endpoint | None:

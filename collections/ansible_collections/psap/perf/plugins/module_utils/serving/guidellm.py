@@ -54,6 +54,8 @@ def invocation(asked: Mapping[str, Any], rates: Sequence[float], output: str, da
     :param data_folder: where the file of the data set is.
     :raises UsageError: when the arguments cannot be.
     """
+    if asked["requests_per_rate"]:
+        asked = {**asked, "max_requests": _most(asked["requests_per_rate"], rates)}
     _check(asked, rates)
     found = _VERSION.match(asked["version"])
     # a tag such as latest is the newest
@@ -65,6 +67,16 @@ def invocation(asked: Mapping[str, Any], rates: Sequence[float], output: str, da
         variable, value = "GUIDELLM__SPEC__BACKEND__API_KEY", API_KEY
     more = ("--disable-console-interactive", *map(str, asked["guidellm_args"]))
     return Invocation((*options, *more), variable, value, deadline_s(asked["start_timeout"], asked["timeout"]))
+
+
+def _most(per_rate: int, rates: Sequence[float]) -> int:
+    """How many requests a run of the program sends at most."""
+    if len(rates) != 1:
+        raise UsageError(
+            f"requests_per_rate: a run of guidellm has one number of requests, but this one has {len(rates)} rates; "
+            "leave rates_in_one_run out"
+        )
+    return round(per_rate * rates[0])
 
 
 def _check(asked: Mapping[str, Any], rates: Sequence[float]) -> None:

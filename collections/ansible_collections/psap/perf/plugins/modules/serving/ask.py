@@ -20,11 +20,6 @@ options:
     description: Name of the model in requests; that of the InferenceService if not given.
     type: str
     default: ""
-  protocol:
-    description: How it is asked; V(http) by the completions of OpenAI's API.
-    type: str
-    choices: [http, grpc]
-    default: http
   method:
     description: The method of gRPC that is called, of one request and one answer, C(package.Service/Method).
     type: str

@@ -4,80 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
 
 from perflab.processes.ports import LOOPBACK
-from perflab.serving.metrics import ModelMetrics, Registry
 from perflab.serving.models import ServedModel
-
-WORD = "token "
-MOST_TOKENS = 1_000_000
-
-
-@dataclass
-class Serving:
-    """A pod that serves a model: its slots, its chance, what was counted of it, and the requests that it answers."""
-
-    service: str
-    address: str
-    model: ServedModel
-    slots: asyncio.Semaphore
-    chance: random.Random
-    metrics: ModelMetrics
-    asked: int = 0
-    answering: set[asyncio.Task[Any]] = field(default_factory=set)
-
-    def fails(self) -> bool:
-        """Whether this request is one of those that fail: evenly spread, the same in every run."""
-        self.asked += 1
-        share = self.model.failing_percent
-        return self.asked * share // 100 > (self.asked - 1) * share // 100
-
-
-class Servers:
-    """The pods that serve, and the metrics of all. The same seed draws the same latencies."""
-
-    def __init__(self, seed: int = 0) -> None:
-        self.registry = Registry()
-        self._seed = seed
-        self._pods: dict[str, Serving] = {}
-
-    def set(self, pod: str, service: str, model: ServedModel | None, address: str = "") -> None:
-        """From now on *pod* serves *model* for *service*, or nothing; what it was answering is cut off when it ends.
-
-        At *address* it alone is asked.
-        """
-        present = self._pods.get(pod)
-        if present is not None and (present.model, present.address) != (model, address):
-            del self._pods[pod]
-            for request in present.answering:
-                request.cancel()
-        if model is not None and pod not in self._pods:
-            chance = random.Random(f"{self._seed} {pod}")  # noqa: S311 - latencies are no secrets
-            slots = asyncio.Semaphore(model.concurrency)
-            self._pods[pod] = Serving(service, address, model, slots, chance, self.registry.of(model.name))
-
-    def of(self, place: str) -> list[Serving]:
-        """The pods of a service, `NAMESPACE/NAME`, or the pod of an address; all pods when *place* is empty."""
-        return [one for one in self._pods.values() if place in ("", one.service, one.address)]
-
-    def choose(self, place: str, model: str) -> Serving:
-        """The pod with the fewest requests of those that serve *model*.
-
-        Raises HTTPServiceUnavailable when there is no pod, as a gateway answers, KeyError without the model.
-        """
-        pods = self.of(place)
-        if not pods:
-            raise web.HTTPServiceUnavailable(text="no healthy upstream")
-        serving = [one for one in pods if one.model.name == model]
-        if not serving:
-            raise KeyError(model)
-        return min(serving, key=lambda one: len(one.answering))
+from perflab.serving.servers import FAILS, MOST_TOKENS, WORD, NoPodError, Servers, Serving
 
 
 @dataclass(frozen=True)
@@ -133,40 +68,26 @@ async def _models(request: web.Request) -> web.Response:
 
 
 async def _complete(request: web.Request) -> web.StreamResponse:
-    began = time.monotonic()
     try:
         body = await request.json()
         serving = request.app[SERVERS].choose(_place(request), body["model"])
         asked = _asked(request.path, body, serving.model)
+    except NoPodError as error:
+        # as a gateway answers
+        raise web.HTTPServiceUnavailable(text=str(error)) from error
     except KeyError as error:
         return _error(404, f"it is not there: {error}")
     except (ValueError, TypeError, AttributeError) as error:
         return _error(400, f"the request cannot be read: {error}")
     if serving.fails():
-        serving.metrics.failed()
-        return _error(500, "this failure was declared")
-    task = asyncio.ensure_future(_served(request, serving, asked, began))
-    serving.answering.add(task)
+        return _error(500, FAILS)
     try:
-        return await task
+        return await serving.answer(_answer(request, serving, asked))
     except asyncio.CancelledError:
         # its pod has ended, or the client has gone
-        task.cancel()
         if request.transport is not None:
             request.transport.close()
         raise
-    finally:
-        serving.answering.discard(task)
-
-
-async def _served(request: web.Request, serving: Serving, asked: Asked, began: float) -> web.StreamResponse:
-    with serving.metrics.waiting():
-        await serving.slots.acquire()
-    try:
-        with serving.metrics.running():
-            return await _answer(request, serving, asked, began)
-    finally:
-        serving.slots.release()
 
 
 def _asked(path: str, body: dict[str, Any], model: ServedModel) -> Asked:
@@ -181,21 +102,14 @@ def _asked(path: str, body: dict[str, Any], model: ServedModel) -> Asked:
     return Asked(kind, bool(body.get("stream")), bool(options.get("include_usage")), len(text.split()), most)
 
 
-async def _answer(request: web.Request, serving: Serving, asked: Asked, began: float) -> web.StreamResponse:
-    """Each token at its own moment, so that one that is late does not delay the others."""
-    name, released, last = serving.model.name, time.monotonic(), began
-    response: web.StreamResponse | None = None
+async def _answer(request: web.Request, serving: Serving, asked: Asked) -> web.StreamResponse:
+    name, response = serving.model.name, None
     if asked.stream:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-    for place, offset in enumerate(serving.model.times(asked.tokens, serving.chance)):
-        await asyncio.sleep(max(0.0, released + offset - time.monotonic()))
+    async for place in serving.tokens(asked.prompt_tokens, asked.tokens):
         if response is not None:
             await _event(response, _chunk(name, asked, WORD, ended=place + 1 == asked.tokens))
-        now = time.monotonic()
-        serving.metrics.token(now - last, first=place == 0)
-        last = now
-    serving.metrics.succeeded(last - began, asked.prompt_tokens, asked.tokens)
     usage = {"prompt_tokens": asked.prompt_tokens, "completion_tokens": asked.tokens}
     usage["total_tokens"] = sum(usage.values())
     if response is None:

@@ -1,0 +1,116 @@
+"""The pods that serve declared models, whatever protocol they are asked by."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from perflab.serving.metrics import ModelMetrics, Registry
+from perflab.serving.models import ServedModel
+
+Answer = TypeVar("Answer")
+
+WORD = "token "
+MOST_TOKENS = 1_000_000
+FAILS = "this failure was declared"
+
+
+class NoPodError(Exception):
+    """Nothing serves the place that is asked."""
+
+
+@dataclass
+class Serving:
+    """A pod that serves a model: its slots, its chance, what was counted of it, and the requests that it answers."""
+
+    service: str
+    address: str
+    model: ServedModel
+    slots: asyncio.Semaphore
+    chance: random.Random
+    metrics: ModelMetrics
+    asked: int = 0
+    answering: set[asyncio.Task[Any]] = field(default_factory=set)
+
+    def fails(self) -> bool:
+        """Whether this request is one of those that fail: evenly spread, the same in every run."""
+        self.asked += 1
+        share = self.model.failing_percent
+        failed = self.asked * share // 100 > (self.asked - 1) * share // 100
+        if failed:
+            self.metrics.failed()
+        return failed
+
+    async def tokens(self, prompt_tokens: int, tokens: int) -> AsyncIterator[int]:
+        """The numbers of the tokens of an answer, from 0, each at its own moment: one that is late delays no other."""
+        began = last = time.monotonic()
+        with self.metrics.waiting():
+            await self.slots.acquire()
+        try:
+            with self.metrics.running():
+                released = time.monotonic()
+                for place, offset in enumerate(self.model.times(tokens, self.chance)):
+                    await asyncio.sleep(max(0.0, released + offset - time.monotonic()))
+                    yield place
+                    now = time.monotonic()
+                    self.metrics.token(now - last, first=place == 0)
+                    last = now
+                self.metrics.succeeded(last - began, prompt_tokens, tokens)
+        finally:
+            self.slots.release()
+
+    async def answer(self, answering: Coroutine[Any, Any, Answer]) -> Answer:
+        """What a request is answered with. Raises CancelledError when the pod ends meanwhile."""
+        task = asyncio.ensure_future(answering)
+        self.answering.add(task)
+        try:
+            return await task
+        finally:
+            # when the client has gone
+            task.cancel()
+            self.answering.discard(task)
+
+
+class Servers:
+    """The pods that serve, and the metrics of all. The same seed draws the same latencies."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.registry = Registry()
+        self._seed = seed
+        self._pods: dict[str, Serving] = {}
+
+    def set(self, pod: str, service: str, model: ServedModel | None, address: str = "") -> None:
+        """From now on *pod* serves *model* for *service*, or nothing; what it was answering is cut off when it ends.
+
+        At *address* it alone is asked.
+        """
+        present = self._pods.get(pod)
+        if present is not None and (present.model, present.address) != (model, address):
+            del self._pods[pod]
+            for request in present.answering:
+                request.cancel()
+        if model is not None and pod not in self._pods:
+            chance = random.Random(f"{self._seed} {pod}")  # noqa: S311 - latencies are no secrets
+            slots = asyncio.Semaphore(model.concurrency)
+            self._pods[pod] = Serving(service, address, model, slots, chance, self.registry.of(model.name))
+
+    def of(self, place: str) -> list[Serving]:
+        """The pods of a service, `NAMESPACE/NAME`, or the pod of an address; all pods when *place* is empty."""
+        return [one for one in self._pods.values() if place in ("", one.service, one.address)]
+
+    def choose(self, place: str, model: str) -> Serving:
+        """The pod with the fewest requests of those that serve *model*.
+
+        Raises NoPodError when there is none, KeyError without the model.
+        """
+        pods = self.of(place)
+        if not pods:
+            raise NoPodError("no healthy upstream")
+        serving = [one for one in pods if one.model.name == model]
+        if not serving:
+            raise KeyError(model)
+        return min(serving, key=lambda one: len(one.answering))

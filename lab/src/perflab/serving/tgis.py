@@ -1,0 +1,149 @@
+"""The gRPC service of TGIS, which vLLM's adapter serves, too, for declared models: whole answers and streams."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perflab.errors import ClusterError
+from perflab.serving.servers import FAILS, MOST_TOKENS, WORD, NoPodError, Servers, Serving
+
+if TYPE_CHECKING:
+    import grpc.aio
+    from google.protobuf.descriptor_pool import DescriptorPool
+
+PROTO = Path(__file__).with_name("generation.proto")
+SERVICE = "fmaas.GenerationService"
+
+
+@dataclass(frozen=True)
+class _Messages:
+    """Those of the answers."""
+
+    answers: Any
+    part: Any
+
+
+@asynccontextmanager
+async def serve_tgis(servers: Servers, address: str) -> AsyncIterator[None]:
+    """A server at *address* that answers for the pods of all models, and describes itself by reflection.
+
+    A request goes to the pod with the fewest of those that serve its `model_id`.
+    """
+    # heavy, and an extra
+    import grpc.aio
+    from google.protobuf.message_factory import GetMessageClass
+    from grpc_reflection.v1alpha import reflection
+
+    pool = described()
+    methods = pool.FindServiceByName(SERVICE).methods_by_name
+    asked = {name: GetMessageClass(method.input_type).FromString for name, method in methods.items()}
+    told = {name: GetMessageClass(method.output_type) for name, method in methods.items()}
+    generation = _Generation(servers, _Messages(told["Generate"], told["GenerateStream"]))
+    handlers = {
+        "Generate": grpc.unary_unary_rpc_method_handler(
+            generation.generate, asked["Generate"], told["Generate"].SerializeToString
+        ),
+        "GenerateStream": grpc.unary_stream_rpc_method_handler(
+            generation.stream, asked["GenerateStream"], told["GenerateStream"].SerializeToString
+        ),
+    }
+    server = grpc.aio.server()
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
+    reflection.enable_server_reflection((SERVICE, reflection.SERVICE_NAME), server, pool)
+    server.add_insecure_port(address)
+    await server.start()
+    try:
+        yield
+    finally:
+        await server.stop(grace=0)
+
+
+class _Generation:
+    """The methods."""
+
+    def __init__(self, servers: Servers, messages: _Messages) -> None:
+        self._servers, self._messages = servers, messages
+
+    async def generate(self, asked: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
+        """Answer all requests, one after the other."""
+        parts = []
+        for request in asked.requests:
+            serving = await self._serving(asked.model_id, context)
+            prompt, tokens = len(request.text.split()), _tokens(asked, serving)
+            await _until_it_ends(serving, _whole(serving, prompt, tokens), context)
+            parts.append(
+                self._part(input_token_count=prompt, text=WORD * tokens, generated_token_count=tokens, ended=True)
+            )
+        return self._messages.answers(responses=parts)
+
+    async def stream(self, asked: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+        """Acknowledge the prompt, then say each token when it is there."""
+        serving = await self._serving(asked.model_id, context)
+        prompt, tokens = len(asked.request.text.split()), _tokens(asked, serving)
+
+        async def say() -> None:
+            await context.write(self._part(input_token_count=prompt))
+            async for place in serving.tokens(prompt, tokens):
+                said = {"text": WORD, "tokens": [{"text": WORD}], "generated_token_count": place + 1}
+                await context.write(self._part(**said, ended=place + 1 == tokens))
+
+        await _until_it_ends(serving, say(), context)
+
+    async def _serving(self, model: str, context: grpc.aio.ServicerContext[Any, Any]) -> Serving:
+        import grpc
+
+        try:
+            serving = self._servers.choose("", model)
+        except (NoPodError, KeyError):
+            await context.abort(grpc.StatusCode.UNAVAILABLE, f"no pod serves {model!r}")
+            raise
+        if serving.fails():
+            await context.abort(grpc.StatusCode.INTERNAL, FAILS)
+        return serving
+
+    def _part(self, *, ended: bool = False, **said: Any) -> Any:
+        return self._messages.part(stop_reason="MAX_TOKENS" if ended else "NOT_FINISHED", **said)
+
+
+async def _whole(serving: Serving, prompt: int, tokens: int) -> None:
+    async for _place in serving.tokens(prompt, tokens):
+        pass
+
+
+async def _until_it_ends(serving: Serving, answering: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+    import grpc
+
+    try:
+        await serving.answer(answering)
+    except asyncio.CancelledError:
+        if not context.cancelled():
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "its pod has ended")
+        raise
+
+
+def _tokens(asked: Any, serving: Serving) -> int:
+    most: int = asked.params.stopping.max_new_tokens or serving.model.answer_tokens
+    return min(most, MOST_TOKENS)
+
+
+def described() -> DescriptorPool:
+    """What the proto file describes."""
+    import grpc_tools.protoc
+    from google.protobuf.descriptor_pb2 import FileDescriptorSet
+    from google.protobuf.descriptor_pool import DescriptorPool
+
+    with tempfile.NamedTemporaryFile() as out:
+        words = ["protoc", f"--proto_path={PROTO.parent}", f"--descriptor_set_out={out.name}", str(PROTO)]
+        if grpc_tools.protoc.main(words):
+            raise ClusterError(f"{PROTO} cannot be compiled")
+        described = FileDescriptorSet.FromString(Path(out.name).read_bytes())
+    pool = DescriptorPool()
+    for file in described.file:
+        pool.Add(file)
+    return pool
