@@ -26,7 +26,7 @@ molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/on_lab.sh $(1) $(2) molecule te
 # what Python has compiled is kept: thousands of programs start in a test, and would compile anew what they import
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help docs run image-context sanity galaxy test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp guidellm molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
+.PHONY: help docs run image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp guidellm molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -69,6 +69,11 @@ lint: $(DEV)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@$(ON_PATH) yamllint --strict .
+	@$(ON_PATH) $(BIN)/python -m tests.changed --lint $(SINCE)
+
+# 80 s of CPU; check does so with what changed
+lint-ansible: $(DEV)
+	@echo "== ansible-lint"
 	@$(ON_PATH) ansible-lint --offline -q
 
 image-context: $(DEV) ## what a container engine builds the image of AWX and CI from, in build/image
@@ -156,7 +161,7 @@ test-matrix: ## unit tests, settings, commands, main job: every supported pair o
 	@sh tests/test_matrix.sh $(PAIRS)
 
 # the longest first, so that short ones fill what is left
-test-labs: integration-openshift integration-kubernetes integration-driver molecule-openshift molecule-kubernetes unit-slow sanity fuzz browser
+test-labs: integration-openshift integration-kubernetes integration-driver molecule-openshift molecule-kubernetes unit-slow lint-ansible sanity fuzz browser
 
 test-deep: galaxy test-deep-tests test-deep-molecule test-deep-fuzz ## what make test leaves out, in parts of up to an hour
 

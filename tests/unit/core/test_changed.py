@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.changed import PROJECT, pick, wanted_for
+from tests.changed import PROJECT, linted, pick, wanted_for
 
 ROLES = "collections/ansible_collections/psap/perf/roles"
 
@@ -29,6 +29,12 @@ def test_a_test_that_stands_in_a_picked_folder_is_not_run_twice() -> None:
         "unit/driver",
         "integration/driver",
     }
+
+
+def test_ansible_lint_looks_at_changed_files_of_ansible_that_are_there() -> None:
+    playbook, role = "playbooks/kserve/load.yml", f"{ROLES}/nfd_has_labels/tasks/main.yml"
+    others = ["lab/src/perflab/emulators/operators/nfd/product.yaml", "docs/lab.md", "playbooks/gone.yml"]
+    assert linted([role, playbook, *others]) == [role, playbook]
 
 
 def test_a_command_of_every_group_has_a_scenario() -> None:
