@@ -205,6 +205,23 @@ def test_what_a_pod_was_answering_is_cut_off_when_it_ends() -> None:
     asyncio.run(run())
 
 
+def test_an_answer_whose_client_has_gone_frees_its_slot() -> None:
+    async def gone(_place: int) -> None:
+        raise ConnectionResetError
+
+    async def run() -> None:
+        servers = Servers()
+        servers.set("n/pod", "n/tiny", ServedModel("tiny", Latency(0.0), Latency(0.0), concurrency=1))
+        (serving,) = servers.of("n/tiny")
+        with pytest.raises(ConnectionResetError) as told:
+            await serving.answer(serving.generate(1, 2, gone))
+        # also as long as somebody looks at the error, which holds its frames
+        assert (told.value is not None, serving.slots.locked(), serving.answering) == (True, False, set())
+        assert 'vllm:num_requests_running{model_name="tiny"} 0.0' in servers.registry.text.decode()
+
+    asyncio.run(run())
+
+
 def pod(annotation: str | None, ready: str = "True", **metadata: Any) -> dict[str, Any]:
     labels = {"serving.kserve.io/inferenceservice": "tiny"}
     annotations = {} if annotation is None else {MODEL: annotation}

@@ -107,9 +107,12 @@ async def _answer(request: web.Request, serving: Serving, asked: Asked) -> web.S
     if asked.stream:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-    async for place in serving.tokens(asked.prompt_tokens, asked.tokens):
+
+    async def say(place: int) -> None:
         if response is not None:
             await _event(response, _chunk(name, asked, WORD, ended=place + 1 == asked.tokens))
+
+    await serving.generate(asked.prompt_tokens, asked.tokens, say)
     usage = {"prompt_tokens": asked.prompt_tokens, "completion_tokens": asked.tokens}
     usage["total_tokens"] = sum(usage.values())
     if response is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -19,8 +19,16 @@ MOST_TOKENS = 1_000_000
 FAILS = "this failure was declared"
 
 
+Say = Callable[[int], Awaitable[None]]
+"""Sends a token of an answer, by its number."""
+
+
 class NoPodError(Exception):
     """Nothing serves the place that is asked."""
+
+
+async def _silently(_place: int) -> None:
+    """Of an answer that is given as a whole."""
 
 
 @dataclass
@@ -45,8 +53,11 @@ class Serving:
             self.metrics.failed()
         return failed
 
-    async def tokens(self, prompt_tokens: int, tokens: int) -> AsyncIterator[int]:
-        """The numbers of the tokens of an answer, from 0, each at its own moment: one that is late delays no other."""
+    async def generate(self, prompt_tokens: int, tokens: int, say: Say = _silently) -> None:
+        """Say the number of each token of an answer, from 0, at its own moment: one that is late delays no other.
+
+        The slot is free again however it ends, whether the pod's end or the client's cuts it off.
+        """
         began = last = time.monotonic()
         with self.metrics.waiting():
             await self.slots.acquire()
@@ -55,7 +66,7 @@ class Serving:
                 released = time.monotonic()
                 for place, offset in enumerate(self.model.times(tokens, self.chance)):
                     await asyncio.sleep(max(0.0, released + offset - time.monotonic()))
-                    yield place
+                    await say(place)
                     now = time.monotonic()
                     self.metrics.token(now - last, first=place == 0)
                     last = now

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +18,6 @@ if TYPE_CHECKING:
 
 PROTO = Path(__file__).with_name("generation.proto")
 SERVICE = "fmaas.GenerationService"
-
-
-@dataclass(frozen=True)
-class _Messages:
-    """Those of the answers."""
-
-    answers: Any
-    part: Any
 
 
 @asynccontextmanager
@@ -44,7 +35,7 @@ async def serve_tgis(servers: Servers, address: str) -> AsyncIterator[None]:
     methods = pool.FindServiceByName(SERVICE).methods_by_name
     asked = {name: GetMessageClass(method.input_type).FromString for name, method in methods.items()}
     told = {name: GetMessageClass(method.output_type) for name, method in methods.items()}
-    generation = _Generation(servers, _Messages(told["Generate"], told["GenerateStream"]))
+    generation = _Generation(servers, told["Generate"], told["GenerateStream"], grpc.StatusCode)
     handlers = {
         "Generate": grpc.unary_unary_rpc_method_handler(
             generation.generate, asked["Generate"], told["Generate"].SerializeToString
@@ -65,10 +56,15 @@ async def serve_tgis(servers: Servers, address: str) -> AsyncIterator[None]:
 
 
 class _Generation:
-    """The methods."""
+    """The methods.
 
-    def __init__(self, servers: Servers, messages: _Messages) -> None:
-        self._servers, self._messages = servers, messages
+    :param answers: the message of a whole answer.
+    :param part: that of one answer in it, or of a part of a stream.
+    :param status: the statuses of gRPC.
+    """
+
+    def __init__(self, servers: Servers, answers: Any, part: Any, status: type[grpc.StatusCode]) -> None:
+        self._servers, self._answers, self._message, self._status = servers, answers, part, status
 
     async def generate(self, asked: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
         """Answer all requests, one after the other."""
@@ -76,55 +72,46 @@ class _Generation:
         for request in asked.requests:
             serving = await self._serving(asked.model_id, context)
             prompt, tokens = len(request.text.split()), _tokens(asked, serving)
-            await _until_it_ends(serving, _whole(serving, prompt, tokens), context)
+            await self._until_it_ends(serving, serving.generate(prompt, tokens), context)
             parts.append(
                 self._part(input_token_count=prompt, text=WORD * tokens, generated_token_count=tokens, ended=True)
             )
-        return self._messages.answers(responses=parts)
+        return self._answers(responses=parts)
 
     async def stream(self, asked: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
         """Acknowledge the prompt, then say each token when it is there."""
         serving = await self._serving(asked.model_id, context)
         prompt, tokens = len(asked.request.text.split()), _tokens(asked, serving)
 
-        async def say() -> None:
-            await context.write(self._part(input_token_count=prompt))
-            async for place in serving.tokens(prompt, tokens):
-                said = {"text": WORD, "tokens": [{"text": WORD}], "generated_token_count": place + 1}
-                await context.write(self._part(**said, ended=place + 1 == tokens))
+        async def say(place: int) -> None:
+            said = {"text": WORD, "tokens": [{"text": WORD}], "generated_token_count": place + 1}
+            await context.write(self._part(**said, ended=place + 1 == tokens))
 
-        await _until_it_ends(serving, say(), context)
+        await context.write(self._part(input_token_count=prompt))
+        await self._until_it_ends(serving, serving.generate(prompt, tokens, say), context)
 
     async def _serving(self, model: str, context: grpc.aio.ServicerContext[Any, Any]) -> Serving:
-        import grpc
-
         try:
             serving = self._servers.choose("", model)
         except (NoPodError, KeyError):
-            await context.abort(grpc.StatusCode.UNAVAILABLE, f"no pod serves {model!r}")
+            await context.abort(self._status.UNAVAILABLE, f"no pod serves {model!r}")
             raise
         if serving.fails():
-            await context.abort(grpc.StatusCode.INTERNAL, FAILS)
+            await context.abort(self._status.INTERNAL, FAILS)
         return serving
 
+    async def _until_it_ends(
+        self, serving: Serving, answering: Coroutine[Any, Any, None], context: grpc.aio.ServicerContext[Any, Any]
+    ) -> None:
+        try:
+            await serving.answer(answering)
+        except asyncio.CancelledError:
+            if not context.cancelled():
+                await context.abort(self._status.UNAVAILABLE, "its pod has ended")
+            raise
+
     def _part(self, *, ended: bool = False, **said: Any) -> Any:
-        return self._messages.part(stop_reason="MAX_TOKENS" if ended else "NOT_FINISHED", **said)
-
-
-async def _whole(serving: Serving, prompt: int, tokens: int) -> None:
-    async for _place in serving.tokens(prompt, tokens):
-        pass
-
-
-async def _until_it_ends(serving: Serving, answering: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
-    import grpc
-
-    try:
-        await serving.answer(answering)
-    except asyncio.CancelledError:
-        if not context.cancelled():
-            await context.abort(grpc.StatusCode.UNAVAILABLE, "its pod has ended")
-        raise
+        return self._message(stop_reason="MAX_TOKENS" if ended else "NOT_FINISHED", **said)
 
 
 def _tokens(asked: Any, serving: Serving) -> int:
