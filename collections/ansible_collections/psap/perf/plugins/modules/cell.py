@@ -11,11 +11,8 @@ description:
   - Writes C(cell.json) in the cell's directory when the cell begins and when it has ended.
   - Refuses to begin when the run was asked to stop.
 author: The psap.perf developers (@openshift-psap)
+extends_documentation_fragment: [psap.perf.matrix_cell]
 options:
-  cell:
-    description: The cell, as M(psap.perf.settings) lists it.
-    type: dict
-    required: true
   state:
     description: What happens to the cell now.
     type: str

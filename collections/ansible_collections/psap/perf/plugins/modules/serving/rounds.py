@@ -10,11 +10,8 @@ version_added: 0.1.0
 description:
   - A run that is resumed goes on with the round after them. A round is finished when all of its models are.
 author: The psap.perf developers (@openshift-psap)
+extends_documentation_fragment: [psap.perf.matrix_cell]
 options:
-  cell:
-    description: The cell, as M(psap.perf.settings) lists it.
-    type: dict
-    required: true
   loads:
     description: How many loads of each model a round has, by their flavor.
     type: dict

@@ -11,11 +11,8 @@ description:
   - Writes C(kserve_scale.json) in the directory of a cell, before its users begin. With it the analysis knows of users
     that never came to deploy a model.
 author: The psap.perf developers (@openshift-psap)
+extends_documentation_fragment: [psap.perf.matrix_cell]
 options:
-  cell:
-    description: The cell, as M(psap.perf.settings) lists it.
-    type: dict
-    required: true
   users:
     description: The number of users.
     type: int
