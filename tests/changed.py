@@ -19,6 +19,8 @@ import yaml
 
 PROJECT = Path(__file__).resolve().parents[1]
 _COLLECTION = "collections/ansible_collections/psap/perf"
+# groups of commands that have a scenario; a longer name first, since nfd begins nfd_operator
+_GROUPS = sorted((path.parent.name for path in PROJECT.glob("molecule/*/molecule.yml")), reverse=True)
 # a file's path → tests (of tests/), molecule's scenarios as molecule/NAME; \1 is what the first group matched
 _TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"tests/((?:unit|integration|browser|fuzz)/.*test_\w+\.py)", (r"\1",)),
@@ -32,7 +34,7 @@ _TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"driver/", ("unit/driver", "integration/driver")),
     (r"lab/", ("unit/lab", "integration/lab")),
     (
-        rf"{_COLLECTION}/roles/(cluster|fine_tuning|gpu_operator|nfd_operator|nfd|rhods|scale_test|server|storage)_",
+        rf"{_COLLECTION}/roles/({'|'.join(_GROUPS)})_",
         ("unit/roles", "unit/settings", r"molecule/\1"),
     ),
     (
@@ -40,6 +42,10 @@ _TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
         (r"unit/\1", "unit/core", r"integration/\1", r"molecule/\1"),
     ),
     (rf"{_COLLECTION}/", ("unit/core", "unit/roles", "unit/settings", "integration/commands", "molecule/server")),
+    (
+        r"playbooks/(?:shared/|flow\.yml|toolbox\.yml)",
+        ("unit/driver", "unit/settings", "integration/driver", "integration/settings", "integration/flows"),
+    ),
     (r"playbooks/(\w+)", (r"unit/\1", "unit/settings", "integration/settings", "integration/flows")),
     (r"group_vars/|presets/|inventories/|ansible\.cfg", ("unit/settings", "integration/settings", "integration/flows")),
     (r"(?:tests/)?awx/", ("unit/settings", "integration/awx")),
