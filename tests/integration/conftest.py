@@ -84,11 +84,12 @@ def kserve_lab() -> Iterator[Lab]:
         yield lab
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def modelmesh_lab() -> Iterator[Lab]:
-    """A lab of the profile openshift with KServe and an emulated ModelMesh, 2 nodes."""
+    """A lab of the profile openshift with KServe, servers of its models, and an emulated ModelMesh, 2 nodes."""
     name = f"tests-modelmesh-{os.getpid()}"
-    options = ("--profile", "openshift", "--with", "kserve", "--emulate", "modelmesh", "--nodes", "2")
+    served = ("--with", "kserve", "--with", "models", "--emulate", "modelmesh")
+    options = ("--profile", "openshift", *served, "--nodes", "2")
     with _lab("PERF_TEST_MODELMESH_LAB", name, *options) as lab:
         yield lab
 

@@ -12,7 +12,7 @@ from tests.integration.rights import run_with_what_is_told
 
 EVERYTHING = {
     "nfs_provisioner_enabled": True,
-    "rhoai_service_mesh": True,
+    "rhoai_operators": [{"package": "servicemeshoperator"}],
     "rhoai_stop_operator": True,
     "gpu_operator_remove": True,
     "rhoai_remove": True,

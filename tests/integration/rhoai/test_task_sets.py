@@ -16,7 +16,7 @@ from .conftest import KINDS_LEFT, SECRET, get, kinds, names
 APPLICATIONS = "redhat-ods-applications"
 IMAGE = "quay.io/tests/training-operator:1"
 WISHES: dict[str, Any] = {
-    "rhoai_service_mesh": True,
+    "rhoai_operators": [{"package": "servicemeshoperator"}],
     "rhoai_components": ["trainingoperator", "kserve"],
     "rhoai_extra_settings": {"spec.components.kserve.serving.managementState": "Managed"},
     "rhoai_pull_secret": "env:RHOAI_PULL_SECRET",
@@ -70,7 +70,9 @@ def test_a_cluster_without_olm_stays_as_it_is(on_kubernetes: TaskSets) -> None:
 @pytest.mark.deep
 def test_in_check_mode_nothing_is_touched(on_openshift: TaskSets) -> None:
     before = names(on_openshift, "v1", "Namespace"), kinds(on_openshift)
-    done = on_openshift.play("prepare_rhoai", "--check", rhoai_service_mesh=True, rhoai_stop_operator=True)
+    done = on_openshift.play(
+        "prepare_rhoai", "--check", rhoai_operators=WISHES["rhoai_operators"], rhoai_stop_operator=True
+    )
     assert done.exit_code == 0, done.output
     assert before == (names(on_openshift, "v1", "Namespace"), kinds(on_openshift))
 

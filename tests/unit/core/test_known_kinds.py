@@ -54,7 +54,8 @@ def _definitions() -> dict[str, set[str]]:
 
 def test_the_lab_serves_the_kinds_that_it_defines_at_their_known_versions() -> None:
     served = _definitions()
-    groups = {version.partition("/")[0] for version in served}
+    # every operator of OpenShift has a kind of its own in the last
+    groups = {version.partition("/")[0] for version in served} - {"operator.openshift.io"}
     wrong = {
         kind: version
         for kind, version in API_VERSIONS.items()

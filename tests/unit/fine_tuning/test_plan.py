@@ -222,4 +222,4 @@ def test_machines_are_counted_for_the_pods_that_train_at_once(
 ) -> None:
     planned = plan(dataset_name="", model_name="", **changes)
 
-    assert [(each.count, each.gpus) for each in planned.pods] == pods
+    assert [(each.count, each.gpus) for (each,) in planned.pods] == pods

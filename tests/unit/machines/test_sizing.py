@@ -10,9 +10,11 @@ from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import (
     RESERVED_CPUS,
     RESERVED_GIB,
     Machine,
+    Pods,
     Requests,
     machine_of,
     nodes_for,
+    nodes_for_all,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,6 +61,35 @@ def test_all_fit_and_one_node_less_would_not_do(machine: Machine, pods: int, req
 
     assert holds(nodes)
     assert nodes == 0 or not holds(nodes - 1)
+
+
+@given(TYPES, PODS, REQUESTS)
+def test_pods_of_one_kind_need_what_they_need_alone(machine: Machine, pods: int, requests: Requests) -> None:
+    kind = Pods(pods, f"{requests.cpus}", f"{requests.memory_gib}Gi", requests.gpus)
+    assert nodes_for_all(machine, [kind]) == nodes_for(machine, pods, requests).nodes
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "kinds", "nodes"),
+    [
+        ("p5.48xlarge", [Pods(3, "4", "16Gi", 2), Pods(2, "8", "40Gi", 1)], 1),
+        # the largest first: three of 4 GPUs on two nodes, and those of one beside them
+        ("p5.48xlarge", [Pods(4, "1", "1Gi", 1), Pods(3, "1", "1Gi", 4)], 2),
+        ("p5.48xlarge", [Pods(5, "1", "1Gi", 1), Pods(3, "1", "1Gi", 4)], 3),
+        # no GPUs are left, but CPUs
+        ("p5.48xlarge", [Pods(1, "1", "1Gi", 8), Pods(10, "4", "8Gi", 0)], 1),
+        ("m6i.2xlarge", [Pods(2, "4000m", "1Gi", 0), Pods(2, "2", "1Gi", 0)], 2),
+        ("m6i.2xlarge", [], 0),
+        ("m6i.2xlarge", [Pods(0, "1", "1Gi", 0)], 0),
+    ],
+)
+def test_pods_of_several_kinds_share_nodes(instance_type: str, kinds: list[Pods], nodes: int) -> None:
+    assert nodes_for_all(machine_of(instance_type), kinds) == nodes
+
+
+def test_a_pod_of_one_kind_that_no_machine_holds_is_refused() -> None:
+    with pytest.raises(UsageError, match="too little gpus"):
+        nodes_for_all(machine_of("g5.2xlarge"), [Pods(1, "1", "1Gi", 0), Pods(1, "1", "1Gi", 2)])
 
 
 def test_more_volumes_than_a_machine_takes_are_told() -> None:

@@ -154,7 +154,7 @@ def test_a_role_depends_on_the_opening_of_its_directory(role: Path) -> None:
     meta = read(role / "meta/main.yml")
     assert meta["allow_duplicates"] is True
     assert [opening["role"] for opening in meta["dependencies"]] == ["psap.perf.command"]
-    assert meta["galaxy_info"]["description"]
+    assert meta["galaxy_info"]["description"] == spec_of(role).short_description
 
 
 @every_command

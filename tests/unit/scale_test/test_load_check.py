@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load_check import check_load, pods_of
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 
@@ -41,8 +42,8 @@ def test_the_pods_of_each_cell_are_what_machines_are_counted_for() -> None:
     found = pods_of(settings, [{"scale_test_count": 10}, {"scale_test_count": 40, "scale_test_gpus": 4}])
 
     assert found == [
-        {"count": 20, "cpu": "1", "memory": SETTINGS["scale_test_memory"], "gpus": 1},
-        {"count": 80, "cpu": "1", "memory": SETTINGS["scale_test_memory"], "gpus": 4},
+        [Pods(20, "1", SETTINGS["scale_test_memory"], 1)],
+        [Pods(80, "1", SETTINGS["scale_test_memory"], 4)],
     ]
 
 

@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import Flavor, in_flavor, parse_flavor
+from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import (
+    Flavor,
+    Shape,
+    in_flavor,
+    parse_flavor,
+    shaped,
+)
 
 
 def container(gpus: str, name: str = "main") -> dict[str, Any]:
@@ -91,3 +97,18 @@ def test_a_manifest_that_says_nothing_gets_a_container() -> None:
 
     (main,) = shaped["template"]["containers"]
     assert main == {"name": "main", "resources": {kind: {"nvidia.com/gpu": "2"} for kind in ("limits", "requests")}}
+
+
+def test_fields_of_pods_come_to_every_stage_that_there_is_and_no_other() -> None:
+    pod = {"nodeSelector": {"gpu": "yes"}}
+    given = service()
+    before = deepcopy(given)
+
+    simple = shaped(given, Shape(pod=pod))["spec"]
+    apart = shaped(given, Shape(flavor="pd", pod=pod, annotations={"a": "b"}))["spec"]
+
+    assert simple["template"] == {**before["spec"]["template"], **pod}
+    assert "prefill" not in simple
+    assert apart["template"]["nodeSelector"] == apart["prefill"]["template"]["nodeSelector"] == {"gpu": "yes"}
+    assert apart["annotations"] == {"a": "b"}
+    assert given == before

@@ -6,8 +6,13 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods
 from ansible_collections.psap.perf.plugins.module_utils.serving.plan import ServingPlan, serving_plan
 
+CATALOGUE = {
+    "phi-2": {"source": "hf://phi-2", "vllm": {"gpus": 1, "cpu": 2, "memory": "16Gi"}},
+    "granite": {"source": "hf://granite", "vllm": {"gpus": 4, "cpu": "500m", "memory": "20Gi"}},
+}
 CELL = {"index": 0, "name": "", "values": {"kserve_model_name": "phi-2", "kserve_min_replicas": 2}}
 
 
@@ -22,9 +27,13 @@ def planned(mode: str, *, cells: int = 1, forks: int = 5, **other: Any) -> Servi
         "kserve_duration": 60,
         "kserve_sleep_interval": 20,
         "kserve_total_duration": 1000,
+        "kserve_models_per_user": 3,
+        "kserve_model_name": "granite",
+        "kserve_runtime": "vllm",
+        "kserve_min_replicas": -1,
         **other,
     }
-    return serving_plan(settings, [CELL] * cells, forks)
+    return serving_plan(settings, [CELL] * cells, forks, CATALOGUE)
 
 
 def test_a_single_model_has_the_cells_of_the_matrix_and_no_lanes() -> None:
@@ -62,3 +71,43 @@ def test_users_have_a_lane_and_a_namespace_each_and_the_model_of_the_cell() -> N
 def test_what_is_at_once_is_one_cell_and_has_a_fork_each(cells: int, forks: int, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         planned("multi", cells=cells, forks=forks)
+
+
+PHI, GRANITE = ("2", "16Gi", 1), ("500m", "20Gi", 4)
+
+
+@pytest.mark.parametrize(
+    ("mode", "pods", "gpus"),
+    [
+        ("single", [Pods(2, *PHI)], 1),
+        ("multi", [Pods(2, *PHI), Pods(2, *GRANITE), Pods(2, *PHI)], 4),
+        ("longevity", [Pods(2, *PHI), Pods(2, *GRANITE), Pods(2, *PHI)], 4),
+        ("scale", [Pods(12, *PHI)], 1),
+    ],
+)
+def test_the_pods_that_are_there_at_once_are_those_of_all_replicas_models_and_users(
+    mode: str, pods: list[Pods], gpus: int
+) -> None:
+    plan = planned(mode)
+    assert (plan.pods, plan.gpus) == ((tuple(pods),), gpus)
+
+
+def test_a_cell_that_says_nothing_has_the_model_of_the_settings_and_one_replica() -> None:
+    plan = serving_plan(
+        {
+            "kserve_mode": "single",
+            "kserve_namespace": "models",
+            "kserve_model_name": "granite",
+            "kserve_runtime": "vllm",
+            "kserve_min_replicas": 0,
+        },
+        [{"index": 0, "name": "", "values": {}}],
+        5,
+        CATALOGUE,
+    )
+    assert plan.pods == ((Pods(1, *GRANITE),),)
+
+
+def test_a_model_that_the_runtime_does_not_serve_is_refused_with_those_that_it_does() -> None:
+    with pytest.raises(UsageError, match="gpt-9 is no model that vllm serves; these are phi-2, granite"):
+        planned("multi", kserve_served_models=["phi-2", "gpt-9"])

@@ -22,11 +22,16 @@ def pod(name: str, status: str) -> Manifest:
 class Cluster:
     """A model that is not ready, the pods that are awaited, and all that it has."""
 
-    def __init__(self, kind: str, awaited: list[Manifest], there: list[Manifest]) -> None:
-        self.model = {"kind": kind, "metadata": {"name": "opt", "namespace": "n", "uid": "m"}, "status": {}}
-        self.awaited, self.there = awaited, there
+    def __init__(
+        self, kind: str, awaited: list[Manifest], there: list[Manifest], events: list[Manifest] | None = None
+    ) -> None:
+        self.model: Manifest = {"kind": kind, "metadata": {"name": "opt", "namespace": "n", "uid": "m"}, "status": {}}
+        self.awaited, self.there, self.events = awaited, there, events or []
 
     def list(self, query: Query) -> tuple[list[Manifest], str]:
+        if query.kind == "Event":
+            assert query.field_selector == "involvedObject.uid=m,reason=ServerlessModeRejected"
+            return self.events, "1"
         if query.kind != "Pod":
             return [self.model], "1"
         return (self.awaited if query.label_selector == "awaited" else self.there), "1"
@@ -35,9 +40,9 @@ class Cluster:
         yield from ()
 
 
-def goals(kind: str) -> tuple[Goal, Goal]:
+def goals(kind: str, timeout_s: float = 0.1) -> tuple[Goal, Goal]:
     pods = Query("v1", "Pod", "n", label_selector="awaited")
-    return start_goals(pods, Query("serving.kserve.io/v1", kind, "n", "opt"), (0.1, 0.1), 0.0)
+    return start_goals(pods, Query("serving.kserve.io/v1", kind, "n", "opt"), (timeout_s, timeout_s), 0.0)
 
 
 def reach(cluster: Cluster, goal: Goal) -> None:
@@ -63,3 +68,25 @@ def test_a_pod_that_came_later_is_told_when_the_model_is_not_ready_in_time(kind:
     with pytest.raises(NotReachedError) as raised:
         reach(Cluster(kind, [], [pod("opt-1", "True")]), ready)
     assert "node" not in str(raised.value)
+
+
+def test_a_model_that_kserve_rejects_is_not_waited_for_though_no_pod_comes() -> None:
+    scheduled, _ready = goals("InferenceService", 300)
+    rejected = {"metadata": {"name": "opt.1", "uid": "e"}, "message": "Knative Services are not available"}
+    with pytest.raises(NotReachedError) as raised:
+        reach(Cluster("InferenceService", [], [], [rejected]), scheduled)
+    assert "scheduled will not be: InferenceService opt: Knative Services are not available" in str(raised.value)
+    assert "raw_deployment" in str(raised.value)
+
+
+def test_neither_is_one_that_says_so_itself() -> None:
+    scheduled, _ready = goals("InferenceService", 300)
+    cluster = Cluster("InferenceService", [], [])
+    cluster.model["status"] = {
+        "modelStatus": {
+            "transitionStatus": "InvalidSpec",
+            "lastFailureInfo": {"reason": "RuntimeNotRecognized", "message": "No such runtime"},
+        }
+    }
+    with pytest.raises(NotReachedError, match=r"will not be: InferenceService opt: .*No such runtime"):
+        reach(cluster, scheduled)

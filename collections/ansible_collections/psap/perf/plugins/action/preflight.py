@@ -29,8 +29,11 @@ class ActionModule(PerfAction):
         """Reach the cluster, and check what it serves."""
         _require_secrets(context)
         cluster = context.cluster()
-        requires = context.args["requires"]
-        needed = [(api_version_of(wanted["kind"], wanted["api_version"]), wanted["kind"]) for wanted in requires]
+        needed = [
+            (api_version_of(wanted["kind"], wanted["api_version"]), wanted["kind"])
+            for wanted in context.args["requires"]
+            if not (wanted["unless"] and cluster.serves(api_version_of(wanted["unless"]), wanted["unless"]))
+        ]
         missing = [(version, kind) for version, kind in needed if not cluster.serves(version, kind)]
         if missing:
             raise ClusterError(lacking(cluster.server, missing, is_openshift=cluster.is_openshift()))

@@ -41,6 +41,10 @@ options:
     description: Annotations that its pods get.
     type: dict
     default: {}
+  pod:
+    description: Fields of the templates of all pods that serve the model, such as C(nodeSelector).
+    type: dict
+    default: {}
 """
 
 EXAMPLES = r"""
@@ -58,9 +62,7 @@ _value:
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.merge_patch import merged
-from ansible_collections.psap.perf.plugins.module_utils.serving.claims import in_claim
-from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import in_flavor, parse_flavor
+from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import Shape, shaped
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
 
 
@@ -73,11 +75,4 @@ class FilterModule:
 
 
 def _shaped(args: Mapping[str, Any]) -> dict[str, Any]:
-    manifest = in_flavor(args[INPUT], parse_flavor(args["flavor"])) if args["flavor"] else args[INPUT]
-    model = {key: args[f"model_{key}"] for key in ("uri", "name") if args[f"model_{key}"]}
-    said = {name: value for name, value in (("model", model), ("annotations", args["annotations"])) if value}
-    shaped = merged(manifest, {"spec": said})
-    if not args["model_claim"]:
-        return shaped
-    uri = (shaped["spec"].get("model") or {}).get("uri", "")
-    return merged(shaped, {"spec": {"model": {"uri": in_claim(uri, args["model_claim"])}}})
+    return shaped(args[INPUT], Shape(**{name: value for name, value in args.items() if name != INPUT}))

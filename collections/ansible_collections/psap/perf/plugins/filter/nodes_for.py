@@ -60,11 +60,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.quantities import parse_quantity
-from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Requests, machine_of, nodes_for
+from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods, machine_of, nodes_for
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
-
-_GIBI = 1024**3
 
 
 class FilterModule:
@@ -77,6 +74,5 @@ class FilterModule:
 
 def _compute(args: Mapping[str, Any]) -> dict[str, Any]:
     machine = machine_of(args["instance_type"], args["machines"])
-    memory_gib = float(parse_quantity(args["memory"]) / _GIBI)
-    requests = Requests(float(parse_quantity(args["cpu"])), memory_gib, args["gpus"])
-    return asdict(nodes_for(machine, args[INPUT], requests, volumes=args["volumes"]))
+    pods = Pods(args[INPUT], args["cpu"], args["memory"], args["gpus"])
+    return asdict(nodes_for(machine, pods.count, pods.requests, volumes=args["volumes"]))

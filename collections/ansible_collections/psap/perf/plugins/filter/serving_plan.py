@@ -9,7 +9,7 @@ short_description: Plan what the flow kserve serves and loads at the same time
 version_added: 0.1.0
 description:
   - For the first play of the flow kserve, after M(psap.perf.settings). A mode that does several things at once has one
-    cell, with a lane for each model or user.
+    cell, with a lane for each model or user. A model that the runtime does not serve is refused.
 author: The psap.perf developers (@openshift-psap)
 positional: cells
 options:
@@ -41,7 +41,8 @@ _value:
     - C(cells), those of the matrix; C(models), those that are served at the same time by their place in the list,
       C(m0), C(m1) and so on; C(lanes), the names of the lanes of each region of the cell; C(rounds), how often all
       are loaded together, C(loads), how many loads of each a round has, and C(round_s), the seconds from one to the
-      next; C(namespaces), where models are.
+      next; C(namespaces), where models are; C(gpus), the most that a pod of any model has; C(pods), of each cell those
+      that are there at once, as P(psap.perf.nodes_for_cells#filter) wants them.
   type: dict
 """
 
@@ -51,6 +52,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.serving.plan import serving_plan
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
+from ansible_collections.psap.perf.plugins.plugin_utils.models import catalogue
 
 
 class FilterModule:
@@ -62,4 +64,5 @@ class FilterModule:
 
 
 def _compute(args: Mapping[str, Any]) -> dict[str, Any]:
-    return asdict(serving_plan(args[INPUT], args["cells"], args["forks"]))
+    settings = args[INPUT]
+    return asdict(serving_plan(settings, args["cells"], args["forks"], catalogue(settings["kserve_models"])))

@@ -42,8 +42,8 @@ _value:
     - C(downloads), models and data sets to fetch, each with C(name), C(source), C(storage_dir), C(creds) and C(image);
       C(secrets), references of the secrets that it takes to fetch them; C(cells), the cells, each with its
       C(trainings), the jobs by the arguments of their command and their C(phase); C(gpus), the most GPUs that a pod of
-      any job has, 0 when no job trains on GPUs; C(pods), of each cell the C(count) of those that train at once, and the
-      C(cpu), C(memory) and C(gpus) that each requests.
+      any job has, 0 when no job trains on GPUs; C(pods), of each cell those that train at once, as
+      P(psap.perf.nodes_for_cells#filter) wants them.
   type: dict
 """
 

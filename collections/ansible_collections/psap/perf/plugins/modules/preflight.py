@@ -25,6 +25,11 @@ options:
       api_version:
         description: Its API group and version; to be given if it is none of the known kinds.
         type: str
+      unless:
+        description:
+          - A known kind with which it is not required, such as V(Subscription) where Operator Lifecycle Manager
+            installs what brings it.
+        type: str
   rights:
     description:
       - What the user must be allowed. All that is lacking is told at once. Kinds that the cluster does not serve need

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load_check import check_load, pods_of
@@ -23,7 +24,8 @@ class ActionModule(PerfAction):
         """Check the settings in every cell."""
         cells = [cell["values"] for cell in context.args["cells"]]
         check_load(context.args["settings"], cells, lambda folder, named: found_file(self._found, folder, named))
-        return VerbResult(values={"pods": pods_of(context.args["settings"], cells)})
+        pods = pods_of(context.args["settings"], cells)
+        return VerbResult(values={"pods": [[asdict(kind) for kind in cell] for cell in pods]})
 
     def _found(self, folder: str, named: str) -> str:
         """Where the command will find it: there the search begins in its role."""

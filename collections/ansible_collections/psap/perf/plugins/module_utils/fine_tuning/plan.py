@@ -16,6 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.sources impo
     find_model,
     read_sources,
 )
+from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods
 
 MULTI = "multi_model"
 REFERENCE, CONCURRENT = "reference", "concurrent"
@@ -67,26 +68,16 @@ class CellPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Pods:
-    """Pods that train at once, and what each requests; CPU and memory are Kubernetes quantities."""
-
-    count: int
-    cpu: str
-    memory: str
-    gpus: int
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """All of it; each download once. *gpus* is the most that a pod of any job has, 0 when none trains on GPUs.
 
-    *pods* are those of each cell.
+    *pods* are those of each cell that are there at once.
     """
 
     downloads: tuple[Download, ...]
     cells: tuple[CellPlan, ...]
     gpus: int
-    pods: tuple[Pods, ...]
+    pods: tuple[tuple[Pods, ...], ...]
 
 
 def make_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Plan:
@@ -107,7 +98,7 @@ def make_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -
     if planning.found:
         raise UsageError("\n".join(planning.found))
     gpus = max((training.gpu for cell in planned for training in cell.trainings), default=0)
-    pods = tuple(_pods(settings, cell) for cell in planned)
+    pods = tuple((_pods(settings, cell),) for cell in planned)
     return Plan(tuple(planning.downloads), tuple(planned), gpus, pods)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.quantities import parse_quantity
 
 # what the system takes of each node, and how many pods of a test it holds
 RESERVED_CPUS, RESERVED_GIB, PODS_PER_NODE = 2.0, 4.0, 235
 # how many volumes AWS attaches to a machine beside its own
 VOLUMES_PER_NODE = 26
+_GIBI = 1024**3
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,21 @@ class Requests:
 
 
 @dataclass(frozen=True, slots=True)
+class Pods:
+    """Pods of a cell that are there at once, and what each requests; CPU and memory are Kubernetes quantities."""
+
+    count: int
+    cpu: str
+    memory: str
+    gpus: int
+
+    @property
+    def requests(self) -> Requests:
+        """What each of them requests, in numbers."""
+        return Requests(float(parse_quantity(self.cpu)), float(parse_quantity(self.memory) / _GIBI), self.gpus)
+
+
+@dataclass(frozen=True, slots=True)
 class Size:
     """How many nodes, and by what that is decided: ``cpu``, ``memory``, ``gpus`` or ``pods``."""
 
@@ -70,11 +87,8 @@ def nodes_for(machine: Machine, pods: int, requests: Requests, *, volumes: int =
     """
     if min(pods, requests.cpus, requests.memory_gib, requests.gpus, volumes) < 0:
         raise UsageError("pods, CPUs, memory, GPUs and volumes cannot be negative")
-    free = {"cpu": machine.cpus - RESERVED_CPUS, "memory": machine.memory_gib - RESERVED_GIB, "gpus": machine.gpus}
-    wanted = {"cpu": requests.cpus, "memory": requests.memory_gib, "gpus": requests.gpus}
-    # a quotient of decimals is a little less than it should be
-    held = {name: math.floor(round(max(free[name], 0) / each, 9)) for name, each in wanted.items() if each}
-    held["pods"] = PODS_PER_NODE
+    free = _free(machine)
+    held = _held(free, _wanted(requests))
     by = min(held, key=lambda name: held[name])
     if not held[by]:
         raise UsageError(
@@ -85,6 +99,46 @@ def nodes_for(machine: Machine, pods: int, requests: Requests, *, volumes: int =
     attached = min(pods, held[by]) * volumes
     crowded = f"{attached} volumes on a node, of which AWS attaches {VOLUMES_PER_NODE}: some pods will not start"
     return Size(nodes, by, [crowded] if attached > VOLUMES_PER_NODE else [])
+
+
+def nodes_for_all(machine: Machine, kinds: Sequence[Pods]) -> int:
+    """The nodes that pods of several kinds need that are there at once: the largest first, each where it fits first.
+
+    :raises UsageError: as :func:`nodes_for` does, and for a quantity that is none.
+    """
+    nodes: list[dict[str, float]] = []
+    for requests, left in sorted(((kind.requests, kind.count) for kind in kinds), key=_size, reverse=True):
+        # and what no node holds is refused
+        new = [_free(machine) for _node in range(nodes_for(machine, left, requests).nodes)]
+        wanted = _wanted(requests)
+        for node in (nodes := nodes + new):
+            placed = min(left, *_held(node, wanted).values())
+            node.update({name: free - placed * wanted[name] for name, free in node.items()})
+            left -= placed
+        nodes = [node for node in nodes if node["pods"] < PODS_PER_NODE]
+    return len(nodes)
+
+
+def _size(kind: tuple[Requests, int]) -> tuple[float, ...]:
+    requests, _count = kind
+    return requests.gpus, requests.memory_gib, requests.cpus
+
+
+def _free(machine: Machine) -> dict[str, float]:
+    """What a node has for pods, by resource."""
+    cpus, memory_gib = machine.cpus - RESERVED_CPUS, machine.memory_gib - RESERVED_GIB
+    return {"cpu": cpus, "memory": memory_gib, "gpus": machine.gpus, "pods": PODS_PER_NODE}
+
+
+def _wanted(requests: Requests) -> dict[str, float]:
+    """What a pod requests, by resource."""
+    return {"cpu": requests.cpus, "memory": requests.memory_gib, "gpus": requests.gpus, "pods": 1}
+
+
+def _held(free: Mapping[str, float], wanted: Mapping[str, float]) -> dict[str, int]:
+    """How many pods each of the resources that they request suffices for."""
+    # a quotient of decimals is a little less than it should be
+    return {name: math.floor(round(max(free[name], 0) / each, 9)) for name, each in wanted.items() if each}
 
 
 def machine_of(instance_type: str, more: Mapping[str, Mapping[str, int]] | None = None) -> Machine:

@@ -12,12 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.merge_patch import merged
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.serving.claims import in_claim
 
 ROUTERS: Mapping[str, Mapping[str, Any]] = {
     "simple": {"route": {}, "gateway": {}},
@@ -70,6 +72,49 @@ def parse_flavor(text: str) -> Flavor:
             raise UsageError(f"flavor {text!r}: {part!r} is of the prefill, which only {DISAGGREGATED} has apart")
         found[name] = int(match[2])
     return Flavor(base, **found)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a manifest is changed by; what is empty stays as the manifest has it.
+
+    :param flavor: as :func:`parse_flavor` reads it.
+    :param model_uri: where the model is from.
+    :param model_name: its name in requests.
+    :param model_claim: PersistentVolumeClaim that has it, in the folder that its source names.
+    :param annotations: of the pods.
+    :param pod: fields of the templates of all pods that serve the model, such as ``nodeSelector``.
+    """
+
+    flavor: str = ""
+    model_uri: str = ""
+    model_name: str = ""
+    model_claim: str = ""
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    pod: Mapping[str, Any] = field(default_factory=dict)
+
+
+def shaped(service: Manifest, shape: Shape) -> Manifest:
+    """The manifest of an LLMInferenceService in a shape.
+
+    :raises UsageError: when the flavor is none, and for a source that no claim holds.
+    """
+    manifest = in_flavor(service, parse_flavor(shape.flavor)) if shape.flavor else deepcopy(service)
+    model = {name: value for name, value in (("uri", shape.model_uri), ("name", shape.model_name)) if value}
+    said = {name: value for name, value in (("model", model), ("annotations", shape.annotations)) if value}
+    manifest = merged(manifest, {"spec": said})
+    for stage in stages(manifest) if shape.pod else ():
+        stage["template"] = merged(stage.get("template"), shape.pod)
+    if not shape.model_claim:
+        return manifest
+    uri = (manifest["spec"].get("model") or {}).get("uri", "")
+    return merged(manifest, {"spec": {"model": {"uri": in_claim(uri, shape.model_claim)}}})
+
+
+def stages(service: Manifest) -> list[dict[str, Any]]:
+    """The parts of an LLMInferenceService that have replicas and a template: what decodes, and what prefills."""
+    spec = service["spec"]
+    return [spec, *([spec["prefill"]] if spec.get("prefill") else [])]
 
 
 def in_flavor(service: Manifest, flavor: Flavor) -> Manifest:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods
+from ansible_collections.psap.perf.plugins.module_utils.serving.catalogue import served_model
 
 SINGLE, MULTI, LONGEVITY, SCALE = "single", "multi", "longevity", "scale"
 _MODEL = "kserve_model_name"
@@ -24,6 +26,8 @@ class ServingPlan:
     :param loads: how many loads of a model a round has, by its place.
     :param round_s: from the begin of a round to that of the next.
     :param namespaces: where models are.
+    :param gpus: the most that a pod of any model has.
+    :param pods: those of each cell that are there at once.
     """
 
     cells: tuple[Mapping[str, Any], ...]
@@ -33,25 +37,34 @@ class ServingPlan:
     loads: Mapping[str, int]
     round_s: float
     namespaces: tuple[str, ...]
+    gpus: int
+    pods: tuple[tuple[Pods, ...], ...]
 
 
-def serving_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], forks: int) -> ServingPlan:
+def serving_plan(
+    settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], forks: int, catalogue: Mapping[str, Any]
+) -> ServingPlan:
     """What *settings* of the flow and the *cells* of its matrix come to.
 
     :param forks: how many tasks Ansible runs at once.
-    :raises UsageError: when a mode that does several things at once has several cells, or more lanes than forks.
+    :param catalogue: all models by name, as :func:`served_model` wants them.
+    :raises UsageError: when a mode that does several things at once has several cells, or more lanes than forks, and
+        for a model that the runtime does not serve.
     """
     mode, namespace = settings["kserve_mode"], settings["kserve_namespace"]
-    if mode == SINGLE:
-        return ServingPlan(tuple(cells), {}, {}, 1, {}, 0.0, (namespace,))
     models: dict[str, str] = {}
+    if mode in (MULTI, LONGEVITY):
+        models = {f"m{place}": model for place, model in enumerate(settings["kserve_served_models"])}
+    pods = tuple(tuple(_pods(settings, cell["values"], models.values(), catalogue)) for cell in cells)
+    gpus = max((kind.gpus for cell in pods for kind in cell), default=0)
+    if mode == SINGLE:
+        return ServingPlan(tuple(cells), {}, {}, 1, {}, 0.0, (namespace,), gpus, pods)
     lanes: dict[str, list[str]] = {}
     namespaces = [namespace]
     if mode == SCALE:
         lanes["user"] = [f"u{number}" for number in range(settings["kserve_users"])]
         namespaces = [f"{namespace}-{user}" for user in lanes["user"]]
     else:
-        models = {f"m{place}": model for place, model in enumerate(settings["kserve_served_models"])}
         lanes = {"deploy": list(models), "load": list(models)}
         if mode == MULTI:
             # one after the other
@@ -63,7 +76,21 @@ def serving_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]
     # the last one when the time is over
     rounds = math.ceil(settings["kserve_total_duration"] / round_s) + 1 if mode == LONGEVITY else 1
     loads = {place: _loads(settings, model) for place, model in models.items()}
-    return ServingPlan(tuple(cells), models, lanes, rounds, loads, round_s, tuple(namespaces))
+    return ServingPlan(tuple(cells), models, lanes, rounds, loads, round_s, tuple(namespaces), gpus, pods)
+
+
+def _pods(
+    settings: Mapping[str, Any], values: Mapping[str, Any], together: Collection[str], catalogue: Mapping[str, Any]
+) -> Iterator[Pods]:
+    """Those of the models of a cell: *together*, or the cell's own."""
+    one = {**settings, **values}
+    models = together or [one[_MODEL]]
+    # KServe starts a model that it may scale to zero, too
+    replicas = max(one["kserve_min_replicas"], 1)
+    times = one["kserve_users"] * one["kserve_models_per_user"] if one["kserve_mode"] == SCALE else 1
+    for name in models:
+        model = served_model(catalogue, name, one["kserve_runtime"])
+        yield Pods(times * replicas, model.cpu, model.memory, model.gpus)
 
 
 def _loads(settings: Mapping[str, Any], model: str) -> int:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.waiting.observing import Source
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
 from ansible_collections.psap.perf.plugins.module_utils.waiting.stuck_pods import pod_without_node, stuck_pod
 from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal
+
+# KServe's controller leaves the model alone after it, without a word in its status
+_REJECTED = "ServerlessModeRejected"
 
 
 def start_goals(pods: Query, model: Query, timeouts_s: tuple[float, float], patience_s: float) -> tuple[Goal, Goal]:
@@ -15,7 +19,15 @@ def start_goals(pods: Query, model: Query, timeouts_s: tuple[float, float], pati
     :param patience_s: how long the model may say that it cannot get ready before that is believed.
     """
     schedule_s, ready_s = timeouts_s
-    scheduled = Goal(pods, f"{pods}: scheduled", (predicate_for(pods.kind, "scheduled"),), schedule_s)
+    scheduled = Goal(
+        pods,
+        f"{pods}: scheduled",
+        (predicate_for(pods.kind, "scheduled"),),
+        schedule_s,
+        patience_s=patience_s,
+        # a model that cannot be served never gets a pod
+        blocked=lambda source: unservable(source, model),
+    )
     ready = Goal(
         model,
         f"{model}: ready",
@@ -27,3 +39,21 @@ def start_goals(pods: Query, model: Query, timeouts_s: tuple[float, float], pati
         surrender=stuck_pod,
     )
     return scheduled, ready
+
+
+def unservable(source: Source, model: Query) -> str:
+    """Why KServe does not serve a model at all; empty when it does, or has not said so yet.
+
+    :raises ClusterError: when the cluster does not answer.
+    """
+    for item in source.list(model)[0]:
+        verdict = predicate_for(model.kind, "ready")(item)
+        if verdict.hopeless:
+            return f"{model.kind} {item['metadata']['name']}: {verdict.note}"
+        selector = f"involvedObject.uid={item['metadata']['uid']},reason={_REJECTED}"
+        for event in source.list(Query("v1", "Event", model.namespace, field_selector=selector))[0]:
+            return (
+                f"{model.kind} {item['metadata']['name']}: {event['message']}; install Knative, or deploy the model "
+                "with raw_deployment"
+            )
+    return ""

@@ -30,6 +30,7 @@ class Goal:
     :param lacking: looks elsewhere for what an object that has got there lacks, and when time is up; "" for nothing.
     :param late: looks elsewhere, when time is up, for why an object has not got there; "" for nothing.
     :param surrender: looks elsewhere, from time to time, for what keeps an object from getting there; "" for nothing.
+    :param blocked: the same, of objects that may not be there yet.
     """
 
     query: Query
@@ -43,6 +44,7 @@ class Goal:
     lacking: Callable[[Source, Manifest], str] | None = None
     late: Callable[[Source, Manifest], str] | None = None
     surrender: Callable[[Source, Manifest], str] | None = None
+    blocked: Callable[[Source], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,15 @@ def _looked_elsewhere(
     return ""
 
 
+def _stuck(source: Source, goal: Goal, progress: Progress) -> str:
+    """What keeps it from getting there, as far as that is elsewhere."""
+    try:
+        blocked = goal.blocked(source) if goal.blocked else ""
+    except ClusterError:
+        return ""
+    return blocked or _looked_elsewhere(source, goal.surrender, progress)
+
+
 def _confirmed(source: Source, goal: Goal, progress: Progress) -> Progress:
     """*progress*, which is not done while something is lacking."""
     if not progress.done:
@@ -155,7 +166,7 @@ def wait_for(source: Source, goal: Goal, check: Callable[[], None], report: Call
         if progress.done:
             return progress
         if time.monotonic() - looked >= _BETWEEN_LOOKS_ELSEWHERE_S:
-            stuck = _looked_elsewhere(source, goal.surrender, progress)
+            stuck = _stuck(source, goal, progress)
             looked = time.monotonic()
         hopeless = progress.hopeless or stuck
         if not hopeless:

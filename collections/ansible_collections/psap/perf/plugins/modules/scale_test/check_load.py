@@ -33,8 +33,9 @@ EXAMPLES = r"""
 
 RETURN = r"""
 pods:
-  description: Of each cell the C(count) of pods, and the C(cpu), C(memory) and C(gpus) that each requests.
+  description:
+    - Of each cell the pods that are there at once, as P(psap.perf.nodes_for_cells#filter) wants them.
   type: list
-  elements: dict
+  elements: list
   returned: success
 """

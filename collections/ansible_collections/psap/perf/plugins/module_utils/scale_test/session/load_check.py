@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.priorities import check_priorities
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import check_queues
@@ -46,17 +47,18 @@ def check_load(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], 
         raise UsageError("\n".join(check.found))
 
 
-def pods_of(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """How many pods each cell has at most, and what each requests, as the setting names and the filter nodes_for do."""
-    each = ({**settings, **values} for values in cells)
+def pods_of(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> list[list[Pods]]:
+    """The pods of each cell that are there at once, at most."""
     return [
-        {
-            "count": one["scale_test_count"] * one["scale_test_pods"],
-            "cpu": one["scale_test_cpu"],
-            "memory": one["scale_test_memory"],
-            "gpus": one["scale_test_gpus"],
-        }
-        for one in each
+        [
+            Pods(
+                one["scale_test_count"] * one["scale_test_pods"],
+                str(one["scale_test_cpu"]),
+                str(one["scale_test_memory"]),
+                one["scale_test_gpus"],
+            )
+        ]
+        for one in ({**settings, **values} for values in cells)
     ]
 
 

@@ -1,0 +1,64 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: llm_d_plan
+short_description: Plan what the flow llm_d downloads and the pods of its cells
+version_added: 0.1.0
+description:
+  - For the first play of the flow llm_d, after M(psap.perf.settings). A flavor that is none is refused.
+author: The psap.perf developers (@openshift-psap)
+positional: cells
+options:
+  _input:
+    description: The flow's settings by name, as M(psap.perf.settings) returns them.
+    type: dict
+    required: true
+  cells:
+    description: The cells of the matrix, as M(psap.perf.settings) returns them.
+    type: list
+    elements: dict
+    required: true
+  manifest:
+    description: The manifest of the LLMInferenceService before flavor, model and patch change it.
+    type: dict
+    required: true
+"""
+
+EXAMPLES = r"""
+- name: Plan
+  ansible.builtin.set_fact:
+    perf_plan: >-
+      {{ perf_checked.settings | psap.perf.llm_d_plan(perf_checked.cells,
+         manifest=lookup('ansible.builtin.file', llm_d_manifest) | from_yaml) }}
+"""
+
+RETURN = r"""
+_value:
+  description:
+    - C(source), where the model is downloaded from, and C(target), where to, both empty without a claim; C(gpus), the
+      most that a pod has; C(pods), of each cell those that serve the model, as P(psap.perf.nodes_for_cells#filter)
+      wants them.
+  type: dict
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.serving.llm_d_plan import llm_d_plan
+from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
+
+
+class FilterModule:
+    """Plan what the flow llm_d downloads and serves."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The one of this file."""
+        return {"llm_d_plan": documented(DOCUMENTATION, _compute)}
+
+
+def _compute(args: Mapping[str, Any]) -> dict[str, Any]:
+    return asdict(llm_d_plan(args[INPUT], args["cells"], args["manifest"]))

@@ -1,0 +1,60 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: served_model
+short_description: Find the source of a model and what its server requests
+version_added: 0.1.0
+description:
+  - The models are those of C(files/models.yml) of the role C(kserve_deploy_model). One that the runtime does not serve
+    is refused.
+author: The psap.perf developers (@openshift-psap)
+positional: runtime
+options:
+  _input:
+    description: Name of the model.
+    type: str
+    required: true
+  runtime:
+    description: The server, V(vllm) or V(standalone-tgis).
+    type: str
+    required: true
+  models:
+    description: Models of your own by name, as in that file; one that is known is changed, key by key.
+    type: dict
+    default: {}
+"""
+
+EXAMPLES = r"""
+- name: Find what a model requests
+  ansible.builtin.set_fact:
+    model: "{{ 'granite-3b-code-instruct' | psap.perf.served_model('vllm') }}"
+"""
+
+RETURN = r"""
+_value:
+  description: The C(source), KServe's C(storageUri); the C(gpus), C(cpu) and C(memory) that each pod requests.
+  type: dict
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.serving.catalogue import served_model
+from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
+from ansible_collections.psap.perf.plugins.plugin_utils.models import catalogue
+
+
+class FilterModule:
+    """Find a model of the catalogue."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The one of this file."""
+        return {"served_model": documented(DOCUMENTATION, _find)}
+
+
+def _find(args: Mapping[str, Any]) -> dict[str, Any]:
+    return asdict(served_model(catalogue(args["models"]), args[INPUT], args["runtime"]))

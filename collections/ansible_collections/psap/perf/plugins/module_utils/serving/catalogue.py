@@ -1,0 +1,38 @@
+"""Models that are known by name: where they come from, and what each runtime that serves them requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """A model as a runtime serves it: KServe's ``storageUri``, and what each pod requests, as Kubernetes quantities."""
+
+    source: str
+    gpus: int
+    cpu: str
+    memory: str
+
+
+def served_model(catalogue: Mapping[str, Any], name: str, runtime: str) -> ServedModel:
+    """The model *name* as *runtime* serves it.
+
+    :param catalogue: models by name, each with its ``source``, and of each runtime ``gpus``, ``cpu`` and ``memory``.
+    :raises UsageError: when the runtime does not serve it, saying which it does, and when the catalogue lacks a value.
+    """
+    model = catalogue.get(name) or {}
+    if runtime not in model:
+        served = ", ".join(known for known, one in catalogue.items() if runtime in one)
+        raise UsageError(f"{name} is no model that {runtime} serves; these are {served}; add it to models")
+    try:
+        requests = model[runtime]
+        return ServedModel(str(model["source"]), int(requests["gpus"]), str(requests["cpu"]), str(requests["memory"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"model {name}: it needs a source, and {runtime} with gpus, a whole number, cpu and memory"
+        ) from error

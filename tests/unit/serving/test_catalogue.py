@@ -1,0 +1,41 @@
+"""Models that are known by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.serving.catalogue import ServedModel, served_model
+from ansible_collections.psap.perf.plugins.plugin_utils.models import catalogue
+
+
+def test_what_a_user_gives_changes_a_known_model_key_by_key_and_adds_others() -> None:
+    mine = {"source": "s3://models/mine", "vllm": {"gpus": 2, "cpu": 8, "memory": "40Gi"}}
+    known = catalogue({"phi-2": {"vllm": {"gpus": 3}}, "mine": mine})
+
+    assert served_model(known, "mine", "vllm") == ServedModel("s3://models/mine", 2, "8", "40Gi")
+    assert served_model(known, "phi-2", "vllm") == ServedModel("hf://microsoft/phi-2", 3, "2", "16Gi")
+
+
+@pytest.mark.parametrize("runtime", ["vllm", "standalone-tgis"])
+def test_every_model_of_the_collection_is_complete(runtime: str) -> None:
+    known = catalogue({})
+    served = [served_model(known, name, runtime) for name, model in known.items() if runtime in model]
+    assert all(model.source.startswith("hf://") and model.cpu and model.memory for model in served)
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ({}, "mine is no model that vllm serves; these are other; add it to models"),
+        ({"standalone-tgis": {}}, "mine is no model that vllm serves"),
+        ({"vllm": {"gpus": 1, "cpu": 1, "memory": "1Gi"}}, "it needs a source"),
+        ({"source": "hf://mine", "vllm": {"gpus": "many", "cpu": 1, "memory": "1Gi"}}, "gpus, a whole number"),
+        ({"source": "hf://mine", "vllm": None}, "vllm with gpus"),
+    ],
+)
+def test_what_cannot_be_served_is_refused(model: dict[str, Any], said: str) -> None:
+    other = {"source": "hf://other", "vllm": {"gpus": 1, "cpu": 1, "memory": "1Gi"}}
+    with pytest.raises(UsageError, match=said):
+        served_model({"other": other, "mine": model}, "mine", "vllm")

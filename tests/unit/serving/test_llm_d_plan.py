@@ -1,0 +1,68 @@
+"""What the flow llm_d downloads, and the pods of its cells."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods
+from ansible_collections.psap.perf.plugins.module_utils.serving.llm_d_plan import LlmDPlan, llm_d_plan
+
+MAIN = {
+    "name": "main",
+    "resources": {"limits": {"cpu": "4", "memory": "64Gi", "nvidia.com/gpu": "1"}, "requests": {"cpu": "1500m"}},
+}
+SIDECAR = {"name": "sidecar", "resources": {"requests": {"cpu": "500m"}}}
+SERVICE: dict[str, Any] = {
+    "kind": "LLMInferenceService",
+    "spec": {"model": {"uri": "hf://openai/gpt-oss-20b"}, "replicas": 2, "template": {"containers": [MAIN, SIDECAR]}},
+}
+
+
+def planned(*flavors: str, manifest: dict[str, Any] = SERVICE, **other: Any) -> LlmDPlan:
+    settings = {"llm_d_claim": "", "llm_d_model_uri": "", "llm_d_patch": {}, "llm_d_flavor": "simple", **other}
+    cells = [{"index": place, "name": "", "values": {"llm_d_flavor": each}} for place, each in enumerate(flavors)]
+    return llm_d_plan(settings, cells or [{"index": 0, "name": "", "values": {}}], manifest)
+
+
+def test_each_flavor_has_its_pods_and_a_pod_what_its_containers_request() -> None:
+    plan = planned("simple", "intelligentrouting-tp4-x3", "pd-tp2-x1-ptp8-px2")
+    assert plan.pods == (
+        (Pods(2, "2000m", "65536Mi", 1),),
+        (Pods(3, "2000m", "65536Mi", 4),),
+        (Pods(1, "2000m", "65536Mi", 2), Pods(2, "2000m", "65536Mi", 8)),
+    )
+    assert plan.gpus == 8
+
+
+def test_a_patch_changes_them_last() -> None:
+    assert planned(llm_d_patch={"spec": {"replicas": 5}}).pods[0][0].count == 5
+
+
+def test_a_manifest_that_says_nothing_of_its_pods_has_one_that_requests_nothing() -> None:
+    assert planned(manifest={"kind": "LLMInferenceService", "spec": {}}).pods == ((Pods(1, "0m", "0Mi", 0),),)
+
+
+@pytest.mark.parametrize(
+    ("uri", "source", "target"),
+    [
+        ("", "hf://openai/gpt-oss-20b", "pvc://models/openai/gpt-oss-20b"),
+        ("s3://mine/llama", "s3://mine/llama", "pvc://models/mine/llama"),
+    ],
+)
+def test_with_a_claim_the_model_is_downloaded_from_its_source(uri: str, source: str, target: str) -> None:
+    before = deepcopy(SERVICE)
+    plan = planned(llm_d_claim="models", llm_d_model_uri=uri)
+    assert (plan.source, plan.target) == (source, target)
+    assert before == SERVICE
+
+
+def test_without_one_nothing_is_downloaded() -> None:
+    assert (planned().source, planned().target) == ("", "")
+
+
+def test_a_flavor_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match="'y2' is no part of one"):
+        planned("simple", "simple-y2")
