@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
@@ -75,6 +76,7 @@ def test_it_brings_what_it_needs_and_takes_back_what_it_brought(modelmesh_lab: L
     assert packages(modelmesh_lab) == before
 
 
+@pytest.mark.deep
 def test_a_model_that_needs_knative_is_given_up_where_there_is_none(modelmesh_lab: Lab, tmp_path: Path) -> None:
     """Nothing is prepared, so its operator is not there."""
     settings = {**SETTINGS, "rhoai_prepare": False, "kserve_models": NO_GPU}
