@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.deleting import delete_matching
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 from tests.integration.conftest import PROJECT, Lab
+from tests.integration.rights import run_with_what_is_told
 
 SETTINGS: dict[str, Any] = {
     "kserve_load_test_path": str(PROJECT / "tests/data/llm_load_test"),
@@ -27,35 +30,50 @@ MACHINES = {
     "clusters_sutest_compute_machineset_fit": True,
     "clusters_sutest_compute_dedicated": True,
 }
-NO_GPU = {"granite-3b-code-instruct": {"vllm": {"gpus": 0}}}
 LABELLED = {"only-workload-pods": "yes"}
+# nothing is prepared, and the lab has no GPUs then
+BARE = {"rhoai_prepare": False, "kserve_models": {"granite-3b-code-instruct": {"vllm": {"gpus": 0}}}}
+IMAGES = ["quay.io/vllm:1", "quay.io/vllm:2"]
+TEMPLATE = "vllm-cuda-runtime-template"
+APPLICATIONS = "redhat-ods-applications"
 
 
-def packages(lab: Lab) -> set[str]:
+def run(lab: Lab, runs: Path, *presets: str, **settings: Any) -> subprocess.CompletedProcess[str]:
+    """Run the flow with a client of the tests in place of llm-load-test."""
+    words = [word for preset in presets for word in ("-p", preset)]
+    return lab.run(
+        runs, "perfdrv", "run", "kserve", "--site", "lab", *words, "-e", json.dumps({**SETTINGS, **settings})
+    )
+
+
+def packages(cluster: Cluster) -> set[str]:
     """What is subscribed to."""
-    cluster = Cluster(Access(kubeconfig=str(lab.kubeconfig)))
     found, _version = cluster.list(Query("operators.coreos.com/v1alpha1", "Subscription"))
     return {item["spec"]["name"] for item in found}
 
 
-def only(folder: Path, pattern: str) -> Any:
-    """The only document of the only file."""
-    (path,) = folder.rglob(pattern)
-    (document,) = yaml.safe_load_all(path.read_text())
-    return document
+def pods(cell: Path) -> dict[str, Any]:
+    """What the only pod of the model of a cell was to be."""
+    (path,) = cell.glob("*__kserve__deploy_model/artifacts/pod.yml")
+    (pod,) = yaml.safe_load_all(path.read_text())
+    return dict(pod["spec"])
 
 
-def test_it_brings_what_it_needs_and_takes_back_what_it_brought(modelmesh_lab: Lab, tmp_path: Path) -> None:
-    before = packages(modelmesh_lab)
-    ran = modelmesh_lab.run(
-        tmp_path,
-        *("perfdrv", "run", "kserve", "--site", "lab", "-p", "raw", "-p", "cleanup", "-e"),
-        json.dumps({**SETTINGS, **MACHINES}),
-    )
+@pytest.fixture(name="cluster")
+def _cluster(modelmesh_lab: Lab) -> Cluster:
+    return Cluster(Access(kubeconfig=str(modelmesh_lab.kubeconfig)))
+
+
+def test_it_brings_what_it_needs_and_takes_back_what_it_brought(
+    modelmesh_lab: Lab, cluster: Cluster, tmp_path: Path
+) -> None:
+    before = packages(cluster)
+    more = {**MACHINES, "kserve_image": IMAGES, "kserve_preload_image": True}
+    ran = run(modelmesh_lab, tmp_path, "raw", "cleanup", **more)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    (run,) = tmp_path.iterdir()
-    prepared = {path.name.partition("__")[2] for path in run.glob("*__prepare_*/**/[0-9]*__*")}
-    assert prepared >= {
+    (directory,) = tmp_path.iterdir()
+    prepared = [path.name.partition("__")[2] for path in directory.glob("*__prepare_*/**/[0-9]*__*")]
+    assert set(prepared) >= {
         "cluster__deploy_operator",
         "cluster__enable_userworkload_monitoring",
         "cluster__set_scale",
@@ -63,27 +81,60 @@ def test_it_brings_what_it_needs_and_takes_back_what_it_brought(modelmesh_lab: L
         "nfd_operator__deploy_from_operatorhub",
         "rhods__deploy_ods",
     }
-    # the model's pod is on the machine that was added for it
-    pod = only(run / "003__cell__0/001__kserve__deploy_model", "pod.yml")["spec"]
-    assert "g5-2xlarge" in pod["nodeName"]
-    assert pod["nodeSelector"] == LABELLED
-    loads = [
-        one["value"]
-        for one in json.loads((run / "report/kpis.json").read_text())["kpis"]
-        if one["name"] == "requests_failed"
-    ]
-    assert loads == [0]
-    assert packages(modelmesh_lab) == before
+    assert prepared.count("cluster__preload_image") == len(IMAGES)
+    cells = [pods(cell) for cell in sorted(directory.glob("*__cell__*"))]
+    assert [pod["containers"][0]["image"] for pod in cells] == IMAGES
+    # they are on the machine that was added for them
+    assert all("g5-2xlarge" in pod["nodeName"] and pod["nodeSelector"] == LABELLED for pod in cells)
+    kpis = json.loads((directory / "report/kpis.json").read_text())["kpis"]
+    failed = [(one["labels"]["kserve_image"], one["value"]) for one in kpis if one["name"] == "requests_failed"]
+    assert failed == [(image, 0) for image in IMAGES]
+    assert packages(cluster) == before
 
 
 @pytest.mark.deep
 def test_a_model_that_needs_knative_is_given_up_where_there_is_none(modelmesh_lab: Lab, tmp_path: Path) -> None:
-    """Nothing is prepared, so its operator is not there."""
-    settings = {**SETTINGS, "rhoai_prepare": False, "kserve_models": NO_GPU}
-    ran = modelmesh_lab.run(
-        tmp_path,
-        *("perfdrv", "run", "kserve", "--site", "lab", "-e"),
-        json.dumps(settings),
-    )
+    ran = run(modelmesh_lab, tmp_path, **BARE)
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert "Knative Services are not available; install Knative, or deploy the model with raw_deployment" in ran.stdout
+
+
+@pytest.mark.deep
+def test_the_image_is_that_of_the_template_which_must_be_there(
+    modelmesh_lab: Lab, cluster: Cluster, tmp_path: Path
+) -> None:
+    lacking = run(modelmesh_lab, tmp_path / "lacking", "raw", **BARE, kserve_image_template=TEMPLATE)
+    assert lacking.returncode != 0
+    assert f"no Template {TEMPLATE} in {APPLICATIONS} has a container kserve-container" in lacking.stdout
+    cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": APPLICATIONS}})
+    container = {"name": "kserve-container", "image": IMAGES[1]}
+    template = {
+        "apiVersion": "template.openshift.io/v1",
+        "kind": "Template",
+        "metadata": {"name": TEMPLATE, "namespace": APPLICATIONS},
+        "objects": [{"kind": "ServingRuntime", "spec": {"containers": [{"name": "other", "image": "x"}, container]}}],
+    }
+    cluster.apply(template)
+    try:
+        ran = run(modelmesh_lab, tmp_path / "there", "raw", **BARE, kserve_image_template=TEMPLATE)
+    finally:
+        delete_matching(
+            cluster, Query("v1", "Namespace", name=APPLICATIONS), check_mode=False, timeout_s=60, check=lambda: None
+        )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (cell,) = (tmp_path / "there").glob("*/*__cell__0")
+    assert pods(cell)["containers"][0]["image"] == IMAGES[1]
+
+
+@pytest.mark.deep
+def test_who_has_the_rights_that_are_told_can_run_the_flow(modelmesh_lab: Lab, tmp_path: Path) -> None:
+    told = run_with_what_is_told(
+        modelmesh_lab,
+        tmp_path,
+        "kserve",
+        **{**SETTINGS, **MACHINES, "kserve_raw_deployment": True, "kserve_preload_image": True},
+        gpu_operator_remove=True,
+        rhoai_remove=True,
+    )
+    kinds = {kind for _verbs, kind, _namespace in told}
+    assert {"Subscription", "ConfigMap", "MachineSet", "DaemonSet"} <= kinds
