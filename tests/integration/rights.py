@@ -25,6 +25,7 @@ TO_COME = {
     "ClusterPolicy": "clusterpolicies",
     "DSCInitialization": "dscinitializations",
     "DataScienceCluster": "datascienceclusters",
+    "LeaderWorkerSetOperator": "leaderworkersetoperators",
     "NVIDIADriver": "nvidiadrivers",
     "NodeFeature": "nodefeatures",
     "NodeFeatureDiscovery": "nodefeaturediscoveries",
@@ -90,10 +91,10 @@ class Cluster:
             if role.metadata.name.startswith(USER):
                 self._rbac.delete_cluster_role(role.metadata.name)
                 self._rbac.delete_cluster_role_binding(role.metadata.name)
-        for role in self._rbac.list_namespaced_role("default").items:
+        for role in self._rbac.list_role_for_all_namespaces().items:
             if role.metadata.name.startswith(USER):
-                self._rbac.delete_namespaced_role(role.metadata.name, "default")
-                self._rbac.delete_namespaced_role_binding(role.metadata.name, "default")
+                self._rbac.delete_namespaced_role(role.metadata.name, role.metadata.namespace)
+                self._rbac.delete_namespaced_role_binding(role.metadata.name, role.metadata.namespace)
         self.core.delete_namespace(self.namespace)
         deadline = time.monotonic() + PATIENCE_S
         while self._is_there() and time.monotonic() < deadline:

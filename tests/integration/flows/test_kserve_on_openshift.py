@@ -26,7 +26,7 @@ SETTINGS: dict[str, Any] = {
     "kserve_query_count": 1,
 }
 MACHINES = {
-    "clusters_sutest_compute_machineset_type": "g5.2xlarge",
+    "clusters_sutest_compute_machineset_type": "g6e.12xlarge",
     "clusters_sutest_compute_machineset_fit": True,
     "clusters_sutest_compute_dedicated": True,
 }
@@ -85,11 +85,20 @@ def test_it_brings_what_it_needs_and_takes_back_what_it_brought(
     cells = [pods(cell) for cell in sorted(directory.glob("*__cell__*"))]
     assert [pod["containers"][0]["image"] for pod in cells] == IMAGES
     # they are on the machine that was added for them
-    assert all("g5-2xlarge" in pod["nodeName"] and pod["nodeSelector"] == LABELLED for pod in cells)
+    assert all("g6e-12xlarge" in pod["nodeName"] and pod["nodeSelector"] == LABELLED for pod in cells)
     kpis = json.loads((directory / "report/kpis.json").read_text())["kpis"]
     failed = [(one["labels"]["kserve_image"], one["value"]) for one in kpis if one["name"] == "requests_failed"]
     assert failed == [(image, 0) for image in IMAGES]
     assert packages(cluster) == before
+
+
+def test_machines_that_hold_no_pod_of_the_model_are_refused_before_anything_is_changed(
+    modelmesh_lab: Lab, tmp_path: Path
+) -> None:
+    ran = run(modelmesh_lab, tmp_path, **{**MACHINES, "clusters_sutest_compute_machineset_type": "m6i.2xlarge"})
+    assert ran.returncode == 2, ran.stdout + ran.stderr
+    assert "no such machine holds a pod of 2 CPUs, 16 GiB and 1 GPUs" in ran.stderr + ran.stdout
+    assert list(tmp_path.glob("*/*__prepare_*")) == []
 
 
 @pytest.mark.deep
@@ -127,14 +136,24 @@ def test_the_image_is_that_of_the_template_which_must_be_there(
 
 
 @pytest.mark.deep
-def test_who_has_the_rights_that_are_told_can_run_the_flow(modelmesh_lab: Lab, tmp_path: Path) -> None:
-    told = run_with_what_is_told(
-        modelmesh_lab,
-        tmp_path,
-        "kserve",
-        **{**SETTINGS, **MACHINES, "kserve_raw_deployment": True, "kserve_preload_image": True},
-        gpu_operator_remove=True,
-        rhoai_remove=True,
-    )
+@pytest.mark.parametrize("flow", ["kserve", "llm_d"])
+def test_who_has_the_rights_that_are_told_can_run_the_flow(modelmesh_lab: Lab, tmp_path: Path, flow: str) -> None:
+    program = tmp_path / "guidellm"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} {PROJECT / "tests/data/guidellm/guidellm.py"} "$@"\n')
+    program.chmod(0o755)
+    settings: dict[str, dict[str, Any]] = {
+        "kserve": {**SETTINGS, "kserve_raw_deployment": True, "kserve_preload_image": True},
+        "llm_d": {
+            "llm_d_guidellm_program": str(program),
+            "llm_d_model_name": "opt",
+            "llm_d_annotations": {"lab.psap.perf/model": "{name: opt, ttft: 0.05, itl: 0.005}"},
+            "llm_d_gateway_class": "lab",
+            "llm_d_gateway_namespace": "default",
+            "llm_d_max_requests": 2,
+            "llm_d_preload_images": IMAGES,
+        },
+    }
+    removed = {"gpu_operator_remove": True, "rhoai_remove": True}
+    told = run_with_what_is_told(modelmesh_lab, tmp_path, flow, **{**settings[flow], **MACHINES, **removed})
     kinds = {kind for _verbs, kind, _namespace in told}
     assert {"Subscription", "ConfigMap", "MachineSet", "DaemonSet"} <= kinds

@@ -74,6 +74,11 @@ def test_all_that_is_lacking_is_told_by_kind_and_namespace() -> None:
     assert lacking(source, wanted) == ["create, delete Pod in namespace a", "delete Pod in namespace b", "list Node"]
 
 
+def test_a_kind_that_is_in_no_namespace_is_told_once_for_all_of_them() -> None:
+    wanted = [Right("list", "v1", "Node", namespace) for namespace in ("a", "b", None)]
+    assert lacking(Source(), wanted) == ["list Node"]
+
+
 def test_a_namespace_that_is_there_need_not_be_made() -> None:
     rule = {"kinds": ["Namespace"], "verbs": ["create"], "namespaces": ["there", "new"], "absent": True}
     assert lacking(Source(), expanded(rule)) == ["create Namespace"]

@@ -39,7 +39,7 @@ _KINDS = MappingProxyType(
         "machine.openshift.io/v1beta1": "Machine MachineSet",
         "machineconfiguration.openshift.io/v1": "KubeletConfig MachineConfig MachineConfigPool",
         "oauth.openshift.io/v1": "OAuthClient",
-        "operator.openshift.io/v1": "ClusterCSIDriver",
+        "operator.openshift.io/v1": "ClusterCSIDriver LeaderWorkerSetOperator",
         "project.openshift.io/v1": "Project",
         "route.openshift.io/v1": "Route",
         "security.openshift.io/v1": "SecurityContextConstraints",

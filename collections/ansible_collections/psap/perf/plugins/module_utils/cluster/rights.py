@@ -112,7 +112,7 @@ def lacking(source: Source, wanted: Iterable[Right]) -> list[str]:
 
     Kinds that are not served need no rights, but for those that are to come.
     """
-    found: dict[tuple[str, str], list[str]] = {}
+    found: dict[tuple[str, str], dict[str, None]] = {}
     exists = functools.cache(lambda name: source.is_visible(Query(*_NAMESPACE, namespace=name, name=name)))
     for right in wanted:
         served = source.serves(right.api_version, right.kind)
@@ -127,7 +127,8 @@ def lacking(source: Source, wanted: Iterable[Right]) -> list[str]:
             query = Query(*_NAMESPACE, namespace=right.namespace, name=right.namespace)
         subresource = right.resource if "/" in (right.resource or "") else None
         if not source.may(right.verb, query, subresource if served else right.resource):
-            found.setdefault((subresource or right.kind, query.namespace or ""), []).append(right.verb)
+            # rules of several namespaces are the same for what is in none
+            found.setdefault((subresource or right.kind, query.namespace or ""), {})[right.verb] = None
     return [
         f"{', '.join(verbs)} {kind}{f' in namespace {namespace}' if namespace else ''}"
         for (kind, namespace), verbs in found.items()
