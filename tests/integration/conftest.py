@@ -65,7 +65,7 @@ def perflab(*words: str) -> str:
 @pytest.fixture(scope="session", name="shared_lab")
 def _shared_lab() -> Iterator[Lab]:
     """A lab of the profile kubernetes with every product, 20 nodes; a test leaves it as it found it."""
-    with _lab("PERF_TEST_LAB", f"tests-{os.getpid()}", "--nodes", "20", *PRODUCTS, "--emulate", "runai") as lab:
+    with lab_with("PERF_TEST_LAB", f"tests-{os.getpid()}", "--nodes", "20", *PRODUCTS, "--emulate", "runai") as lab:
         yield lab
 
 
@@ -73,29 +73,19 @@ def _shared_lab() -> Iterator[Lab]:
 def openshift_lab() -> Iterator[Lab]:
     """A lab of the profile openshift with Kueue and Ray, 4 nodes; a test leaves it as it found it."""
     name = f"tests-openshift-{os.getpid()}"
-    with _lab("PERF_TEST_OPENSHIFT_LAB", name, "--profile", "openshift", *PRODUCTS, "--nodes", "4") as lab:
+    with lab_with("PERF_TEST_OPENSHIFT_LAB", name, "--profile", "openshift", *PRODUCTS, "--nodes", "4") as lab:
         yield lab
 
 
 @pytest.fixture(scope="module")
 def kserve_lab() -> Iterator[Lab]:
     """A lab of the profile kubernetes with KServe and the Gateway API, 2 nodes."""
-    with _lab("PERF_TEST_KSERVE_LAB", f"tests-kserve-{os.getpid()}", "--with", "kserve", "--nodes", "2") as lab:
-        yield lab
-
-
-@pytest.fixture(scope="package")
-def modelmesh_lab() -> Iterator[Lab]:
-    """A lab of the profile openshift with KServe, servers of its models, and an emulated ModelMesh, 2 nodes."""
-    name = f"tests-modelmesh-{os.getpid()}"
-    served = ("--with", "kserve", "--with", "models", "--emulate", "modelmesh")
-    options = ("--profile", "openshift", *served, "--nodes", "2")
-    with _lab("PERF_TEST_MODELMESH_LAB", name, *options) as lab:
+    with lab_with("PERF_TEST_KSERVE_LAB", f"tests-kserve-{os.getpid()}", "--with", "kserve", "--nodes", "2") as lab:
         yield lab
 
 
 @contextmanager
-def _lab(variable: str, name: str, *options: str) -> Iterator[Lab]:
+def lab_with(variable: str, name: str, *options: str) -> Iterator[Lab]:
     """The lab that the environment's *variable* names, else one of its own that is started with *options*."""
     given = os.environ.get(variable)
     if given:
