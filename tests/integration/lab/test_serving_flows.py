@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -18,8 +17,8 @@ import yaml
 from kubernetes.client import ApiException
 from perflab.processes.state import Lab
 
-from tests.integration.conftest import PROJECT
 from tests.integration.conftest import Lab as RunLab
+from tests.integration.load_clients import LLM_LOAD_TEST, guidellm
 from tests.schemas import check
 
 from .labs import Cluster, Labs, wait_for
@@ -35,12 +34,6 @@ from .serving import (
 )
 from .workloads import PREFIX
 
-CLIENT = {
-    "kserve_load_test_path": str(PROJECT / "tests/data/llm_load_test"),
-    "kserve_load_test_python": sys.executable,
-}
-"""Settings of the flow kserve with a client of the tests in place of llm-load-test."""
-
 
 def test_the_flow_finds_the_declared_latencies_again(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     """The server is never early. How late it may be is the machine's matter, so the upper bounds are wide."""
@@ -54,7 +47,7 @@ def test_the_flow_finds_the_declared_latencies_again(labs: Labs, kserve: Cluster
         "kserve_max_concurrency": {"granite-3b-code-instruct": 32},
         "kserve_max_queries": 20,
         "kserve_max_output_tokens": 10,
-        **CLIENT,
+        **LLM_LOAD_TEST,
         "kserve_query_count": 0,
     }
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
@@ -101,7 +94,7 @@ def test_a_model_of_tgis_is_asked_and_loaded_by_grpc(labs: Labs, kserve: Cluster
         "kserve_concurrency": [2, 16],
         "kserve_max_queries": 20,
         "kserve_max_output_tokens": 10,
-        **CLIENT,
+        **LLM_LOAD_TEST,
         # fewer than fail
         "kserve_query_count": 1,
     }
@@ -174,7 +167,7 @@ def together(lab: Lab, **settings: Any) -> dict[str, Any]:
         "kserve_duration": 1,
         "kserve_max_queries": 10,
         "kserve_max_output_tokens": 5,
-        **CLIENT,
+        **LLM_LOAD_TEST,
         "kserve_query_count": 1,
         **settings,
     }
@@ -268,7 +261,7 @@ def test_a_model_that_vanishes_under_load_fails_the_run_and_is_told_in_the_repor
         # more than half a minute of answers
         "kserve_max_queries": 400,
         "kserve_max_output_tokens": 10,
-        **CLIENT,
+        **LLM_LOAD_TEST,
         "kserve_query_count": 1,
         "kserve_capture_state": False,
     }
@@ -303,9 +296,6 @@ def check_told(runs: Path, told: str, reason: str) -> None:
 
 def llm_d(lab: Lab, tmp_path: Path, **settings: Any) -> dict[str, Any]:
     """Settings of the flow with a client of the tests in place of guidellm."""
-    program = tmp_path / "guidellm"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} {PROJECT / "tests/data/guidellm/guidellm.py"} "$@"\n')
-    program.chmod(0o755)
     return {
         "perf_kubeconfig": str(lab.kubeconfig),
         "llm_d_model_uri": "hf://facebook/opt-125m",
@@ -313,7 +303,7 @@ def llm_d(lab: Lab, tmp_path: Path, **settings: Any) -> dict[str, Any]:
         "llm_d_gateway_class": "lab",
         "llm_d_gateway_namespace": NAMESPACE,
         "llm_d_rate": [2],
-        "llm_d_guidellm_program": str(program),
+        "llm_d_guidellm_program": guidellm(tmp_path),
         **settings,
     }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,12 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cl
 from ansible_collections.psap.perf.plugins.module_utils.cluster.deleting import delete_matching
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
-from tests.integration.conftest import PROJECT, Lab
+from tests.integration.conftest import Lab
+from tests.integration.load_clients import LLM_LOAD_TEST, guidellm
 from tests.integration.rights import run_with_what_is_told
 
 SETTINGS: dict[str, Any] = {
-    "kserve_load_test_path": str(PROJECT / "tests/data/llm_load_test"),
-    "kserve_load_test_python": sys.executable,
+    **LLM_LOAD_TEST,
     "kserve_concurrency": [2],
     "kserve_max_queries": 4,
     "kserve_query_count": 1,
@@ -138,13 +137,10 @@ def test_the_image_is_that_of_the_template_which_must_be_there(
 @pytest.mark.deep
 @pytest.mark.parametrize("flow", ["kserve", "llm_d"])
 def test_who_has_the_rights_that_are_told_can_run_the_flow(modelmesh_lab: Lab, tmp_path: Path, flow: str) -> None:
-    program = tmp_path / "guidellm"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} {PROJECT / "tests/data/guidellm/guidellm.py"} "$@"\n')
-    program.chmod(0o755)
     settings: dict[str, dict[str, Any]] = {
         "kserve": {**SETTINGS, "kserve_raw_deployment": True, "kserve_preload_image": True},
         "llm_d": {
-            "llm_d_guidellm_program": str(program),
+            "llm_d_guidellm_program": guidellm(tmp_path),
             "llm_d_model_name": "opt",
             "llm_d_annotations": {"lab.psap.perf/model": "{name: opt, ttft: 0.05, itl: 0.005}"},
             "llm_d_gateway_class": "lab",

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.serving.catalogue import ServedModel, served_model
-from ansible_collections.psap.perf.plugins.plugin_utils.models import catalogue
+from ansible_collections.psap.perf.plugins.module_utils.serving.catalogue import ServedModel, catalogue, served_model
 
 
 def test_what_a_user_gives_changes_a_known_model_key_by_key_and_adds_others() -> None:

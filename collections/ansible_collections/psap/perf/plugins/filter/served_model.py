@@ -43,9 +43,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.serving.catalogue import served_model
+from ansible_collections.psap.perf.plugins.module_utils.serving.catalogue import catalogue, served_model
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
-from ansible_collections.psap.perf.plugins.plugin_utils.models import catalogue
 
 
 class FilterModule:

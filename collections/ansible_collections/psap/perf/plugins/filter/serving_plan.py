@@ -50,9 +50,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.serving.catalogue import catalogue
 from ansible_collections.psap.perf.plugins.module_utils.serving.plan import serving_plan
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
-from ansible_collections.psap.perf.plugins.plugin_utils.models import catalogue
 
 
 class FilterModule:

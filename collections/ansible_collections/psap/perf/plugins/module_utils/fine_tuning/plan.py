@@ -16,7 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.sources impo
     find_model,
     read_sources,
 )
-from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods
+from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods, most_gpus
 
 MULTI = "multi_model"
 REFERENCE, CONCURRENT = "reference", "concurrent"
@@ -97,9 +97,8 @@ def make_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -
     ]
     if planning.found:
         raise UsageError("\n".join(planning.found))
-    gpus = max((training.gpu for cell in planned for training in cell.trainings), default=0)
     pods = tuple((_pods(settings, cell),) for cell in planned)
-    return Plan(tuple(planning.downloads), tuple(planned), gpus, pods)
+    return Plan(tuple(planning.downloads), tuple(planned), most_gpus(pods), pods)
 
 
 def _pods(settings: Mapping[str, Any], cell: CellPlan) -> Pods:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
@@ -68,6 +68,11 @@ class Pods:
     def requests(self) -> Requests:
         """What each of them requests, in numbers."""
         return Requests(float(parse_quantity(self.cpu)), float(parse_quantity(self.memory) / _GIBI), self.gpus)
+
+
+def most_gpus(cells: Iterable[Iterable[Pods]]) -> int:
+    """The most that a pod of any cell requests, 0 when none does."""
+    return max((kind.gpus for cell in cells for kind in cell), default=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.merge_patch import merged
+
+_SHIPPED = Path(__file__).resolve().parents[3] / "roles/kserve_deploy_model/files/models.yml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,15 +24,20 @@ class ServedModel:
     memory: str
 
 
-def served_model(catalogue: Mapping[str, Any], name: str, runtime: str) -> ServedModel:
+def catalogue(more: Mapping[str, Any]) -> dict[str, Any]:
+    """All known models by name, with *more* that a user gives, or changes key by key."""
+    return merged(read_yaml(_SHIPPED), more)
+
+
+def served_model(known: Mapping[str, Any], name: str, runtime: str) -> ServedModel:
     """The model *name* as *runtime* serves it.
 
-    :param catalogue: models by name, each with its ``source``, and of each runtime ``gpus``, ``cpu`` and ``memory``.
+    :param known: models by name, each with its ``source``, and of each runtime ``gpus``, ``cpu`` and ``memory``.
     :raises UsageError: when the runtime does not serve it, saying which it does, and when the catalogue lacks a value.
     """
-    model = catalogue.get(name) or {}
+    model = known.get(name) or {}
     if runtime not in model:
-        served = ", ".join(known for known, one in catalogue.items() if runtime in one)
+        served = ", ".join(each for each, one in known.items() if runtime in one)
         raise UsageError(f"{name} is no model that {runtime} serves; these are {served}; add it to models")
     try:
         requests = model[runtime]

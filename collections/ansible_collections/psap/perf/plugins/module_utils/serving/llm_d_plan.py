@@ -10,7 +10,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.merge_patch import merged
 from ansible_collections.psap.perf.plugins.module_utils.base.quantities import format_quantity, parse_quantity
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
-from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods
+from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods, most_gpus
 from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import Shape, shaped, stages
 
 _GPU = "nvidia.com/gpu"
@@ -39,7 +39,7 @@ def llm_d_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], 
     :raises UsageError: for a flavor that is none, and a source that no claim holds.
     """
     pods = tuple(tuple(_pods(manifest, {**settings, **cell["values"]})) for cell in cells)
-    gpus = max((stage.gpus for cell in pods for stage in cell), default=0)
+    gpus = most_gpus(pods)
     claim = settings["llm_d_claim"]
     if not claim:
         return LlmDPlan("", "", gpus, pods)

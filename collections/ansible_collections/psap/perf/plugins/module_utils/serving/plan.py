@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods
+from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods, most_gpus
 from ansible_collections.psap.perf.plugins.module_utils.serving.catalogue import served_model
 
 SINGLE, MULTI, LONGEVITY, SCALE = "single", "multi", "longevity", "scale"
@@ -56,7 +56,7 @@ def serving_plan(
     if mode in (MULTI, LONGEVITY):
         models = {f"m{place}": model for place, model in enumerate(settings["kserve_served_models"])}
     pods = tuple(tuple(_pods(settings, cell["values"], models.values(), catalogue)) for cell in cells)
-    gpus = max((kind.gpus for cell in pods for kind in cell), default=0)
+    gpus = most_gpus(pods)
     if mode == SINGLE:
         return ServingPlan(tuple(cells), {}, {}, 1, {}, 0.0, (namespace,), gpus, pods)
     lanes: dict[str, list[str]] = {}

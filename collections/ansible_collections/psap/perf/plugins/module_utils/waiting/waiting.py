@@ -30,7 +30,7 @@ class Goal:
     :param lacking: looks elsewhere for what an object that has got there lacks, and when time is up; "" for nothing.
     :param late: looks elsewhere, when time is up, for why an object has not got there; "" for nothing.
     :param surrender: looks elsewhere, from time to time, for what keeps an object from getting there; "" for nothing.
-    :param blocked: the same, of objects that may not be there yet.
+    :param blocked: the same, while there is no object yet.
     """
 
     query: Query
@@ -118,7 +118,7 @@ def _looked_elsewhere(
 def _stuck(source: Source, goal: Goal, progress: Progress) -> str:
     """What keeps it from getting there, as far as that is elsewhere."""
     try:
-        blocked = goal.blocked(source) if goal.blocked else ""
+        blocked = goal.blocked(source) if goal.blocked and not progress.objects else ""
     except ClusterError:
         return ""
     return blocked or _looked_elsewhere(source, goal.surrender, progress)
