@@ -8,6 +8,8 @@ DEV := $(VENV)/.dev-stamp
 DOCS := $(VENV)/.docs-stamp
 # how many stages of make test run at a time: most of their time they wait for what happens on a lab
 STAGES ?= 3
+# what pytest selects of the integration tests, in place of those that are not deep
+DEPTH :=
 GUIDELLM := 0.8.1
 SINCE ?=
 ON_PATH := PATH="$(CURDIR)/$(BIN):$$PATH"
@@ -15,7 +17,8 @@ PYTEST := $(ON_PATH) $(BIN)/python -m pytest --quiet
 # the integration tests that need operators of OpenShift, and those of the lab itself; those of commands, which take a
 # lab of the profile kubernetes at most, and the driver; all others take a second lab of that profile
 MANIFESTS := commands/test_strict_manifests.py
-OPENSHIFT_TESTS := $(addprefix tests/integration/,clusters fine_tuning gpu_operator lab prometheus rhoai $(MANIFESTS))
+FINE_TUNING := $(addprefix fine_tuning/test_,flow_on_openshift.py rayjobs.py rights_on_openshift.py)
+OPENSHIFT_TESTS := $(addprefix tests/integration/,clusters $(FINE_TUNING) gpu_operator lab prometheus rhoai $(MANIFESTS))
 DRIVER_TESTS := $(addprefix tests/integration/,awx commands driver machines settings)
 SCENARIOS := $(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))
 # each scenario says which lab it needs
@@ -26,7 +29,7 @@ molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/on_lab.sh $(1) $(2) molecule te
 # what Python has compiled is kept: thousands of programs start in a test, and would compile anew what they import
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help docs run image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp guidellm molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
+.PHONY: help docs run image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp guidellm molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -127,15 +130,15 @@ integration: programs ## settings, commands, driver, lab and flows against real 
 integration-kubernetes: programs
 	@echo "== integration tests on a lab of the profile kubernetes"
 	@sh tests/install_debian.sh "maven default-jdk-headless" mvn javac
-	@$(PYTEST) --durations=10 tests/integration $(DRIVER_TESTS:%=--ignore=%) $(OPENSHIFT_TESTS:%=--ignore=%)
+	@$(PYTEST) $(DEPTH) --durations=10 tests/integration $(DRIVER_TESTS:%=--ignore=%) $(OPENSHIFT_TESTS:%=--ignore=%)
 
 integration-driver: programs
 	@echo "== integration tests of commands, settings and the driver"
-	@$(PYTEST) --durations=10 $(DRIVER_TESTS) --ignore=tests/integration/$(MANIFESTS)
+	@$(PYTEST) $(DEPTH) --durations=10 $(DRIVER_TESTS) --ignore=tests/integration/$(MANIFESTS)
 
 integration-openshift: programs
 	@echo "== integration tests on a lab of the profile openshift"
-	@$(PYTEST) --durations=10 $(OPENSHIFT_TESTS)
+	@$(PYTEST) $(DEPTH) --durations=10 $(OPENSHIFT_TESTS)
 
 molecule: programs ## every command twice, and where it must fail, on a lab of each kind
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target BUILT=yes molecule-kubernetes molecule-openshift
@@ -165,8 +168,13 @@ test-labs: integration-openshift integration-kubernetes integration-driver molec
 
 test-deep: galaxy test-deep-tests test-deep-molecule test-deep-fuzz ## what make test leaves out, in parts of up to an hour
 
-test-deep-tests: programs llama-cpp guidellm ## long runs, and faults at every step
-	@$(PYTEST) -m deep tests/unit tests/integration
+test-deep-tests: test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift ## long runs, and faults at every step
+
+test-deep-unit: $(DEV)
+	@$(PYTEST) -m deep tests/unit
+
+test-deep-kubernetes test-deep-driver test-deep-openshift: programs llama-cpp guidellm
+	@$(MAKE) --no-print-directory BUILT=yes DEPTH="-m deep" $(@:test-deep-%=integration-%)
 
 test-deep-molecule: programs llama-cpp ## every failing case of every command
 	@PERF_TEST_DEEP=true $(MAKE) --no-print-directory molecule

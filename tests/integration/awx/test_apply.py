@@ -70,6 +70,7 @@ def awx(tmp_path: Path) -> Iterator[Awx]:
         yield Awx(api, tmp_path)
 
 
+@pytest.mark.deep
 def test_what_is_applied_twice_and_removed(awx: Awx) -> None:
     assert awx.changed("apply.yml", ONE_FLOW) == 11
     _look_at(awx.api)

@@ -122,6 +122,7 @@ def test_two_clusters_are_claimed_at_once_used_and_released(pool: Pool) -> None:
     pool.leave_nothing()
 
 
+@pytest.mark.deep
 def test_a_run_that_is_killed_while_it_waits_gives_its_cluster_back(pool: Pool) -> None:
     perflab("step", "--name", pool.lab.name, "hive.resume=never")
     run = pool.lab.start(pool.runs, "perfdrv", *pool.words())

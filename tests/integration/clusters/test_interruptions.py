@@ -149,11 +149,6 @@ def _manager(driver: Driver) -> Iterator[Creation]:
         yield Creation(driver, "osd", settings, lambda: list(server.created.values()), stop)
 
 
-def both(first: str, second: str) -> pytest.MarkDecorator:
-    """A test with one method, and with the other one where there is time."""
-    return pytest.mark.parametrize("creation", [first, pytest.param(second, marks=pytest.mark.deep)], indirect=True)
-
-
 # the first half of the test after it, and what finalizers do then
 @pytest.mark.deep
 @pytest.mark.parametrize("creation", ["ocp", "osd"], indirect=True)
@@ -169,7 +164,8 @@ def test_ctrl_c_destroys_what_was_begun(creation: Creation) -> None:
     creation.refuse_left()
 
 
-@both("osd", "ocp")
+@pytest.mark.deep
+@pytest.mark.parametrize("creation", ["ocp", "osd"], indirect=True)
 def test_what_a_second_ctrl_c_leaves_is_destroyed_by_finalizing_the_run(creation: Creation) -> None:
     run = creation.start_run()
     creation.stop("destroy cluster")
@@ -185,7 +181,7 @@ def test_what_a_second_ctrl_c_leaves_is_destroyed_by_finalizing_the_run(creation
     creation.finalize()
 
 
-@both("ocp", "osd")
+@pytest.mark.parametrize("creation", ["ocp", pytest.param("osd", marks=pytest.mark.deep)], indirect=True)
 def test_what_a_kill_leaves_is_destroyed_by_finalizing_the_run(creation: Creation) -> None:
     creation.kill(creation.start_run())
     assert creation.present()

@@ -55,7 +55,7 @@ def test_after_a_failed_step_no_test_runs_and_the_others_do(job: Driver) -> None
     assert not list(job.runs.glob("demo-*"))
 
 
-@pytest.mark.parametrize(("grace", "cleaned"), [("60", ["ok"]), ("1", [])])
+@pytest.mark.parametrize(("grace", "cleaned"), [("60", ["ok"]), pytest.param("1", [], marks=pytest.mark.deep)])
 def test_sigterm_leaves_whole_files_within_the_grace(job: Driver, grace: str, cleaned: list[str]) -> None:
     job.variables["PERF_CI_GRACE"] = grace
     process = job.start("ci", "run", "demo", "-s", "demo_seconds=600", "--skip", "plots")

@@ -53,6 +53,7 @@ def test_a_disk_that_fills_up_in_mid_run_ends_it_in_order(disk: Path, driver: Dr
     assert json.loads(cleaned.read_text(encoding="utf-8"))["status"] == "ok"
 
 
+@pytest.mark.deep
 @JOBS
 def test_finalizers_run_also_when_what_was_kept_in_reserve_is_used_up(jobs: str, disk: Path, driver: Driver) -> None:
     process = driver.start("run", "demo", "-s", "demo_seconds=[4, 5, 6]", "--jobs", jobs)

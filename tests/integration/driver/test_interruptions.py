@@ -168,7 +168,12 @@ def with_a_lane_that_sleeps(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lanes", "jobs"), [(True, "1"), pytest.param(False, "1", marks=pytest.mark.deep), (False, "2")]
+    ("lanes", "jobs"),
+    [
+        (True, "1"),
+        pytest.param(False, "1", marks=pytest.mark.deep),
+        pytest.param(False, "2", marks=pytest.mark.deep),
+    ],
 )
 def test_after_kill_9_of_a_worker_of_ansible_finalizers_run(lanes: bool, jobs: str, driver: Driver, gone: Gone) -> None:
     if lanes:

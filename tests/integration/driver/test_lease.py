@@ -104,6 +104,7 @@ def test_what_changes_the_cluster_is_refused_what_looks_is_not_and_what_waits_fo
     assert waits.returncode == 0, out
 
 
+@pytest.mark.deep
 def test_what_was_killed_is_no_hindrance_where_that_is_seen(shared_lab: Lab, tmp_path: Path) -> None:
     with shared_lab.start(tmp_path, "perfdrv", *FLOW) as first:
         run = has_begun(shared_lab, tmp_path)
@@ -233,6 +234,7 @@ def test_a_wait_for_the_lease_ends_when_the_run_is_asked_to_stop(shared_lab: Lab
         cluster.close()
 
 
+@pytest.mark.deep
 def test_who_waits_bears_an_api_server_that_restarts(shared_lab: Lab, tmp_path: Path) -> None:
     one, other = (Holder(name, "test", "nobody", "here", name, str(tmp_path)) for name in ("one", "other"))
     clusters = [Cluster(Access(kubeconfig=str(shared_lab.kubeconfig))) for _holder in (one, other)]

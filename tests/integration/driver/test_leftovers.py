@@ -30,7 +30,7 @@ def _namespace(shared_lab: Lab) -> Iterator[str]:
     core.delete_namespace(name)
 
 
-@pytest.mark.parametrize("words", [COMMAND, FLOW], ids=["command", "flow"])
+@pytest.mark.parametrize("words", [COMMAND, pytest.param(FLOW, marks=pytest.mark.deep)], ids=["command", "flow"])
 def test_a_daemonset_of_a_killed_preload_goes(
     shared_lab: Lab, namespace: str, tmp_path: Path, words: tuple[str, ...]
 ) -> None:

@@ -83,6 +83,7 @@ def test_a_locked_cluster_is_for_the_runs_of_its_owner_until_it_is_released(
     assert read_lock(cluster) is None
 
 
+@pytest.mark.deep
 def test_what_is_broken_is_the_run_the_lock_or_both(shared_lab: Lab, cluster: Cluster, tmp_path: Path) -> None:
     take_lock(cluster, "ada")
     acquire(cluster, run("one"), 0, lambda: None, owner="ada")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.integration.driver.conftest import Driver
 
 PULL = "https://github.com/o/r/pull/7"
@@ -33,6 +35,7 @@ def test_a_failed_run_is_told_with_its_failure_as_the_policy_asks(driver: Driver
     assert "notified" not in document
 
 
+@pytest.mark.deep
 def test_a_lost_notification_is_said_and_changes_no_result(driver: Driver) -> None:
     driver.variables["SLACK_WORD"] = TOKEN
     settings = {

@@ -88,7 +88,12 @@ def test_hosts_are_booked_delivered_used_and_released(bare_metal: BareMetal, tmp
 
 
 @pytest.mark.parametrize(
-    "moment", ["an assignment is made", pytest.param("a host is added", marks=pytest.mark.deep), "delivery is awaited"]
+    "moment",
+    [
+        "an assignment is made",
+        pytest.param("a host is added", marks=pytest.mark.deep),
+        pytest.param("delivery is awaited", marks=pytest.mark.deep),
+    ],
 )
 def test_a_killed_run_gives_its_hosts_back(bare_metal: BareMetal, moment: str) -> None:
     paths = {"an assignment is made": "/assignments", "a host is added": "/schedules"}

@@ -111,7 +111,12 @@ def test_a_broken_playbook_is_refused_with_file_and_line(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("words", "shown", "made"), [(["--check"], True, False), (["--diff"], True, True), ([], False, True)]
+    ("words", "shown", "made"),
+    [
+        (["--check"], True, False),
+        pytest.param(["--diff"], True, True, marks=pytest.mark.deep),
+        pytest.param([], False, True, marks=pytest.mark.deep),
+    ],
 )
 def test_check_mode_shows_the_differences_that_it_does_not_make(
     tmp_path: Path, words: list[str], shown: bool, made: bool
@@ -170,6 +175,7 @@ def test_a_missing_argument_is_named(driver: Driver) -> None:
     assert "demo_greet_name" in ended.out + ended.err
 
 
+@pytest.mark.deep
 def test_a_replay_has_the_settings_of_the_earlier_run(driver: Driver) -> None:
     assert driver("run", "demo", "-p", "quick", "-s", "demo_note=first").code == 0
     first = driver.run()

@@ -73,6 +73,7 @@ def lanes(played: Played, group: str) -> dict[str, tuple[str, str]]:
     return found
 
 
+@pytest.mark.deep
 def test_check_mode_on_an_empty_lab_succeeds_and_changes_nothing(flow: Flow, found: dict[Name, Document]) -> None:
     played = flow.play("--check", presets=("dgx", "lab"))
     assert played.code == 0, played.said
@@ -112,6 +113,7 @@ def test_prepared_twice_trained_and_cleaned_up_the_lab_is_as_it_was(flow: Flow, 
         assert max(start for start, _end in regions.values()) < min(end for _start, end in regions.values())
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("steps")
 def test_an_operator_that_never_installs_fails_the_run_by_its_name(flow: Flow, found: dict[Name, Document]) -> None:
     perflab("step", "--name", flow.lab.name, "olm.csv=never")

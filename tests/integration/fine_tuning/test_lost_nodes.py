@@ -82,6 +82,7 @@ def check_end(commands: Commands, process: subprocess.Popen[str], reason: str) -
     assert commands.cluster.list(query)[0] == []
 
 
+@pytest.mark.deep
 def test_a_node_that_is_deleted_ends_the_wait_and_is_named(trainings: Commands) -> None:
     process = begin(trainings)
     node = node_of_worker(trainings)

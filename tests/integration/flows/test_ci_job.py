@@ -93,6 +93,7 @@ def test_the_same_in_steps_that_have_folders_of_their_own(job: Job) -> None:
     assert job.leaks() == []
 
 
+@pytest.mark.deep
 def test_a_job_at_its_time_limit_leaves_a_clean_cluster_and_whole_files(job: Job) -> None:
     job.github.comments[0] = ("ada", "MEMBER", "/test scale-test\n/var scale_test_duration: 10m")
     process = job.start("run", variables={"PERF_CI_GRACE": "30"})

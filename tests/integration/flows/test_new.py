@@ -102,6 +102,7 @@ def test_what_is_new_is_well_formed(clone: Clone) -> None:
     clone.run("ansible-lint", "--offline", "-q", *MADE)
 
 
+@pytest.mark.deep
 def test_the_checks_of_the_repository_pass_with_it(clone: Clone) -> None:
     of_analysis = ("analysis/test_rooms.py", "analysis/workloads/test_first_steps.py")
     names = ("roles", "settings/test_repository.py", "test_architecture.py", "test_links.py", *of_analysis)

@@ -26,6 +26,7 @@ INSTALL = """
 """
 
 
+@pytest.mark.deep
 def test_hosts_are_booked_delivered_measured_and_released(
     shared_lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,8 @@ ROLES = PROJECT / "collections/ansible_collections/psap/perf/roles"
 SIMULATED = {"spec": {"template": {"metadata": {"annotations": {"lab.psap.perf/duration": "500ms"}}}}}
 
 
-@pytest.mark.parametrize("flow", [pytest.param("scale_test", marks=pytest.mark.deep), "fine_tuning"])
+@pytest.mark.deep
+@pytest.mark.parametrize("flow", ["scale_test", "fine_tuning"])
 def test_who_has_the_rights_that_are_told_at_once_can_run_the_flow(shared_lab: Lab, tmp_path: Path, flow: str) -> None:
     assert len(run_with_what_is_told(shared_lab, tmp_path, flow)) > 5
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.integration.conftest import Lab
 
 WORDS = ("run", "skeleton", "--site", "lab", "-p", "skeleton")
@@ -23,6 +25,7 @@ def test_each_cell_of_skeleton_is_measured_and_reported(shared_lab: Lab, tmp_pat
     assert "From creation to running" in page
 
 
+@pytest.mark.deep
 def test_skeleton_leaves_no_object(shared_lab: Lab, tmp_path: Path) -> None:
     # what takes longer than its timeout is a failure, whose objects are deleted all the same
     ran = shared_lab.run(tmp_path, "perfdrv", *WORDS, "-s", "skeleton_seconds=60", "-s", "skeleton_timeout=1s")

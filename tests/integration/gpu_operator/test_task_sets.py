@@ -98,6 +98,7 @@ def test_in_check_mode_nothing_is_touched(on_openshift: TaskSets) -> None:
     assert traces(on_openshift) == before
 
 
+@pytest.mark.deep
 def test_it_is_prepared_once_and_removed_without_a_trace(on_openshift: TaskSets) -> None:
     look = partial(traces, on_openshift)
     before = at_rest(look)

@@ -258,6 +258,7 @@ def catalog_state(cluster: Cluster, name: str) -> str:
     return str((found.get("status", {}).get("connectionState") or {}).get("lastObservedState"))
 
 
+@pytest.mark.deep
 def test_a_catalog_is_down_and_comes_back(openshift: Cluster, namespace: str, lab_steps: Any) -> None:
     wait_for("the catalog answers", lambda: catalog_state(openshift, "certified-operators") == "READY")
     lab_steps("olm.catalog.certified-operators=fail: out of memory")
@@ -269,6 +270,7 @@ def test_a_catalog_is_down_and_comes_back(openshift: Cluster, namespace: str, la
     wait_for("the operator is installed", lambda: phase_of(openshift, namespace, version) == "Succeeded")
 
 
+@pytest.mark.deep
 def test_an_operator_that_starts_late_and_an_olm_that_is_killed_meanwhile(
     openshift: Cluster, openshift_lab: Lab, labs: Labs, namespace: str, lab_steps: Any
 ) -> None:

@@ -64,6 +64,7 @@ def test_a_dead_program_is_brought_back(labs: Labs, mended: Lab) -> None:
     assert "mended: running, 2 nodes" in labs.run("status", "--name", "mended").stdout
 
 
+@pytest.mark.deep
 def test_a_delayed_step_ends_when_it_was_due_though_the_emulators_are_killed(labs: Labs, mended: Lab) -> None:
     delay_s, killed_after_s = 20, 10
     cluster = Cluster.of(mended)

@@ -201,6 +201,7 @@ def rounds_of(runs: Path) -> list[tuple[str, int, int]]:
     return sorted((marker["flavor"], marker["round"], attempt) for marker, attempt in markers)
 
 
+@pytest.mark.deep
 def test_models_are_loaded_again_and_again_also_after_kill_9_until_their_time_is_over(
     labs: Labs, kserve: Cluster, tmp_path: Path
 ) -> None:
@@ -369,6 +370,7 @@ def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: P
         kserve.custom.get_namespaced_custom_object(GROUP, VERSIONS[LLM], "psap-perf-llm-d", LLM, "llm-d")
 
 
+@pytest.mark.deep
 def test_llm_d_reads_the_model_from_a_claim_that_it_is_downloaded_to_once(
     labs: Labs, kserve: Cluster, tmp_path: Path
 ) -> None:

@@ -65,6 +65,7 @@ def test_an_engine_is_measured_and_one_that_is_not_there_is_refused(machine: Mac
     assert machine.left() == []
 
 
+@pytest.mark.deep
 def test_a_killed_run_leaves_nothing_but_what_finalize_removes(machine: Machine, tmp_path: Path) -> None:
     process = machine.start(tmp_path, *FLOW, *machine.words, *ENDLESS)
     wait_for(lambda: machine.inside("podman", "ps", "--quiet").split())

@@ -96,6 +96,7 @@ def test_a_model_is_measured_and_served_and_one_that_is_not_there_is_named(
     assert list((machine.folder / "work/mac_ai").iterdir()) == []
 
 
+@pytest.mark.deep
 def test_ollama_is_measured_by_what_it_tells_itself(machine: Machine, stand_in: str, tmp_path: Path) -> None:
     given = {"platform": "linux/ollama", "model": "tiny", "programs": json.dumps({"linux/ollama": stand_in})}
     settings = [word for name, value in given.items() for word in ("-s", f"mac_ai_{name}={value}")]
@@ -109,7 +110,8 @@ def test_ollama_is_measured_by_what_it_tells_itself(machine: Machine, stand_in: 
     assert list((machine.folder / "work/mac_ai").iterdir()) == []
 
 
-@pytest.mark.parametrize("real", [False, pytest.param(True, marks=pytest.mark.deep)])
+@pytest.mark.deep
+@pytest.mark.parametrize("real", [False, True])
 def test_what_a_platform_needs_is_built_its_model_pulled_and_users_load_it(
     real: bool, machine: Machine, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -77,6 +77,7 @@ def test_in_check_mode_nothing_is_touched(on_openshift: TaskSets) -> None:
     assert before == (names(on_openshift, "v1", "Namespace"), kinds(on_openshift))
 
 
+@pytest.mark.deep
 def test_it_comes_as_wished_and_goes_as_it_came(on_openshift: TaskSets) -> None:
     make_pull_secret(on_openshift)
     namespaces, known = names(on_openshift, "v1", "Namespace"), kinds(on_openshift)

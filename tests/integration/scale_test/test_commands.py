@@ -27,6 +27,7 @@ def run(lab: Lab, runs: Path, command: str, **arguments: Any) -> tuple[int, str,
     return process.returncode, output, next(latest.glob("001__*")) / "artifacts"
 
 
+@pytest.mark.deep
 def test_two_hundred_jobs_are_accounted_for_and_cleaned_up(lab: Lab, tmp_path: Path) -> None:
     code, output, artifacts = run(lab, tmp_path, "scale_test_submit", scale_test_submit_count=200)
     assert code == 0, output

@@ -8,12 +8,15 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.integration.conftest import PATIENCE_S
 
 from .conftest import PROGRAMS, eventually, running_lab
 from .test_faults_control_plane import revive
 
 
+@pytest.mark.deep
 def test_a_restart_of_the_api_server_during_the_preparation_fails_no_run(tmp_path: Path) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_"))}
     words = [str(PROGRAMS / "perfdrv"), "run", "scale_test", "-i", "lab", "-p", "smoke"]

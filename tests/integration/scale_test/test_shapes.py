@@ -82,6 +82,7 @@ def test_a_gang_starts_whole_or_not_at_all(submission: Submission, kind: str) ->
     assert Counter(row["transition"] for row in groups if row["workload"] in (first, second))["scheduled"] == 2
 
 
+@pytest.mark.deep
 def test_a_pod_without_a_controller_that_is_preempted_has_failed(submission: Submission) -> None:
     submission.crowd()
     submission.kind = "pod"

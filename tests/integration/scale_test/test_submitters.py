@@ -39,6 +39,7 @@ def test_submitters_share_one_submission(submission: Submission, submitters: int
     assert submission.document("recording")["client"]["requests"]["answers"]["201"] >= 80
 
 
+@pytest.mark.deep
 def test_gangs_that_are_churned_come_from_several_submitters(submission: Submission) -> None:
     submission.count, submission.submitters, submission.gang = 6, 2, True
     submission.pods, submission.duration_s = 2, 6.0

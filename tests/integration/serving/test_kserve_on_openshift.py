@@ -63,6 +63,7 @@ def _cluster(modelmesh_lab: Lab) -> Cluster:
     return Cluster(Access(kubeconfig=str(modelmesh_lab.kubeconfig)))
 
 
+@pytest.mark.deep
 def test_it_brings_what_it_needs_and_takes_back_what_it_brought(
     modelmesh_lab: Lab, cluster: Cluster, tmp_path: Path
 ) -> None:

@@ -58,8 +58,8 @@ def test_answers_of_a_survey(project: Any) -> None:
 @pytest.mark.parametrize(
     ("presets", "overrides"),
     [
-        (["one"], []),
-        (["left", "right"], []),
+        pytest.param(["one"], [], marks=pytest.mark.deep),
+        pytest.param(["left", "right"], [], marks=pytest.mark.deep),
         (["left", "right"], [("tiny_count", "16"), ("tiny_flag", "yes"), ("tiny_tree.inner.beta", "7")]),
     ],
     ids=["one", "two-that-extend", "overrides-around"],
@@ -90,6 +90,7 @@ def test_origins_name_file_and_line(project: Any) -> None:
     }
 
 
+@pytest.mark.deep
 def test_a_number_is_the_same_however_it_is_given(project: Any) -> None:
     preset = project.run("-e", "@presets/one.yml").values["tiny_count"]
     pair = project.run("-e", "tiny_count=4").values["tiny_count"]

@@ -87,6 +87,7 @@ def test_pipes_in_place_of_all_files_but_one_are_told_and_not_waited_for(small_r
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_a_huge_line_is_one_sentence_and_no_memory(small_run: Path) -> None:
     for name in ("transitions.jsonl", "timeline.csv", "run.json"):

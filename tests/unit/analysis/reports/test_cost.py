@@ -43,6 +43,7 @@ def test_numbers_of_a_run_are_had_without_its_plots(tmp_path: Path) -> None:
     assert ran(commands) == ""
 
 
+@pytest.mark.deep
 def test_a_comparison_draws_itself_and_not_the_runs(tmp_path: Path) -> None:
     runs = [str(write_run(tmp_path / name, [Shape(workloads=20, nodes=2, duration=1.0)])) for name in ("a", "b")]
     assert ran([["compare", *runs]]) == ""

@@ -34,7 +34,7 @@ def _report(run: Path, output: Path, hash_seed: str, *options: str) -> dict[str,
     ("everything", "options", "kinds"),
     [
         (True, (), {".html", ".md", ".json", ".prom", ".parquet"}),
-        (False, ("--layout", "figures.yml", "--png", "--svg"), {".png", ".svg"}),
+        pytest.param(False, ("--layout", "figures.yml", "--png", "--svg"), {".png", ".svg"}, marks=pytest.mark.deep),
     ],
     ids=["everything", "image files"],
 )
