@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 from tests.integration.conftest import PATIENCE_S, Lab, perflab
-from tests.integration.driver.test_random_kills import processes, refuse_damage, wait_until_all_have_ended
+from tests.integration.driver.killing import kill_all, refuse_damage, wait_until_all_have_ended
 
 HIVE, HUB = "hive.openshift.io/v1", "tests-hive"
 CLUSTERS = ("tests-0", "tests-1")
@@ -130,9 +127,7 @@ def test_a_run_that_is_killed_while_it_waits_gives_its_cluster_back(pool: Pool) 
     while not pool.claims:
         assert run.poll() is None and time.monotonic() < deadline
         time.sleep(0.1)
-    for process in processes(pool.runs):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
+    kill_all(pool.runs)
     run.communicate(timeout=PATIENCE_S)
     wait_until_all_have_ended(pool.runs)
     refuse_damage(pool.runs)

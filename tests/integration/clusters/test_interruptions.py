@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import signal
 import subprocess
 import time
@@ -18,7 +17,7 @@ import pytest
 from tests.http_servers import served
 from tests.integration.conftest import PATIENCE_S, PROGRAMS, PROJECT
 from tests.integration.driver.conftest import Driver
-from tests.integration.driver.test_random_kills import processes, refuse_damage, wait_until_all_have_ended
+from tests.integration.driver.killing import kill_all, refuse_damage, wait_until_all_have_ended
 from tests.ocm_api import OFFLINE_TOKEN, ocm
 
 SECRETS = {
@@ -71,9 +70,7 @@ class Creation:
 
     def kill(self, process: subprocess.Popen[str]) -> None:
         """Kill -9 all processes of the run, in whatever moment."""
-        for each in processes(self.driver.runs):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(each, signal.SIGKILL)
+        kill_all(self.driver.runs)
         process.communicate(timeout=PATIENCE_S)
         wait_until_all_have_ended(self.driver.runs)
         refuse_damage(self.driver.runs)
@@ -121,8 +118,7 @@ def creation(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Creatio
         for process in driver.started:
             process.kill()
             process.communicate()
-        for each in processes(driver.runs):
-            os.kill(each, signal.SIGKILL)
+        kill_all(driver.runs)
 
 
 @contextlib.contextmanager

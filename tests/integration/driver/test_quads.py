@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -18,7 +15,7 @@ import pytest
 
 from tests.integration.conftest import PATIENCE_S, PROJECT
 from tests.integration.driver.conftest import Driver
-from tests.integration.driver.test_random_kills import processes, refuse_damage, wait_until_all_have_ended
+from tests.integration.driver.killing import kill_all, refuse_damage, wait_until_all_have_ended
 from tests.quads.faults import over_http
 from tests.quads.lab import Json, Settings, example
 from tests.quads.server import StandIn
@@ -48,9 +45,7 @@ class BareMetal:
 
     def kill(self, *_: Any) -> None:
         """Kill -9 every process of the run."""
-        for process in processes(self.driver.runs):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
+        kill_all(self.driver.runs)
 
 
 @pytest.fixture

@@ -8,13 +8,12 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.integration.conftest import PATIENCE_S, Lab
+from tests.integration.driver.killing import processes, refuse_damage, wait_until_all_have_ended
 
 FLOWS = {
     "scale_test": ("-s", "scale_test_count=30", "-s", "scale_test_rate=5", "-s", "scale_test_submitters=2"),
@@ -22,36 +21,6 @@ FLOWS = {
 }
 LATEST_KILL_S = 20.0
 pytestmark = pytest.mark.deep
-
-
-def processes(runs: Path) -> Iterator[int]:
-    """Ids of the living processes of the runs in a folder."""
-    mark = f"PERF_RUNS_DIR={runs}".encode()
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            if mark in (entry / "environ").read_bytes().split(b"\0") and (entry / "cmdline").read_bytes():
-                yield int(entry.name)
-        except OSError:
-            continue
-
-
-def wait_until_all_have_ended(runs: Path) -> None:
-    """Wait for the last process."""
-    deadline = time.monotonic() + PATIENCE_S
-    while (left := list(processes(runs))) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not left
-
-
-def refuse_damage(runs: Path) -> None:
-    """Every document can be read, whenever its writer was killed."""
-    for path in runs.rglob("*"):
-        if path.suffix == ".json":
-            json.loads(path.read_text(encoding="utf-8"))
-        elif path.suffix in (".yml", ".yaml") and "src" not in path.parts:
-            list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
 
 
 def objects(lab: Lab) -> set[str]:

@@ -1,0 +1,54 @@
+"""Processes of runs: found, killed, waited for; and whether what they wrote can be read."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from tests.integration.conftest import PATIENCE_S
+
+
+def processes(runs: Path) -> Iterator[int]:
+    """Ids of the living processes of the runs in a folder."""
+    mark = f"PERF_RUNS_DIR={runs}".encode()
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            if mark in (entry / "environ").read_bytes().split(b"\0") and (entry / "cmdline").read_bytes():
+                yield int(entry.name)
+        except OSError:
+            continue
+
+
+def kill_all(runs: Path) -> None:
+    """Kill -9 every process of the runs in a folder, and what one of them started while we looked."""
+    deadline = time.monotonic() + PATIENCE_S
+    while (found := list(processes(runs))) and time.monotonic() < deadline:
+        for process in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+
+
+def wait_until_all_have_ended(runs: Path) -> None:
+    """Wait for the last process."""
+    deadline = time.monotonic() + PATIENCE_S
+    while (left := list(processes(runs))) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not left
+
+
+def refuse_damage(runs: Path) -> None:
+    """Every document can be read, whenever its writer was killed."""
+    for path in runs.rglob("*"):
+        if path.suffix == ".json":
+            json.loads(path.read_text(encoding="utf-8"))
+        elif path.suffix in (".yml", ".yaml") and "src" not in path.parts:
+            list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
