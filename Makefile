@@ -171,6 +171,7 @@ test-deep: galaxy test-deep-tests test-deep-molecule test-deep-fuzz ## what make
 test-deep-tests: test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift ## long runs, and faults at every step
 
 test-deep-unit: $(DEV)
+	@sh tests/install_debian.sh "maven default-jdk-headless" mvn javac
 	@$(PYTEST) -m deep tests/unit
 
 test-deep-kubernetes test-deep-driver test-deep-openshift: programs llama-cpp guidellm

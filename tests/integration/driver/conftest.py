@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.integration.conftest import PATIENCE_S
+from tests.integration.driver.killing import kill_all, processes, wait_until_all_have_ended
 
 DEMO = Path(__file__).resolve().parents[2] / "data" / "driver_project"
 PERFDRV = Path(sys.executable).parent / "perfdrv"
@@ -125,21 +126,7 @@ class Driver:
 
     def processes(self, program: str) -> list[int]:
         """Ids of the living processes of this test that run a program; they have its folder in their environment."""
-        mark = f"PERF_RUNS_DIR={self.runs}".encode()
-        return [pid for pid, environment, command in _processes() if mark in environment and program in command]
-
-
-def _processes() -> Iterator[tuple[int, list[bytes], str]]:
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            environment = (entry / "environ").read_bytes().split(b"\0")
-            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-        except OSError:
-            continue
-        if command:
-            yield int(entry.name), environment, command
+        return list(processes(self.runs, program))
 
 
 @pytest.fixture
@@ -150,8 +137,7 @@ def driver(tmp_path: Path) -> Iterator[Driver]:
     for process in made.started:
         process.kill()
         process.communicate()
-    for pid in made.processes(""):
-        os.kill(pid, signal.SIGKILL)
+    kill_all(made.runs)
 
 
 Gone = Callable[[str], None]
@@ -161,10 +147,4 @@ Gone = Callable[[str], None]
 def gone(driver: Driver) -> Gone:
     """Wait until no process of the test runs a program any more."""
 
-    def wait(program: str) -> None:
-        deadline = time.monotonic() + DEADLINE_SECONDS
-        while (left := driver.processes(program)) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert left == []
-
-    return wait
+    return partial(wait_until_all_have_ended, driver.runs)

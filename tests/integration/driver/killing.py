@@ -15,17 +15,20 @@ import yaml
 from tests.integration.conftest import PATIENCE_S
 
 
-def processes(runs: Path) -> Iterator[int]:
-    """Ids of the living processes of the runs in a folder."""
+def processes(runs: Path, program: str = "") -> Iterator[int]:
+    """Ids of the living processes of the runs in a folder, of those only whose command has *program* in it."""
     mark = f"PERF_RUNS_DIR={runs}".encode()
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
-            if mark in (entry / "environ").read_bytes().split(b"\0") and (entry / "cmdline").read_bytes():
-                yield int(entry.name)
+            environment = (entry / "environ").read_bytes().split(b"\0")
+            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
         except OSError:
             continue
+        # that of a zombie is empty
+        if command and mark in environment and program in command:
+            yield int(entry.name)
 
 
 def kill_all(runs: Path) -> None:
@@ -37,10 +40,10 @@ def kill_all(runs: Path) -> None:
                 os.kill(process, signal.SIGKILL)
 
 
-def wait_until_all_have_ended(runs: Path) -> None:
-    """Wait for the last process."""
+def wait_until_all_have_ended(runs: Path, program: str = "") -> None:
+    """Wait for the last process, or the last whose command has *program* in it."""
     deadline = time.monotonic() + PATIENCE_S
-    while (left := list(processes(runs))) and time.monotonic() < deadline:
+    while (left := list(processes(runs, program))) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not left
 

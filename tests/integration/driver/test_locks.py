@@ -169,6 +169,7 @@ def test_a_host_is_locked_by_a_folder_and_who_waits_for_it_is_next(shared_lab: L
 def test_a_lock_on_a_full_disk_is_not_taken_but_released(tmp_path: Path) -> None:
     words = ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(tmp_path)]
     if subprocess.run(words, capture_output=True, check=False).returncode != 0:
+        # without a disk of its own the test would fill the one that all others use
         pytest.skip("only root may mount a disk")
     file_lock, ada, bob = FileLock(tmp_path / "lock"), *(Who(name, name, "", "", "") for name in ("ada", "bob"))
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import venv
 from pathlib import Path
@@ -61,7 +60,6 @@ def test_the_workflow_is_what_the_schema_of_github_wants(tmp_path: Path) -> None
 
 
 @pytest.mark.deep
-@pytest.mark.skipif(not shutil.which("mvn"), reason="the parser of Groovy comes by Maven")
 def test_the_jenkinsfile_is_groovy(tmp_path: Path) -> None:
     parser = ["-Dartifact=org.apache.groovy:groovy:4.0.29", f"-DoutputDirectory={tmp_path}"]
     subprocess.run(["mvn", "--batch-mode", "--quiet", "dependency:copy", *parser], check=True)
