@@ -9,7 +9,7 @@ project=$PWD home=$PWD/.venv/galaxy
 }
 sh tests/copy_collection.sh "$home/copy"
 copy=$home/copy/ansible_collections/psap/perf
-python docs/generate_commands.py --readmes "$copy/roles"
+python -m docs.website.commands "$copy/roles"
 PATH=$home/bin:$PATH
 (cd "$copy" && antsibull-changelog release --version "$(sed -n 's/^version: //p' galaxy.yml)")
 ansible-galaxy collection build --force --output-path "$project/dist" "$copy"

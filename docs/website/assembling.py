@@ -13,13 +13,15 @@ from ansible_collections.psap.perf.plugins.module_utils.base.naming import group
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec
 
-from docs import generate_commands
 from docs.website import collection, kpi_page, settings_pages
+from docs.website.commands import commands_by_group, example, words
 from docs.website.markdown_pages import Link, Page
+from docs.website.topsail_page import topsail_page
 
 _HERE = Path(__file__).resolve().parent
 PROJECT = _HERE.parent.parent
 DOCS = PROJECT / "docs"
+_COLLECTION = PROJECT / "collections/ansible_collections/psap/perf"
 INDEX = "index.md"
 REFERENCE = "Reference"
 FURTHER = "Further pages"
@@ -42,9 +44,9 @@ def assemble(folder: Path) -> None:
         UsageError: a declaration of the project is wrong.
     """
     project = Project(PROJECT)
-    commands = generate_commands.commands_by_group()
+    commands = commands_by_group()
     roles = {
-        spec.role: (f"{_words(group)} {_words(command)}", generate_commands.example(group, command, spec))
+        spec.role: (f"{words(group)} {words(command)}", example(group, command, spec))
         for group, own in commands.items()
         for command, spec in own.items()
     }
@@ -55,6 +57,7 @@ def assemble(folder: Path) -> None:
         "collection/index.md": _plugins(documented),
         "settings/index.md": _settings_index(project),
         **{f"settings/{name}.md": settings_pages.flow_page(project, project.flow(name)) for name in project.flows},
+        "coming-from-topsail.md": topsail_page(project.roles),
         "presets.md": settings_pages.presets_page(project),
         "kpis/index.md": kpi_page.kpi_page(DOCS),
         "exit-codes.md": _exit_codes(Page((DOCS / "driver.md").read_text(encoding="utf-8"))),
@@ -65,7 +68,7 @@ def assemble(folder: Path) -> None:
         _write(folder / name, "\n".join(lines) + "\n")
     own = {path.relative_to(DOCS).as_posix(): path for path in _own_pages()}
     for name, path in own.items():
-        _write(folder / name, _relinked(name, path.read_text(encoding="utf-8"), commands))
+        _write(folder / name, _relinked(name, path.read_text(encoding="utf-8")))
     index = Page((folder / INDEX).read_text(encoding="utf-8"))
     _write(folder / INDEX, index.text + "\n".join(_navigation(index, own)) + "\n")
     for name in _FILES:
@@ -75,7 +78,7 @@ def assemble(folder: Path) -> None:
 
 
 def _own_pages() -> Iterator[Path]:
-    """Pages that people write; those of commands are made anew."""
+    """Yield the written pages."""
     yield from DOCS.glob("*.md")
     yield from DOCS.glob("tutorials/*.md")
 
@@ -116,30 +119,31 @@ def _commands_index(commands: Mapping[str, Mapping[str, CommandSpec]]) -> Iterat
     yield "Each is a role of the collection, and runs alone or in a flow; `perfdrv commands` lists them too. They are"
     yield "made from the roles' `meta/argument_specs.yml`."
     for group, own in commands.items():
-        yield from ("", f"## [{_words(group)}]({group}.md)", "", f"{groups()[group]}.", "")
+        yield from ("", f"## [{words(group)}]({group}.md)", "", f"{groups()[group]}.", "")
         yield from _command_table(own)
-    yield from _toctree([f"{group}.md" for group in commands], {f"{group}.md": _words(group) for group in commands})
+    yield from _toctree([f"{group}.md" for group in commands], {f"{group}.md": words(group) for group in commands})
 
 
 def _group(group: str, own: Mapping[str, CommandSpec]) -> Iterator[str]:
-    yield from (f"# Commands of {_words(group)}", "", f"{groups()[group]}.", "")
+    yield from (f"# Commands of {words(group)}", "", f"{groups()[group]}.", "")
     yield from _command_table(own)
-    pages = {f"../collection/{spec.role}_role.rst": _words(command) for command, spec in own.items()}
+    pages = {f"../collection/{spec.role}_role.rst": words(command) for command, spec in own.items()}
     yield from _toctree(list(pages), pages)
 
 
 def _command_table(own: Mapping[str, CommandSpec]) -> Iterator[str]:
     yield from ("| command | what it does |", "|---|---|")
     for command, spec in own.items():
-        yield f"| [{_words(command)}](../collection/{spec.role}_role.rst) | {spec.short_description} |"
+        yield f"| [{words(command)}](../collection/{spec.role}_role.rst) | {spec.short_description} |"
 
 
 def _plugins(documented: Sequence[collection.Documented]) -> Iterator[str]:
     yield from ("# Verbs and other plugins", "")
     yield "Made from the documentation of the plugins of `psap.perf`; `ansible-doc` shows it too."
-    for kind, (heading, words) in _PLUGINS.items():
+    for kind, (heading, purpose) in _PLUGINS.items():
         pages = {one.file: one.name for one in documented if one.kind == kind}
-        yield from ("", f"## {heading}", "", *([words, ""] if words else []), "| plugin | what it does |", "|---|---|")
+        yield from ("", f"## {heading}", "", *([purpose, ""] if purpose else []))
+        yield from ("| plugin | what it does |", "|---|---|")
         yield from (f"| [{one.name}]({one.file}) | {one.words} |" for one in documented if one.kind == kind)
         yield from _toctree(list(pages), pages)
 
@@ -161,27 +165,35 @@ def _exit_codes(driver: Page) -> Iterator[str]:
             yield from (f"| `{row[0]}` | {row[1]} |" for row in rows)
 
 
-def _relinked(name: str, text: str, commands: Mapping[str, Mapping[str, CommandSpec]]) -> str:
-    """The page with links to what the site has elsewhere, or not at all: commands, and files of the repository."""
+def _relinked(name: str, text: str) -> str:
+    """Return the page with its links to files of the repository replaced: by a page of the site, or by the address."""
     for link in {one.target: one for one in Page(text).links if not one.elsewhere and one.path}.values():
-        target = _target(name, link, commands)
+        target = _target(name, link)
         if target is not None:
             text = re.sub(rf"\]\({re.escape(link.target)}(?=[)\s])", f"]({target}", text)
     return text
 
 
-def _target(name: str, link: Link, commands: Mapping[str, Mapping[str, CommandSpec]]) -> str | None:
-    """Where a link of the page *name* leads on the site; None where that is what is written."""
+def _target(name: str, link: Link) -> str | None:
+    """Return the target of a link of the page *name* on the site; None if it stays as written."""
     path = Path(os.path.normpath(DOCS / Path(name).parent / link.path))
     up = "../" * (len(Path(name).parts) - 1)
-    if path == DOCS / "commands/README.md":
-        return f"{up}commands/index.md"
-    if path.parent == DOCS / "commands" and link.anchor:
-        spec = commands[path.stem][link.anchor.replace("-", "_")]
-        return f"{up}collection/{spec.role}_role.rst"
+    if page := _page_made_of(path, link.anchor):
+        return f"{up}{page}"
     if path.is_dir() or not path.is_relative_to(DOCS):
         kind = "tree" if path.is_dir() else "blob"
         return f"{_repository()}/{kind}/main/{path.relative_to(PROJECT).as_posix()}"
+    return None
+
+
+def _page_made_of(path: Path, anchor: str) -> str | None:
+    """Return the page that the site makes of a declaration in the repository, if any."""
+    if path == _COLLECTION / "meta/groups.yml":
+        return f"commands/{anchor or 'index'}.md"
+    if path == _COLLECTION / "meta/topsail.yml":
+        return "coming-from-topsail.md"
+    if path.match("roles/*/meta/argument_specs.yml"):
+        return f"collection/{path.parts[-3]}_role.rst"
     return None
 
 
@@ -193,7 +205,3 @@ def _repository() -> str:
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-
-
-def _words(name: str) -> str:
-    return name.replace("_", "-")

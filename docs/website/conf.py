@@ -27,7 +27,6 @@ root_doc = "index"
 nitpicky = True
 
 myst_enable_extensions = ["fieldlist"]
-myst_fence_as_directive = ["mermaid"]
 # as deep as GitHub's own anchors that pages link to
 myst_heading_anchors = 6
 graphviz_output_format = "svg"

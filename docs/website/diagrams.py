@@ -1,55 +1,80 @@
-"""Draws the flow charts of Mermaid that pages contain with Graphviz when the site is built: no script, no network.
+"""The Sphinx directive ``rooms``: a drawing of a package's folders and modules, and which of them imports which.
 
-Of Mermaid's language it knows what docs/generate_architecture.py writes: nodes with a text, and arrows.
+It reads the code when the site is built. Graphviz draws it.
 """
 
 from __future__ import annotations
 
-import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import grimp
 from docutils.nodes import Node
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.ext.graphviz import graphviz
 from sphinx.util.docutils import SphinxDirective
 
-_NODE = re.compile(r'(\w+)\["([^"]+)"\]')
-_ARROW = re.compile(r"(\w+) --> (\w+)")
-_LOOKS = """
+COLLECTIONS = Path(__file__).resolve().parents[2] / "collections"
+_STYLE = """
 rankdir=LR; bgcolor=transparent; ranksep=0.35; nodesep=0.15;
 node [shape=box, style=rounded, fontname="sans-serif", fontsize=11, height=0.3, margin="0.12,0.04"];
 edge [arrowsize=0.6, color="#888888"];
 """
 
 
-class FlowChart(SphinxDirective):
-    """A fence of the language mermaid."""
+def statements(package: str) -> Iterator[str]:
+    """Yield the Graphviz statements of *package*: a node for each folder, with its number of modules, and each module.
+
+    An import from A to C is left out if A imports B, and B leads to C.
+
+    Raises:
+        grimp.exceptions.PackageNotFound, ModuleNotFoundError: if there is no such package.
+    """
+    graph = grimp.build_graph(package)
+    rooms = sorted(graph.find_children(package))
+    sizes = {room: len(graph.find_descendants(room)) for room in rooms}
+    for room, size in sizes.items():
+        if size:
+            graph.squash_module(room)
+    names = {room: room.rpartition(".")[2] for room in rooms}
+    for room, name in names.items():
+        yield f'{name} [label="{name}{f"/ ({sizes[room]})" if sizes[room] else ".py"}"];'
+    for room in rooms:
+        targets = graph.find_modules_directly_imported_by(room) & set(rooms)
+        for target in sorted(targets):
+            if not any(graph.chain_exists(importer=other, imported=target) for other in targets - {target}):
+                yield f"{names[room]} -> {names[target]};"
+
+
+class Rooms(SphinxDirective):
+    """The drawing of the package that the first argument names; the content is for readers of the repository."""
 
     has_content = True
+    required_arguments = 1
 
     def run(self) -> list[Node]:
-        """The drawing."""
-        first, *lines = [line.strip() for line in self.content if line.strip()]
-        if first != "flowchart LR":
-            raise ExtensionError(f"{self.get_location()}: {first!r} is no flow chart that the site can draw")
+        """Return the drawing."""
+        package = self.arguments[0]
+        try:
+            drawn = " ".join(statements(package))
+        except ModuleNotFoundError as error:
+            raise ExtensionError(f"{self.get_location()}: cannot draw {package}: {error}") from error
         node: Any = graphviz()
-        node["code"] = f"digraph {{ {_LOOKS} {' '.join(map(self._statement, lines))} }}"
+        node["code"] = f"digraph {{ {_STYLE} {drawn} }}"
         node["options"] = {"docname": self.env.docname}
-        node["alt"] = "Which room imports which"
+        node["alt"] = f"The folders of {package} and their imports"
         node["classes"] = ["diagram"]
         self.set_source_info(node)
         return [node]
 
-    def _statement(self, line: str) -> str:
-        if found := _NODE.fullmatch(line):
-            return f'{found[1]} [label="{found[2]}"];'
-        if found := _ARROW.fullmatch(line):
-            return f"{found[1]} -> {found[2]};"
-        raise ExtensionError(f"{self.get_location()}: {line!r} is no node and no arrow")
-
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Make the directive known."""
-    app.add_directive("mermaid", FlowChart)
+    """Register the directive."""
+    # grimp finds packages on the path; the collection's importer is not enough
+    if str(COLLECTIONS) not in sys.path:
+        sys.path.insert(0, str(COLLECTIONS))
+    app.add_directive("rooms", Rooms)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

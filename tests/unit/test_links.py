@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from docs.website.commands import write_readmes
 from docs.website.markdown_pages import Page, broken
-from tests.programs import PROJECT, ROLES, loaded
+from tests.programs import PROJECT, ROLES
 
 
 def test_no_link_of_the_project_leads_nowhere(tmp_path: Path) -> None:
     there = [PROJECT / "README.md", ROLES.parent / "README.md", *(PROJECT / "docs").rglob("*.md")]
     for role in ROLES.iterdir():
         (tmp_path / role.name).mkdir()
-    loaded(PROJECT / "docs/generate_commands.py").write_readmes(tmp_path)
+    write_readmes(tmp_path)
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in there}
     # where they will be
     made = {ROLES / path.parent.name / path.name: path for path in tmp_path.glob("*/README.md")}

@@ -70,8 +70,6 @@ def _clone(shared_lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Clone:
     clone.run("perfdrv", "new", "command", "first-steps", "stop-pods")
     words = ("--of", "pods.running_after_s", "--statistic", "p90", "--unit", "seconds", "--direction", "lower")
     clone.run("perfdrv", "new", "kpi", "first_steps", "slow_pods", *words, "--about", "Time of slow pods")
-    for generator in ("commands", "architecture"):
-        clone.run("python", f"docs/generate_{generator}.py")
     return clone
 
 

@@ -82,15 +82,9 @@ def flow_command(ctx: click.Context, name: str) -> None:
         f"perfdrv run {name} --site lab -p {name}    # on a lab: perflab up",
         f"ansible-playbook playbooks/{name}.yml -i inventories/lab -e @presets/{name}.yml    # the same",
         "perfdrv settings check",
-        *_DRAWN_AND_CHECKED,
+        "make check",
         f"make molecule SCENARIOS={name}; python -m pytest tests/integration/flows/test_{name}.py",
     )
-
-
-_DRAWN_AND_CHECKED = (
-    "python docs/generate_commands.py; python docs/generate_architecture.py    # their pages",
-    "make check",
-)
 
 
 def _complete_groups(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -139,7 +133,7 @@ def command_command(ctx: click.Context, group: str, name: str, about: str | None
         files,
         f"perfdrv toolbox {group.replace('_', '-')} {words} --help",
         f"perfdrv toolbox {group.replace('_', '-')} {words} --site lab    # on a lab: perflab up",
-        *_DRAWN_AND_CHECKED,
+        "make check",
         f"make molecule SCENARIOS={group}",
     )
 

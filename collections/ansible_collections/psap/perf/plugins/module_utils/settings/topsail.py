@@ -16,7 +16,6 @@ from ansible_collections.psap.perf.plugins.module_utils.base.documents import re
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import split_role
 
 _FILE = Path(__file__).resolve().parents[3] / "meta" / "topsail.yml"
-PAGE = "docs/coming-from-topsail.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ def answer(words: Sequence[str], roles: Collection[str]) -> str | None:
         (former,) = of_group.values()
         return _told(former, names, words, roles)
     lines = [f"  {former.command}: {_sentence(former, roles)}" for former in of_group.values()]
-    return "\n".join([f"{group} is a group of commands of TOPSAIL. Today they are:", *lines, f"See {PAGE}."])
+    return "\n".join([f"{group} is a group of commands of TOPSAIL. Today they are:", *lines])
 
 
 def _told(former: Former, names: Sequence[str], words: Sequence[str], roles: Collection[str]) -> str:
@@ -97,7 +96,7 @@ def _told(former: Former, names: Sequence[str], words: Sequence[str], roles: Col
         sentence = sentence.replace("GROUP COMMAND", " ".join(names[:2]).replace("_", "-"))
     given = {word.lstrip("-").partition("=")[0].replace("-", "_") for word in words if word.startswith("-")}
     options = [f"  --{name}: {_plain(today)}" for name, today in former.options.items() if name in given]
-    return "\n".join([f"{former.group} {former.command} of TOPSAIL: {sentence}", *options, f"See {PAGE}."])
+    return "\n".join([f"{former.group} {former.command} of TOPSAIL: {sentence}", *options])
 
 
 def _sentence(former: Former, roles: Collection[str]) -> str:

@@ -1,0 +1,99 @@
+"""Commands as pages show them: by group, with an example, and as the README that a role gets on Galaxy.
+
+``python -m docs.website.commands FOLDER`` writes the README.md of each role below FOLDER, a copy of the roles.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perfdrv.collection import activate
+
+if TYPE_CHECKING:
+    from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec, Option
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+def commands_by_group() -> dict[str, dict[str, CommandSpec]]:
+    """Return the commands by group, then by their names without it; the collection must be active."""
+    from ansible_collections.psap.perf.plugins.module_utils.base.naming import split_role
+    from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+
+    project = Project(PROJECT)
+    groups: dict[str, dict[str, CommandSpec]] = defaultdict(dict)
+    for role in sorted(project.roles):
+        group, command = split_role(role)
+        groups[group][command] = project.command(role)
+    return dict(sorted(groups.items()))
+
+
+def example(group: str, command: str, spec: CommandSpec) -> str:
+    """Return the shortest command line that runs the command."""
+    required = (f"--{words(one.short_name)} {_placeholder(one)}" for one in spec.arguments if one.required)
+    return " ".join(["perfdrv toolbox", words(group), words(command), *required])
+
+
+def words(name: str) -> str:
+    """Return a name as the command line spells it."""
+    return name.replace("_", "-")
+
+
+def write_readmes(roles: Path) -> None:
+    """Write the README.md of each role to its folder below *roles*."""
+    activate(PROJECT)
+    for group, commands in commands_by_group().items():
+        for command, spec in commands.items():
+            text = "\n".join(_readme(group, command, spec))
+            (roles / spec.role / "README.md").write_text(f"{text}\n", encoding="utf-8")
+    for folder in sorted(roles.iterdir()):
+        if not (folder / "README.md").exists():
+            text = f"# psap.perf.{folder.name}\n\nInternal: commands depend on it or include it.\n"
+            (folder / "README.md").write_text(text, encoding="utf-8")
+
+
+def _readme(group: str, command: str, spec: CommandSpec) -> Iterator[str]:
+    # the collection can be imported after activate()
+    from ansible_collections.psap.perf.plugins.module_utils.settings.specs import as_markdown
+
+    yield from (f"# psap.perf.{spec.role}", "", f"{spec.short_description}.")
+    for paragraph in spec.description:
+        yield from ("", as_markdown(paragraph))
+    yield from ("", "```console", f"$ {example(group, command, spec)}", "```", "")
+    if not spec.arguments:
+        yield "This role has no arguments."
+        return
+    yield f"In playbooks and presets an argument is `{spec.role}_<argument>`."
+    yield from ("", "| argument | type | default | description |", "|---|---|---|---|")
+    for argument in spec.arguments:
+        description = as_markdown(" ".join(argument.description)).replace("|", "\\|")
+        yield f"| `{argument.short_name}` | {_type(argument)} | {_default(argument)} | {description} |"
+
+
+def _type(argument: Option) -> str:
+    if argument.secret:
+        return "dict of secrets" if argument.type == "dict" else "secret"
+    if argument.choices:
+        return " or ".join(f"`{choice}`" for choice in argument.choices)
+    return f"{argument.type} of {argument.elements}" if argument.elements else argument.type
+
+
+def _default(argument: Option) -> str:
+    return "**required**" if argument.required else f"`{_literal(argument.default)}`"
+
+
+def _literal(value: Any) -> str:
+    return value if isinstance(value, str) and value else json.dumps(value)
+
+
+def _placeholder(argument: Option) -> str:
+    return "env:NAME" if argument.secret and argument.type != "dict" else argument.short_name.upper()
+
+
+if __name__ == "__main__":
+    write_readmes(Path(sys.argv[1]))
