@@ -72,6 +72,7 @@ lint: $(DEV)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@$(ON_PATH) yamllint --strict .
+	@PYTHONPATH=collections $(BIN)/lint-imports --no-logo
 	@$(ON_PATH) $(BIN)/python -m tests.changed --lint $(SINCE)
 
 # 80 s of CPU; check does so with what changed
@@ -199,4 +200,4 @@ coverage: $(DEV) ## branch coverage of each package by the unit tests; none fall
 	@$(BIN)/python tests/coverage_report.py
 
 clean: ## remove the environment and the caches of tools; labs and runs stay
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .ansible dist build
+	rm -rf $(VENV) .import_linter_cache .mypy_cache .ruff_cache .pytest_cache .ansible dist build

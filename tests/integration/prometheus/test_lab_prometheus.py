@@ -23,7 +23,7 @@ from ansible_collections.psap.perf.plugins.module_utils.prometheus.querying impo
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.windows import Window
 from perfanalysis.files.discovery import Place
 from perfanalysis.files.source import Source
-from perfanalysis.workloads.prometheus.reading import parse, ranges_of
+from perfanalysis.workloads.prometheus_ranges import parse, ranges_of
 
 from tests.integration.conftest import PROJECT, Lab
 from tests.schemas import check_file

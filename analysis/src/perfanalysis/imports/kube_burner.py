@@ -23,7 +23,7 @@ from perfanalysis.imports.orion.runs import OrionOutput, OrionRun, columns_of, u
 from perfanalysis.imports.prometheus import Answer, query_files
 from perfanalysis.imports.run_directory import Imported, Recording, Setting, write_run_directory
 from perfanalysis.workloads.kube_burner.documents import ALERTS, PODS, QUANTILES, SUMMARY, job_of, moment
-from perfanalysis.workloads.prometheus.reading import NAME, samples_of
+from perfanalysis.workloads.prometheus_ranges import NAME, samples_of
 
 TOOL = "kube-burner"
 NO_KEY = re.compile(r"version|name|url|uuid|region|domain|image|date|time", re.IGNORECASE)

@@ -19,7 +19,7 @@ from perfanalysis.files.documents import END_OF_TIME_S, load_json
 from perfanalysis.imports.openmetrics import families_of
 from perfanalysis.imports.options import INTO, UNKNOWN, KpiOverrides, kpi_override_options, kpi_overrides
 from perfanalysis.imports.run_directory import Imported, Recording, file_name, write_run_directory
-from perfanalysis.workloads.prometheus.reading import NAME, samples_of
+from perfanalysis.workloads.prometheus_ranges import NAME, samples_of
 
 if TYPE_CHECKING:
     import pandas as pd

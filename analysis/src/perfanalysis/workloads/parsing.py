@@ -17,7 +17,7 @@ from perfanalysis.files.discovery import Place
 from perfanalysis.files.findings import Finding, print_findings, refuse_incomplete
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import OUTPUT, RUN, WORKLOADS
-from perfanalysis.workloads.prometheus.reading import RANGES
+from perfanalysis.workloads.prometheus_ranges import RANGES
 from perfanalysis.workloads.run_analysis import report_directory
 
 

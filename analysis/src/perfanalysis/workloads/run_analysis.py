@@ -20,7 +20,7 @@ from perfanalysis.workloads.labels import labels_of
 from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.prometheus.figures import load_ranges, place_metrics
 from perfanalysis.workloads.prometheus.kpis import metric_analyses
-from perfanalysis.workloads.prometheus.reading import Ranges
+from perfanalysis.workloads.prometheus_ranges import Ranges
 from perfanalysis.workloads.workload_type import Analysis, Selection
 
 

@@ -14,7 +14,7 @@ from perfanalysis.files.discovery import Lab, Place
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import TableSource, TablesType
 from perfanalysis.files.tables import TableSpec
-from perfanalysis.workloads.prometheus.reading import Ranges
+from perfanalysis.workloads.prometheus_ranges import Ranges
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,7 +14,7 @@ from perfanalysis.files.discovery import Place
 from perfanalysis.files.source import Source
 from perfanalysis.reports.writing import make_report
 from perfanalysis.workloads.prometheus.figures import range_figures
-from perfanalysis.workloads.prometheus.reading import (
+from perfanalysis.workloads.prometheus_ranges import (
     RANGES,
     Ranges,
     parse,

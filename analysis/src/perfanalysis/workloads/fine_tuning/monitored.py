@@ -13,7 +13,7 @@ from perfanalysis.files.documents import text_or_none
 from perfanalysis.files.source import Source
 from perfanalysis.workloads.fine_tuning.job import KIND, MARKER, Job, job_of, logs_of
 from perfanalysis.workloads.fine_tuning.tables import GPU_SAMPLES, FineTuningTables
-from perfanalysis.workloads.prometheus.reading import Ranges, labels_of
+from perfanalysis.workloads.prometheus_ranges import Ranges, labels_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,7 +19,7 @@ from perfanalysis.files.cache import load_tables, tables_folder
 from perfanalysis.files.discovery import Lab, Run
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
-from perfanalysis.workloads.prometheus.reading import RANGES, Quantity, Ranges, labels_of, quantity_of, ranges_of
+from perfanalysis.workloads.prometheus_ranges import RANGES, Quantity, Ranges, labels_of, quantity_of, ranges_of
 from perfanalysis.workloads.workload_type import Analysis
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from perfanalysis.files.source import Source
 from perfanalysis.units import unit_of
 from perfanalysis.workloads.kpis import Direction, KpiValue, StatisticOf
 from perfanalysis.workloads.percentiles import Method, estimates
-from perfanalysis.workloads.prometheus.reading import KIND, MARKER, Ranges, base_of, labels_of
+from perfanalysis.workloads.prometheus_ranges import KIND, MARKER, Ranges, base_of, labels_of
 from perfanalysis.workloads.workload_type import Analysis
 
 if TYPE_CHECKING:

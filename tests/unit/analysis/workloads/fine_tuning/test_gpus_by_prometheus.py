@@ -13,7 +13,7 @@ from perfanalysis.workloads.fine_tuning.analysis import analyse
 from perfanalysis.workloads.fine_tuning.monitored import monitored
 from perfanalysis.workloads.fine_tuning.parser import parse as parse_job
 from perfanalysis.workloads.kpis import KpiValue
-from perfanalysis.workloads.prometheus.reading import Ranges, parse, ranges_of
+from perfanalysis.workloads.prometheus_ranges import Ranges, parse, ranges_of
 
 from tests.data.fine_tuning_runs import Training, document
 from tests.data.prometheus_windows import Series, gpu, write_window

@@ -1,0 +1,73 @@
+"""What import-linter does not check: hidden imports, the size of folders and modules, names of flows in the driver."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.programs import PROJECT, ROLES
+
+PLUGINS = ROLES.parent / "plugins"
+PACKAGES = (PROJECT / "analysis/src/perfanalysis", PROJECT / "driver/src/perfdrv", PROJECT / "lab/src/perflab")
+LARGEST_FOLDER = 25
+LONGEST_MODULE = 400
+LONGEST_PARSER = 30
+OURS = ("ansible_collections.psap.perf", "perfanalysis", "perfdrv", "perflab")
+# entry points, where --help is to be quick; the worker and a program started by its path, which learn where the
+# collection is; reports, which load what draws them
+LAZY = {
+    "perfanalysis/__main__.py",
+    "perfdrv/__main__.py",
+    "perfdrv/ansible/worker.py",
+    "perfdrv/commands/report.py",
+    "perfdrv/views/ending.py",
+    "perflab/__main__.py",
+    "perflab/cli.py",
+    "plugins/module_utils/base/child_process.py",
+}
+
+
+@pytest.mark.parametrize("package", [*PACKAGES, PLUGINS / "module_utils", PLUGINS / "plugin_utils"], ids=str)
+def test_folders_and_modules_are_short(package: Path) -> None:
+    modules = sorted(package.rglob("*.py"))
+    assert modules
+    folders = {path.parent for path in modules}
+    sizes = {folder: len([path for path in folder.glob("*.py") if path.stem != "__init__"]) for folder in folders}
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in modules}
+    assert [folder for folder, size in sizes.items() if size > LARGEST_FOLDER] == []
+    assert [path for path, count in lines.items() if count > LONGEST_MODULE] == []
+    assert [path for path, count in lines.items() if path.name == "parser.py" and count > LONGEST_PARSER] == []
+
+
+def test_functions_import_nothing_of_ours() -> None:
+    hidden = {
+        path.relative_to(package.parent).as_posix()
+        for package in (*PACKAGES, PLUGINS)
+        for path in package.rglob("*.py")
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom) and _names(node).startswith(OURS)
+    }
+    assert hidden == LAZY
+
+
+def _names(node: ast.Import | ast.ImportFrom) -> str:
+    return (node.module or "") if isinstance(node, ast.ImportFrom) else node.names[0].name
+
+
+def test_the_driver_names_no_flow_and_no_command() -> None:
+    flows = {path.parent.name for path in (PROJECT / "playbooks").glob("*/settings.yml")}
+    # the role that opens every command has no group
+    commands = {role.name for role in ROLES.glob("*_*")}
+    texts = {
+        node.value
+        for path in (PROJECT / "driver/src/perfdrv").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    assert flows
+    assert commands
+    assert texts & (flows | commands) == set()
