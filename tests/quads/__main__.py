@@ -17,7 +17,9 @@ def main() -> None:
     parser.add_argument(
         "--address-file", type=Path, required=True, help="is written with the address and the process ID"
     )
-    parser.add_argument("--mode", choices=["OLD", "SSM-early", "SSM"], default="SSM", help="what kind of server it is")
+    parser.add_argument("--mode", default="later", help="version: 2.1.0, 2.1.5, 2.1.6, 2.2.6 or later")
+    parser.add_argument("--tickets", action="store_true", help="open tickets itself")
+    parser.add_argument("--ticket-time", type=float, default=0.0, help="seconds that opening a ticket takes")
     parser.add_argument("--move", type=float, default=1.0, help="seconds after which a host is moved")
     parser.add_argument("--validation", type=float, default=2.0, help="seconds after which a cloud is validated")
     parser.add_argument("--stuck", action="append", default=[], help="a host that is never moved")
@@ -32,6 +34,7 @@ def main() -> None:
 
     # a deadline on Monday at midnight has always passed: leases are not cut
     settings = Settings(mode=given.mode, move_s=given.move, validation_s=given.validation, deadline=(0, 0))
+    settings.tickets, settings.ticket_s = given.tickets, given.ticket_time
     settings.stuck = set(given.stuck)
     settings.lifetime_days = given.lease / 86400
     with over_http(StandIn(example(lambda: datetime.now(UTC), settings))) as address:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import http.server
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -17,10 +19,12 @@ from tests.http_servers import Quiet, served
 from tests.quads.answers import Answer
 from tests.quads.server import StandIn
 
-# the server does not act / acts, and then …
+# the server does not act / acts, and then …; or it acts late, since its ticket system is slow
 FAULTS = (
-    "timeout before", "timeout after", "error before", "error after", "expired token", "killed before", "killed after",
+    "timeout before", "timeout after", "timeout late", "error before", "error after", "expired token", "killed before",
+    "killed after", "killed late",
 )  # fmt: skip
+LATE_S = 25.0
 _PAGE = b"<!doctype html><title>502 Bad Gateway</title>"
 
 
@@ -58,6 +62,16 @@ class Direct:
     faults: dict[int, str] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     watch: Callable[[], None] = lambda: None
+    late: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
+    """Requests that the server carries out at a moment, although their client is gone."""
+
+    def work_late(self) -> None:
+        """Carry out what is due of these."""
+        for due, act in list(self.late):
+            if due <= self.time.monotonic():
+                self.late.remove((due, act))
+                act()
+                self.watch()
 
     def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
         """The answer, or what happens instead."""
@@ -65,7 +79,14 @@ class Direct:
         self.calls.append(f"{method} {url.partition('/api/v3')[2]}")
         # a call takes its time
         self.time.pause(0.2)
+        self.work_late()
         fault = self.faults.pop(number, "")
+        if fault.endswith("late"):
+            # only a request for an assignment awaits a ticket
+            if url.endswith("/assignments/self/"):
+                act = functools.partial(self.server.handle, method, url, headers, body)
+                self.late.append((self.time.monotonic() + LATE_S, act))
+            fault = fault.replace("late", "before")
         if fault == "killed before":
             raise Killed
         if fault == "timeout before":
@@ -96,6 +117,9 @@ def over_http(server: StandIn) -> Iterator[str]:
         def _answer(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
             body = self.rfile.read(length) if length else None
+            if self.path.rstrip("/").endswith("/assignments/self"):
+                # the client may be gone before it is over
+                time.sleep(server.lab.settings.ticket_s)
             with lock:
                 answer: Answer = server.handle(self.command, self.path, dict(self.headers.items()), body)
                 date = server.date
@@ -103,8 +127,10 @@ def over_http(server: StandIn) -> Iterator[str]:
             self.send_header("Date", date)
             self.send_header("Content-Type", answer.content_type)
             self.send_header("Content-Length", str(len(answer.body)))
-            self.end_headers()
-            self.wfile.write(answer.body)
+            # the client may be gone
+            with suppress(OSError):
+                self.end_headers()
+                self.wfile.write(answer.body)
 
         do_GET = do_POST = do_PATCH = do_DELETE = _answer  # noqa: N815 - names of the standard library
 

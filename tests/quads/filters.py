@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from tests.quads.answers import logic, true
-from tests.quads.lab import OLD, SSM, Json, Lab
+from tests.quads.lab import Json, Lab
 
 _COLUMNS = {"name", "model", "host_type", "cloud", "can_self_schedule"}
 LISTS = {
@@ -46,7 +46,7 @@ def _check_field(lab: Lab, field: str) -> None:
     if part and whole in LISTS:
         if part not in LISTS[whole]:
             raise ValueError(field)
-    elif whole not in _COLUMNS or (whole == "can_self_schedule" and lab.settings.mode == OLD):
+    elif whole not in _COLUMNS or (whole == "can_self_schedule" and not lab.settings.generation.self_service):
         raise logic(f"{field} is not a valid field.")
 
 
@@ -60,7 +60,7 @@ def _holds(lab: Lab, host: Json, field: str, operator: str, text: str) -> bool:
         return any((lab.of(row["assignment"]) or {}).get("cloud") == text for row in rows)
     if not part:
         return _compare(lab, str(host[whole]), operator, text)
-    if (whole, part) in _SUMS and lab.settings.mode == SSM:
+    if (whole, part) in _SUMS and lab.settings.generation.self_service:
         return _compare(lab, sum(row[part] for row in host[whole]), operator, text)
     return any(_compare(lab, row[part], operator, text) for row in host[whole])
 
@@ -70,7 +70,7 @@ def _compare(lab: Lab, value: Any, operator: str, text: str) -> bool:
         pattern = re.escape(text).replace("%", ".*")
         return bool(re.fullmatch(pattern, str(value), re.IGNORECASE if operator == "ilike" else 0))
     other = type(value)(text)
-    old = lab.settings.mode == OLD
+    old = not lab.settings.generation.self_service
     return bool(
         {
             "eq": value == other, "ne": value != other, "lt": value < other, "gt": value > other,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-OLD, EARLY, SSM = "OLD", "SSM-early", "SSM"
-VERSIONS = {OLD: "2.1.0 bowie", EARLY: "2.2.0 sabbath", SSM: "2.2.4 maiden"}
+OLD, SSM_215, SSM_216, SSM_226, SSM = "2.1.0", "2.1.5", "2.1.6", "2.2.6", "later"
 SPARE = "cloud01"
 _XEON = {"vendor": "Intel(R) Corporation", "product": "Xeon Gold", "cores": 20, "threads": 40}
 _GPU = {"handle": "0x9", "vendor": "NVIDIA", "product": "A100", "cores": 0, "threads": 0}
@@ -17,11 +16,48 @@ _GPU = {"handle": "0x9", "vendor": "NVIDIA", "product": "A100", "cores": 0, "thr
 Json = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """How one version of the server behaves; the defaults are those of revisions after 2.2.6."""
+
+    version: str
+    self_service: bool = True
+    believes_owner: bool = False
+    """Whether ``owner`` is required in a request, and believed."""
+    created: int = 201
+    wraps_deadline: bool = True
+    """Whether a lease that would end before it begins lasts its days instead; else it is refused."""
+    compares_header: bool = False
+    """Whether ``terminate`` compares the owner with a part of the header, which no owner equals."""
+    ends_empty: bool = True
+    """Whether ``terminate`` accepts an assignment without hosts, and sets it inactive."""
+    needs_own_tickets: bool = False
+    """Whether a request fails with a 500 unless the server opens the ticket itself."""
+    shows_progress: bool = True
+    prefix: str = "[SSM] "
+    ticket_required: bool = True
+    admin_books: bool = True
+
+
+_EARLY = Generation(
+    "", believes_owner=True, created=200, wraps_deadline=False, shows_progress=False, prefix="", ticket_required=False
+)
+GENERATIONS = {
+    OLD: Generation("2.1.0 bowie", self_service=False, created=200, shows_progress=False),
+    SSM_215: replace(_EARLY, version="2.1.5 bowie", compares_header=True, ends_empty=False, admin_books=False),
+    SSM_216: replace(_EARLY, version="2.1.6 bowie", ends_empty=False, admin_books=False),
+    SSM_226: replace(_EARLY, version="2.2.6 sabbath", needs_own_tickets=True),
+    SSM: Generation("2.3.0 maiden"),
+}
+
+
 @dataclass(slots=True)
 class Settings:
     """What the owner of a lab sets. Delays are seconds after a booking, of the move and of the validation."""
 
     mode: str = SSM
+    ticket_s: float = 0
+    """How long the server takes to open a ticket, before it makes the assignment."""
     enabled: bool = True
     tickets: bool = False
     host_limit: int = 10
@@ -35,6 +71,11 @@ class Settings:
     validation_s: float = 7200.0
     stuck: set[str] = field(default_factory=set)
     invalid: set[str] = field(default_factory=set)
+
+    @property
+    def generation(self) -> Generation:
+        """The behaviour of the version."""
+        return GENERATIONS[self.mode]
 
 
 @dataclass(slots=True)
@@ -78,7 +119,7 @@ class Lab:
         """What self-scheduling draws from."""
         over = {(self.of(row["assignment"]) or {}).get("cloud") for row in self.rows if row["end"] <= self.local()}
         # OLD lists a cloud that has a row which ended, whatever runs in it
-        listed = over if self.settings.mode == OLD else set()
+        listed = over if not self.settings.generation.self_service else set()
         free = [each for each in self.clouds if each["name"] in listed or not self.active_on(each["name"])]
         return [each for each in free if each["name"] != SPARE]
 
@@ -123,7 +164,7 @@ class Lab:
         ahead = day - start.weekday()
         if ahead < self.settings.lifetime_days:
             end = (start + timedelta(days=ahead)).replace(hour=hour, minute=0, second=0, microsecond=0)
-            if end > start or self.settings.mode == EARLY:
+            if end > start or not self.settings.generation.wraps_deadline:
                 return end
         return start + life
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.quads.answers import http_date
-from tests.quads.lab import OLD, SSM, Json, Lab
+from tests.quads.lab import Json, Lab
 
 
 def cloud_object(lab: Lab, name: str) -> Json:
@@ -20,7 +20,7 @@ def assignment_object(lab: Lab, record: Json) -> Json:
     if record["vlan"] is not None:
         told["vlan"] = {"id": 1, "vlan_id": record["vlan"], "ip_free": 10, "gateway": "198.51.100.1",
                         "ip_range": "198.51.100.0/24", "netmask": "255.255.255.0"}  # fmt: skip
-    return told if lab.settings.mode == OLD else {**told, "is_self_schedule": record["open"]}
+    return told if not lab.settings.generation.self_service else {**told, "is_self_schedule": record["open"]}
 
 
 def host_object(lab: Lab, record: Json) -> Json:
@@ -34,7 +34,7 @@ def host_object(lab: Lab, record: Json) -> Json:
         "created_at": http_date(lab.local()),
     }
     told |= {"cloud_id": told["cloud"]["id"], "default_cloud_id": told["default_cloud"]["id"]}
-    return told if lab.settings.mode == OLD else {**told, "can_self_schedule": record["open"]}
+    return told if not lab.settings.generation.self_service else {**told, "can_self_schedule": record["open"]}
 
 
 def row_object(lab: Lab, row: Json) -> Json:
@@ -43,7 +43,7 @@ def row_object(lab: Lab, row: Json) -> Json:
     stuck = row["host"] in lab.settings.stuck
     newer = {"move_status": "failed", "move_message": "", "move_error": "IPMI timeout"} if stuck else {}
     return {
-        **(newer if lab.settings.mode == SSM else {}),
+        **(newer if lab.settings.generation.shows_progress else {}),
         "id": row["id"],
         "start": http_date(row["start"]),
         "end": http_date(row["end"]),

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.quads.answers import Answer, json_answer, logic, page, time_of, true
 from tests.quads.filters import LISTS, filtered
-from tests.quads.lab import OLD, SSM, Json, Lab
+from tests.quads.lab import Json, Lab
 from tests.quads.objects import assignment_object, cloud_object, host_object, row_object
 
 
@@ -79,14 +79,14 @@ class Reading:
             found = lab.active_on(words[1])
             return json_answer(assignment_object(self.lab, found[0]) if found else {})
         if words:
-            if lab.settings.mode == SSM and not words[0].isdecimal():
+            if lab.settings.generation.shows_progress and not words[0].isdecimal():
                 raise logic("Invalid assignment id")
             record = lab.of(int(words[0]))
             if record is None:
                 raise logic(f"Assignment not found: {words[0]}")
             return json_answer(assignment_object(self.lab, record))
         fields = {"active": "active", "owner": "owner"} | (
-            {} if lab.settings.mode == OLD else {"is_self_schedule": "open"}
+            {} if not lab.settings.generation.self_service else {"is_self_schedule": "open"}
         )
         for key, _value in query:
             if key not in fields:
@@ -101,11 +101,11 @@ class Reading:
     def schedules(self, words: tuple[str, ...], query: list[tuple[str, str]]) -> Answer:
         lab, given = self.lab, dict(query)
         rows = lab.rows
-        if words == ("stats", "build_delta") and lab.settings.mode == SSM:
+        if words == ("stats", "build_delta") and lab.settings.generation.shows_progress:
             return json_answer(lab.settings.validation_s)
         if words[:1] == ("future",):
             # OLD: whatever has not ended
-            time = "end" if lab.settings.mode == OLD else "start"
+            time = "start" if lab.settings.generation.self_service else "end"
             return json_answer([row_object(lab, row) for row in rows if row[time] > lab.local()])
         if words[:1] == ("current",):
             return self._current(given)
@@ -138,7 +138,7 @@ class Reading:
     def moves(self, words: tuple[str, ...], query: list[tuple[str, str]]) -> Answer:
         if not words:
             return json_answer(self.lab.moves())
-        if self.lab.settings.mode != SSM:
+        if not self.lab.settings.generation.shows_progress:
             return page(404, "Not Found")
         stuck = self.lab.settings.stuck
         return json_answer([

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from tests.quads.accounts import Accounts
 from tests.quads.answers import Answer, Refusal, json_answer, page
-from tests.quads.lab import VERSIONS, Lab
+from tests.quads.lab import Lab
 from tests.quads.reading import Reading
 from tests.quads.writing import Writing
 
@@ -78,7 +78,7 @@ class StandIn:
     ) -> Answer:
         name = f"{method} {words[0]}"
         routes: dict[str, Callable[..., Answer]] = {
-            "GET version": lambda *_: json_answer(f"QUADS version {VERSIONS[self.lab.settings.mode]}"),
+            "GET version": lambda *_: json_answer(f"QUADS version {self.lab.settings.generation.version}"),
             "GET available": self.reading.available,
             "GET hosts": self.reading.hosts,
             "GET clouds": self.reading.clouds,

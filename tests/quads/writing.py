@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from tests.quads.accounts import Accounts
 from tests.quads.answers import Answer, json_answer, logic, no_role, page, time_of, true
-from tests.quads.lab import EARLY, OLD, SPARE, SSM, Json, Lab
+from tests.quads.lab import SPARE, Json, Lab
 from tests.quads.objects import assignment_object, cloud_object, row_object
 
 
@@ -20,12 +20,12 @@ class Writing:
         self.after: list[tuple[str, str, Callable[[Json], None]]] = []
 
     def post_assignment(self, words: tuple[str, ...], headers: Mapping[str, str], body: bytes | None) -> Answer:
-        old = self.lab.settings.mode == OLD
+        old = not self.lab.settings.generation.self_service
         if words == ("self",):
             if old:
                 return page(405, "Method Not Allowed")
             user = self.accounts.user(headers)
-            if self.lab.settings.mode == EARLY and self.lab.users[user][1] == "admin":
+            if not self.lab.settings.generation.admin_books and self.lab.users[user][1] == "admin":
                 raise no_role()
             return self._request(user, self.accounts.body(headers, body))
         if len(words) == 2 and words[0] == "terminate":
@@ -56,28 +56,29 @@ class Writing:
 
     def _request(self, user: str, given: Json) -> Answer:
         lab, settings = self.lab, self.lab.settings
-        early = settings.mode == EARLY
+        generation = settings.generation
         if not settings.enabled:
             raise logic("Service not enabled", 403)
-        if early and not given.get("owner"):
-            raise logic("Missing argument: owner")
-        owner = str(given["owner"]) if early else user.partition("@")[0]
+        owner = str(given.get("owner")) if generation.believes_owner else user.partition("@")[0]
         mine = [each for each in lab.assignments if each["active"] and each["open"] and each["owner"] == owner]
         if len(mine) >= settings.cloud_limit:
             raise logic("Self scheduling limit reached", 403)
-        if not given.get("description"):
-            raise logic("Missing argument: description")
+        for name in ("description", *(["owner"] if generation.believes_owner else [])):
+            if not given.get(name):
+                raise logic(f"Missing argument: {name}")
         cloud = self._chosen(given.get("cloud"))
         if "vlan" in given and int(given["vlan"]) not in range(1100, 1110):
             raise logic(f"Vlan not found: {given['vlan']}")
-        if not given.get("ticket") and not settings.tickets and not early:
+        if generation.needs_own_tickets and not settings.tickets:
+            raise ValueError("the ticket is never passed on")
+        if not given.get("ticket") and not settings.tickets and generation.ticket_required:
             raise logic("Missing Jira ticket number while automatic ticket creation is disabled")
         if not str(given.get("qinq", 0)).isdecimal():
             raise logic("Failed to commit the assignment")
         record = lab.assign(
             cloud,
             owner,
-            given["description"] if early else f"[SSM] {given['description']}",
+            f"{generation.prefix}{given['description']}",
             ticket="OPENED-1" if settings.tickets else str(given.get("ticket", "")),
             wipe=true(given.get("wipe")),
             qinq=int(given.get("qinq", 0)),
@@ -86,7 +87,7 @@ class Writing:
             open=True,
         )
         self._others("POST", "/assignments", record)
-        return json_answer(assignment_object(self.lab, record), 200 if early else 201)
+        return json_answer(assignment_object(self.lab, record), generation.created)
 
     def _chosen(self, wanted: str | None) -> str:
         free = [str(each["name"]) for each in self.lab.free_clouds()]
@@ -104,11 +105,11 @@ class Writing:
 
     def post_schedule(self, words: tuple[str, ...], headers: Mapping[str, str], body: bytes | None) -> Answer:
         lab, settings = self.lab, self.lab.settings
-        if words == ("batch",) and settings.mode == SSM:
+        if words == ("batch",) and settings.generation.shows_progress:
             return self._batch(headers, body)
         if words:
             return page(405, "Method Not Allowed")
-        user = self.accounts.user(headers, admin=settings.mode == OLD)
+        user = self.accounts.user(headers, admin=not settings.generation.self_service)
         given = self.accounts.body(headers, body)
         for name in ("cloud", "hostname"):
             if not given.get(name):
@@ -119,7 +120,7 @@ class Writing:
         active = lab.active_on(cloud)
         if not active:
             raise logic(f"No active assignment for cloud: {cloud}")
-        if settings.mode == OLD:
+        if not settings.generation.self_service:
             if host not in lab.hosts:
                 raise logic(f"Host not found: {host}")
             start, end = (time_of(given[name], "%Y-%m-%d %H:%M") for name in ("start", "end"))
@@ -155,29 +156,32 @@ class Writing:
         start = lab.local()
         end = lab.lease_end(start)
         if end <= start:
-            raise logic("Invalid date range: start must be before end")
+            raise logic("Invalid date range for start or end, start must be before end")
         if not lab.free(host, start, end):
             raise logic("Host is not available for the specified date range")
         # whose cloud it is nobody asks
         row = lab.schedule(active[0], host, start, end)
         self._others("POST", "/schedules", row)
-        return json_answer(row_object(self.lab, row), 200 if settings.mode == EARLY else 201)
+        return json_answer(row_object(self.lab, row), settings.generation.created)
 
     def _terminate(self, number: str, user: str, headers: Mapping[str, str]) -> Answer:
-        lab = self.lab
-        early = lab.settings.mode == EARLY
+        lab, generation = self.lab, self.lab.settings.generation
         record = lab.of(int(number))
         if record is None:
             raise logic(f"Assignment not found: {number}")
-        name = headers["authorization"] if early and headers["authorization"].startswith("Bearer") else user
-        if name.partition("@")[0] != record["owner"] and lab.users[user][1] != "admin":
+        if generation.compares_header:
+            # a token, or base64: neither has an @
+            allowed = headers["authorization"].split(" ")[1].partition("@")[0] == record["owner"]
+        else:
+            allowed = user.partition("@")[0] == record["owner"] or lab.users[user][1] == "admin"
+        if not allowed:
             raise logic("You don't have permission to terminate this assignment", 403)
         rows = [row for row in lab.rows if row["assignment"] == record["id"] and lab.running(row)]
-        if early and not rows:
-            raise logic(f"No active schedule for {record['cloud']}")
+        if not rows and not generation.ends_empty:
+            raise logic(f"No active schedule for {number}")
         for row in rows:
             row["end"] = lab.local()
-        record["active"] = early
+        record["active"] = not generation.ends_empty
         return json_answer({"status_code": 200, "message": "Assignment terminated"})
 
     def patch_schedule(self, words: tuple[str, ...], headers: Mapping[str, str], body: bytes | None) -> Answer:
@@ -190,7 +194,7 @@ class Writing:
         if not times:
             raise logic("Missing start, end, build_start or build_end")
         if "start" in times and "end" in times and times["end"] < times["start"]:
-            raise logic("Invalid date range: start must be before end")
+            raise logic("Invalid date range for start or end, start must be before end")
         row.update((name, time) for name, time in times.items() if name in row)
         return json_answer(row_object(self.lab, row))
 
@@ -201,7 +205,7 @@ class Writing:
             raise logic(f"Assignment not found: {words[0]}")
         given = self.accounts.body(headers, body)
         for name in given:
-            if name not in record and self.lab.settings.mode == SSM:
+            if name not in record and self.lab.settings.generation.shows_progress:
                 raise logic(f"{name} is not a valid field.")
         record.update((name, value) for name, value in given.items() if name in record)
         return json_answer(assignment_object(self.lab, record))

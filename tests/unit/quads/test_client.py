@@ -33,13 +33,65 @@ from perflab.control_plane.certificates import Authority
 
 from tests.http_servers import Quiet, served
 from tests.quads.faults import Killed, over_http
-from tests.quads.lab import EARLY, OLD, SSM, Settings
+from tests.quads.lab import OLD, SSM, SSM_215, SSM_216, SSM_226, Settings
 from tests.unit.quads.sessions import Session
 
 
-@pytest.mark.parametrize("mode", [OLD, EARLY, SSM])
-def test_the_kind_of_server_is_seen_by_what_it_answers(tmp_path: Path, mode: str) -> None:
-    assert Session(tmp_path, Settings(mode=mode)).client().server.kind == mode
+@pytest.mark.parametrize(
+    ("mode", "kind"),
+    [(OLD, "OLD"), (SSM_215, "SSM-early"), (SSM_216, "SSM-early"), (SSM_226, "SSM-early"), (SSM, "SSM")],
+)
+def test_server_kind_follows_from_its_answers(tmp_path: Path, mode: str, kind: str) -> None:
+    assert Session(tmp_path, Settings(mode=mode)).client().server.kind == kind
+
+
+def test_server_whose_assignments_no_tenant_can_end_is_refused_before_booking(tmp_path: Path) -> None:
+    session = Session(tmp_path, Settings(mode=SSM_215))
+    with pytest.raises(UnfitServerError, match=r"2\.1\.5.* lets no user release .*ask the lab for QUADS 2\.1\.6"):
+        session.book(1)
+    assert not session.lab.assignments
+
+
+def test_server_with_unknown_offset_is_refused_before_booking(tmp_path: Path) -> None:
+    session = Session(tmp_path, Settings(mode=OLD))
+    session.journal().note(phase="planned", offset_s=None)
+    with pytest.raises(UsageError, match="set utc_offset"):
+        session.book(1)
+    assert not session.lab.assignments
+
+
+def test_release_of_an_assignment_without_hosts_needs_no_offset(tmp_path: Path) -> None:
+    session = Session(tmp_path, Settings(mode=OLD))
+    session.lab.assign("cloud02", "root", f"x {tag(session.mark)}")
+    record = Record(session.mark, session.account.url, session.account.user, admin=True)
+    assert [each.cloud for each in release(session.client(), record).ended] == ["cloud02"]
+    assert not session.own
+
+
+def test_server_that_opens_no_tickets_is_named_as_the_reason_of_its_500(tmp_path: Path) -> None:
+    session = Session(tmp_path, Settings(mode=SSM_226))
+    with pytest.raises(LostAnswerError, match=r"\(500\): .*2\.2\.0 to 2\.2\.6 .*ssm_jira_create_ticket"):
+        session.book(1)
+    session.settings.tickets = True
+    assert len(session.book(1).rows) == 1
+    session.release()
+    assert not session.own
+
+
+@pytest.mark.parametrize(
+    ("mode", "hours"), [(SSM_226, 0), (SSM, 120)], ids=["the deadline does not wrap", "the deadline wraps"]
+)
+def test_booking_after_the_weekly_deadline_names_the_deadline(tmp_path: Path, mode: str, hours: int) -> None:
+    session = Session(tmp_path, Settings(mode=mode, tickets=True))
+    # Sunday, 22:00 of the server's clock
+    session.time.pause((7 * 24 - 12) * 3600)
+    assert f"{session.lab.local():%a %H}" == "Sun 22"
+    if hours:
+        assert round(session.book(1).lease.left.total_seconds() / 3600) == hours
+        return
+    with pytest.raises(QuadsError, match="weekly deadline for self-scheduling has passed"):
+        session.book(1)
+    assert not session.own
 
 
 def test_a_server_without_self_scheduling_is_refused_to_a_tenant(tmp_path: Path) -> None:
@@ -143,7 +195,7 @@ def test_nothing_is_ended_whose_mark_is_another(tmp_path: Path) -> None:
     session.book(1)
     (mine,) = session.own
     other = Record("run-2/cluster", session.account.url, session.account.user, assignment=int(str(mine["id"])))
-    assert release(session.client(), other) == []
+    assert release(session.client(), other).ended == ()
     assert session.own == [mine]
     assert tag("a/b") == "(psap.perf a/b)" and not f"x {tag('aa/b')}".endswith(tag("a/b"))
     with pytest.raises(UsageError, match="is no mark"):
@@ -161,7 +213,7 @@ def test_a_booking_is_noted_before_it_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_an_assignment_that_cannot_be_released_is_told_with_the_first_error(tmp_path: Path) -> None:
-    session = Session(tmp_path, Settings(mode=EARLY, host_limit=0))
+    session = Session(tmp_path, Settings(mode=SSM_216, host_limit=0))
     with pytest.raises(
         QuadsError, match=r"booked 0 hosts.*could not be released .*has no hosts.*release run-1/cluster"
     ):

@@ -12,7 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.connection import 
 from ansible_collections.psap.perf.plugins.module_utils.quads.errors import LostAnswerError, Refusal, RefusedError
 
 from tests.quads.accounts import DISABLED
-from tests.quads.lab import EARLY, OLD, Settings
+from tests.quads.lab import OLD, SSM_216, Settings
 from tests.unit.quads.sessions import Session
 
 SELF, ROWS = "/assignments/self/", "/schedules/"
@@ -47,7 +47,7 @@ def session(tmp_path: Path) -> Session:
         (SELF, {**ORDER, "vlan": 7}, {}, Refusal.NOT_FOUND),
         (SELF, {**ORDER, "qinq": "two"}, {}, Refusal.DATABASE),
         (SELF, ORDER, {"mode": OLD}, Refusal.ROUTE),
-        (SELF, ORDER, {"mode": EARLY}, Refusal.OTHER),
+        (SELF, ORDER, {"mode": SSM_216}, Refusal.OTHER),
         ("/assignments/", ORDER, {}, Refusal.ROLE),
         ("/assignments/terminate/1/", None, {}, Refusal.OWNER),
         ("/assignments/terminate/99/", None, {}, Refusal.NOT_FOUND),
