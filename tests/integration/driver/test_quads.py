@@ -142,6 +142,39 @@ def test_a_run_is_stopped_and_its_hosts_are_released_before_the_lease_ends(
     assert all(row["end"] - row["start"] < timedelta(seconds=lease_s) for row in bare_metal.server.lab.rows)
 
 
+def by_hand(bare_metal: BareMetal, command: str, *options: str, user: str = "jane", code: int = 0) -> str:
+    """Run one command alone, as people do; what it printed."""
+    url = next(word.partition("=")[2] for word in bare_metal.words if word.startswith("quads_url="))
+    login = ("--user", f"{user}@example.com", "--password", "file:quads" if user == "jane" else "file:admin")
+    ended = bare_metal.driver("toolbox", "quads", command, "--url", url, *login, "--mark", "me/one", *options)
+    assert ended.code == code, ended.out + ended.err
+    return ended.out + ended.err
+
+
+@pytest.fixture
+def booked_by_hand(bare_metal: BareMetal, tmp_path: Path) -> BareMetal:
+    """Two hosts that a command alone booked."""
+    (tmp_path / "secrets" / "admin").write_text("planted-adm1n-w0rd", encoding="utf-8")
+    (tmp_path / "secrets" / "admin").chmod(0o600)
+    hosts = sorted(bare_metal.server.lab.hosts)[:2]
+    by_hand(bare_metal, "request-assignment", "--hosts", json.dumps(hosts), "--ticket", "PERF-1")
+    return bare_metal
+
+
+def test_an_extension_by_hand_releases_no_hosts(booked_by_hand: BareMetal) -> None:
+    lab = booked_by_hand.server.lab
+    before = [row["end"] for row in lab.rows]
+    assert len(before) == 2, "all hosts that are named are booked"
+
+    by_hand(booked_by_hand, "extend-assignment", "--lasting", "1h")
+    assert [row["end"] for row in lab.rows] == before, "the lease is longer already"
+    assert len(booked_by_hand.active) == 1
+
+    by_hand(booked_by_hand, "extend-assignment", "--lasting", "9d", "--admin", "--owner", "jane", user="root")
+    assert all(row["end"] - row["start"] > timedelta(days=8) for row in lab.rows)
+    assert len(booked_by_hand.active) == 1
+
+
 def refuse_left_hosts(bare_metal: BareMetal, run: subprocess.Popen[str], left: int = 0) -> None:
     """Finalize a killed run, which has an assignment until then and none afterwards, unless it keeps its hosts."""
     run.communicate(timeout=PATIENCE_S)

@@ -17,7 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.record import (
     Records,
     part_mark,
 )
-from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import parts, release
+from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import Released, parts, release
 from ansible_collections.psap.perf.plugins.module_utils.quads.splitting import split
 
 from tests.quads.faults import Direct, ManualTime
@@ -90,11 +90,16 @@ class Session:
 
     def release(self) -> None:
         """Release in a new process."""
-        quads = self.client()
+        self.release_all()
+
+    def release_all(self) -> list[Released]:
+        """Release in a new process, and return what was released of each part."""
+        quads, found = self.client(), []
         for mark in {self.mark, *parts(quads, self.mark)}:
             journal = self.journal(mark)
-            release(quads, journal.record)
+            found.append(release(quads, journal.record))
             journal.note(phase=RELEASED)
+        return found
 
     @property
     def own(self) -> list[Mapping[str, object]]:

@@ -64,6 +64,7 @@ def test_a_date_of_the_server_is_its_wall_clock_whatever_it_calls_itself() -> No
         (400, "No active assignment for cloud: cloud03", Refusal.NOT_FOUND),
         (400, "No free clouds available", Refusal.NO_CLOUD),
         (400, "Host is not available for the specified date range", Refusal.HOST_UNAVAILABLE),
+        (400, "Invalid date range for start or end, start must be before end", Refusal.DEADLINE),
         (400, "Host x is not allowed to self-schedule", Refusal.HOST_CLOSED),
         (400, "Cloud x has reached the maximum number of hosts", Refusal.HOST_LIMIT),
         (400, "Missing Jira ticket number while automatic ticket creation is disabled", Refusal.TICKET),

@@ -11,12 +11,17 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfE
 from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import wait
 from ansible_collections.psap.perf.plugins.module_utils.quads.booking import Booked, Partial
 from ansible_collections.psap.perf.plugins.module_utils.quads.errors import QuadsError
-from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import release
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import Record, Records
+from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import (
+    left_alone,
+    release,
+    unfinished,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from tests.quads.faults import FAULTS, Direct, Killed
-from tests.quads.lab import EARLY, OLD, SSM, Json, Settings
+from tests.quads.faults import FAULTS, LATE_S, Direct, Killed
+from tests.quads.lab import OLD, SSM, SSM_216, SSM_226, Json, Settings
 from tests.unit.quads.sessions import Session
 
 _CALLS = 60
@@ -72,14 +77,20 @@ def released(session: Session) -> PerfError | None:
     return error
 
 
+def late(session: Session) -> None:
+    """Let the server carry out what it is still at work on."""
+    session.time.pause(LATE_S)
+    session.wire.work_late()
+
+
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None, database=None, derandomize=True)
-@given(mode=some.sampled_from([SSM, SSM, EARLY, OLD]), at=faults, later=faults)
+@given(mode=some.sampled_from([SSM, SSM_226, SSM_216, OLD]), at=faults, later=faults)
 def test_whatever_fails_there_is_one_booking_and_then_none(
     mode: str, at: dict[int, str], later: dict[int, str]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        session = Session(Path(folder), Settings(mode=mode))
+        session = Session(Path(folder), Settings(mode=mode, tickets=mode == SSM_226))
         foreign = others(session)
         before = [dict(each) for each in foreign]
         session.wire.faults = dict(at)
@@ -94,9 +105,10 @@ def test_whatever_fails_there_is_one_booking_and_then_none(
             assert len(hosts) == 3
         session.wire.faults = {len(session.wire.calls) + number: fault for number, fault in later.items()}
         error = released(session)
+        late(session)
 
         left = session.own
-        if mode == EARLY and left:
+        if mode == SSM_216 and left:
             # nobody but an administrator can end one without hosts; one with hosts goes with the next moves
             assert all(not session.rows(each["id"]) for each in left)
         elif mode == OLD and left:
@@ -126,7 +138,76 @@ def test_each_fault_at_each_write(tmp_path: Path, method: str, fault: str) -> No
     (assignment,) = session.own
     assert len(session.rows(assignment["id"])) == 2
     session.release()
+    late(session)
     assert not session.own
+
+
+@pytest.mark.parametrize("fault", ["killed late", "timeout late", "killed before"])
+def test_release_waits_for_an_assignment_that_the_server_still_makes(tmp_path: Path, fault: str) -> None:
+    session = Session(tmp_path)
+    session.wire.faults = {4: fault, **({5: "killed before"} if "timeout" in fault else {})}
+    with pytest.raises(Killed):
+        session.book(1)
+    assert session.wire.calls[4] == "POST /assignments/self/"
+    assert not session.own
+
+    released = session.release_all()
+
+    late(session)
+    assert not session.own
+    made = fault != "killed before"
+    assert [bool(each.ended) for each in released] == [made]
+    assert [bool(each.lost) for each in released] == [not made], "what may still appear is reported"
+
+
+def test_second_booking_waits_for_the_assignment_of_a_killed_one(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.wire.faults = {4: "killed late"}
+    with pytest.raises(Killed):
+        session.book(1)
+    session.book(1)
+    late(session)
+    assert len(session.lab.assignments) == 1
+
+
+def test_failed_request_leaves_an_assignment_of_another_command_as_it_was(tmp_path: Path) -> None:
+    session = Session(tmp_path / "first")
+    session.runs.mkdir()
+    session.book(2)
+    again = Session(tmp_path / "second", session.settings, session.time)
+    again.runs.mkdir()
+    again.lab, again.server, again.wire = session.lab, session.server, Direct(session.server, session.time)
+    again.time.pause(110 * 3600)
+    with pytest.raises(QuadsError, match=r"lease is too short: .*made by another command and stays"):
+        again.book(2)
+    assert len(session.rows(session.own[0]["id"])) == 2
+
+
+def test_sweep_releases_only_what_the_run_itself_was_booking() -> None:
+    def record(mark: str, phase: str, asked_at: str = "") -> Record:
+        return Record(mark, "http://q", "jane@example.com", phase=phase, asked_at=asked_at)
+
+    moment = "2026-11-23T15:00:00.000Z"
+    records = [
+        record("a/one", "requesting", moment),
+        record("a/two", "planned"),
+        record("a/three", "booked", moment),
+        record("a/four", "unheard of", moment),
+        record("a/five", ""),
+        record("a/split", "booked", moment),
+        record("a/split+2", "requesting", moment),
+        record("a/split+3", "planned"),
+        record("a/other", "booked"),
+    ]
+    assert [each.mark for each in unfinished(records)] == ["a/one", "a/split", "a/split+2"]
+    assert [each.split()[2] for each in left_alone(records)] == ["a/four", "a/five"]
+
+
+def test_record_without_a_known_phase_is_never_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no phase"):
+        Records(tmp_path).write(Record("a/b", "http://q", "jane@example.com"))
+    Records(tmp_path).note_end("a/b", "2026-11-23T15:00:00.000Z")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_host_that_somebody_else_got_at_the_same_moment_is_given_up(tmp_path: Path) -> None:

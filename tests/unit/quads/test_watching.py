@@ -46,7 +46,7 @@ def session(tmp_path: Path) -> Session:
 
 
 def client(session: Session) -> Quads:
-    return Quads(Connection(session.account, session.wire, session.time, 10.0), Server("", True, False))
+    return Quads(Connection(session.account, session.wire, session.time, 10.0), Server("", self_service=True))
 
 
 def watched(session: Session) -> tuple[str, list[str], timedelta]:

@@ -104,7 +104,7 @@ def _watch(environment: RunEnvironment, orders: Pipe, their_end: Pipe) -> None:
         account = Account(record.url, record.user, admin=record.admin)
         connection = Connection(account, HttpTransport(record.authority), timing, _PATIENCE_S)
         # what it is matters to none of the routes that are read
-        return Quads(connection, Server("", self_service=True, early=False))
+        return Quads(connection, Server("", self_service=True))
 
     why = watch(Records(environment.root), server_of, timing, orders.send)
     if why:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from typing import Any
 
 from ansible.utils.display import Display
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_text
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads, detect
 from ansible_collections.psap.perf.plugins.module_utils.quads.connection import (
@@ -19,7 +21,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.connection import 
 )
 from ansible_collections.psap.perf.plugins.module_utils.quads.lease import Lease
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment
-from ansible_collections.psap.perf.plugins.module_utils.quads.record import Journal, Record, Records, tag
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import RELEASED, Journal, Record, Records, tag
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import parts
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import parse_offset
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
@@ -67,6 +69,7 @@ def booking(context: VerbContext, writes: bool = True, mark: str = "") -> Bookin
     mark = mark or whole(context)
     former = records.read(mark)
     known = former or Record(mark, "", "")
+    elsewhere = None if former else records.former(mark)
     tag(known.mark)
     named = {kind: args[kind] or known.secrets.get(kind, "") for kind in ("password", "token")}
     offset = parse_offset(args["utc_offset"]).offset
@@ -79,17 +82,23 @@ def booking(context: VerbContext, writes: bool = True, mark: str = "") -> Bookin
         secrets={kind: reference for kind, reference in named.items() if reference},
         offset_s=known.offset_s if offset is None else offset.total_seconds(),
     )
-    if former and former.url != record.url and former.phase != "released":
+    if record.offset_s is None and elsewhere and elsewhere.url == record.url:
+        # the run that booked the hosts learned it
+        record = replace(record, offset_s=elsewhere.offset_s)
+    if former and former.url != record.url and former.phase != RELEASED:
         raise UsageError(f"the booking {record.mark} is at {former.url}, not at {record.url}")
     values = {kind: context.secret(reference) for kind, reference in record.secrets.items() if writes}
     account = Account(record.url, record.user, values.get("password"), values.get("token"), record.admin)
     return Booking(_connected(context, account, record.authority, writes), Journal(records, record))
 
 
-def bookings(context: VerbContext, writes: bool = True) -> list[Booking]:
-    """The booking, and its other parts if it was split over clouds."""
+def bookings(context: VerbContext, writes: bool = True, owner: str = "") -> list[Booking]:
+    """Return the booking, and its other parts if it was split over clouds.
+
+    :param owner: whose booking it is, if not the account's own.
+    """
     first, mark = booking(context, writes), whole(context)
-    found = [each.mark for each in Records(context.run_directory).parts(mark)] or parts(first.quads, mark)
+    found = [each.mark for each in Records(context.run_directory).parts(mark)] or parts(first.quads, mark, owner)
     return [first, *(booking(context, writes, each) for each in found if each != mark)]
 
 
@@ -103,6 +112,16 @@ def telling(context: VerbContext, what: str, timeout_s: float) -> Iterator[Calla
             show(text)
 
         yield say
+
+
+def show_summary(context: VerbContext, text: str) -> None:
+    """Write *text* as the result of the command, which the driver prints; in check mode too."""
+    directory = context.command_directory()
+    if directory is None:
+        return
+    (directory / "artifacts").mkdir(exist_ok=True)
+    done = {"phase": "done", "numbers": {}, "updated_s": time.time(), "summary": text}
+    write_json(directory / "artifacts" / "progress.json", {"schema": "psap.perf/progress/1", **done})
 
 
 def described(assignment: Assignment, lease: Lease | None) -> dict[str, Any]:

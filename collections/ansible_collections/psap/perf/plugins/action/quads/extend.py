@@ -27,9 +27,11 @@ class ActionModule(PerfAction):
         """Set the ends that are earlier."""
         until = datetime.now(UTC) + timedelta(seconds=seconds(context.args["lasting"]))
         ends, hosts = [], []
-        for one in bookings(context):
-            lease, rows = extend(one.quads, one.record, until)
-            one.journal.note(end=utc_text(lease.end))
+        owner = context.args["owner"]
+        for one in bookings(context, owner=owner):
+            lease, rows = extend(one.quads, one.record, until, owner)
+            # only what this run booked has a record here
+            one.journal.records.note_end(one.record.mark, utc_text(lease.end))
             ends.append(lease.end)
             hosts += [row.host.name for row in rows]
         return VerbResult(changed=bool(hosts), values={"lease_end": utc_text(min(ends)), "hosts": hosts})

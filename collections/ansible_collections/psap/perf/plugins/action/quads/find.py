@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Host
@@ -17,7 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.record import BOOK
 from ansible_collections.psap.perf.plugins.module_utils.quads.selection import select, wish_of
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import ServerClock
 from ansible_collections.psap.perf.plugins.modules.quads.find import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.quads import server, whole
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import server, show_summary, whole
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -41,12 +39,7 @@ class ActionModule(PerfAction):
         known = {host.name: host for host in quads.hosts()}
         busy = [host for name, host in known.items() if name not in free]
         chosen = select(_free(quads, known, free), wish, busy)
-        # the driver shows it beside the command, in check mode too
-        directory = context.command_directory()
-        if directory is not None:
-            (directory / "artifacts").mkdir(exist_ok=True)
-            told = {"phase": "done", "numbers": {}, "updated_s": time.time(), "summary": str(chosen)}
-            write_json(directory / "artifacts" / "progress.json", {"schema": "psap.perf/progress/1", **told})
+        show_summary(context, str(chosen))
         hosts, substitutes = ([host.name for host in part] for part in (chosen.hosts, chosen.substitutes))
         return VerbResult(values=_chosen(quads, hosts, substitutes, chosen.refused, booked=False))
 

@@ -3,55 +3,71 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable
 
-from ansible_collections.psap.perf.plugins.module_utils.quads.record import (
-    RELEASED,
-    REQUESTING,
-    Records,
-    whole_mark,
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import RELEASED, Records
+from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import (
+    Released,
+    left_alone,
+    own,
+    release,
+    unfinished,
 )
-from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import own, release
 from ansible_collections.psap.perf.plugins.modules.quads.release import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.quads import bookings, described, noted
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import (
+    Booking,
+    booking,
+    bookings,
+    described,
+    noted,
+    show_summary,
+    telling,
+)
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):
-    """Release what is ours."""
+    """Release the assignments of a mark, or those that the run did not finish booking."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """End it; in check mode it is looked for."""
+        """End them; check mode only looks for them."""
         if context.args["unfinished"]:
-            found = [each for mark in sorted(_unfinished(context)) for each in _released(_about(context, mark))]
-        elif "/" not in context.args["mark"] and noted(context) is None:
+            records = list(Records(context.run_directory).all())
+            found = (booking(context, mark=each.mark) for each in unfinished(records))
+            return _release_all(context, found, left_alone(records))
+        if "/" not in context.args["mark"] and noted(context) is None:
             # a booking is noted before the first call
             return VerbResult(values={"released": []}, skipped="this run has booked nothing")
-        else:
-            found = _released(context)
-        return VerbResult(changed=bool(found), values={"released": found})
+        return _release_all(context, bookings(context), ())
 
 
-def _unfinished(context: VerbContext) -> set[str]:
-    """Wishes of which a part was not booked yet."""
-    return {whole_mark(each.mark) for each in Records(context.run_directory).all() if each.phase == REQUESTING}
-
-
-def _about(context: VerbContext, mark: str) -> VerbContext:
-    return replace(context, args={**context.args, "mark": mark})
-
-
-def _released(context: VerbContext) -> list[dict[str, Any]]:
-    found = []
-    for one in bookings(context):
+def _release_all(context: VerbContext, found: Iterable[Booking], warnings: tuple[str, ...]) -> VerbResult:
+    ended, sentences = [], list(warnings)
+    for one in found:
         if context.check_mode:
-            found += own(one.quads, one.record)
+            ended += own(one.quads, one.record)
             continue
-        found += release(one.quads, one.record)
-        if Records(context.run_directory).read(one.record.mark) is not None:
-            one.journal.note(phase=RELEASED)
-    return [described(each, None) for each in found]
+        released = _release(context, one)
+        ended += released.ended
+        if released.lost:
+            sentences.append(
+                f"the server answered no request for {one.record.mark} ({released.lost}) and made no assignment until "
+                "now; if one appears later, perfdrv quads list-assignments shows it, and perfdrv quads "
+                f"release-assignment --mark {one.record.mark} releases it"
+            )
+    clouds = ", ".join(f"{each.cloud} (assignment {each.id})" for each in ended)
+    verb = "would release" if context.check_mode else "released"
+    show_summary(context, "; ".join([f"{verb} {clouds or 'nothing'}", *sentences]))
+    values = {"released": [described(each, None) for each in ended]}
+    return VerbResult(changed=bool(ended), values=values, warnings=tuple(sentences))
+
+
+def _release(context: VerbContext, one: Booking) -> Released:
+    with telling(context, f"the release of {one.record.mark}", 0) as say:
+        released = release(one.quads, one.record, say=say)
+    if Records(context.run_directory).read(one.record.mark) is not None:
+        one.journal.note(phase=RELEASED)
+    return released

@@ -73,10 +73,11 @@ class ActionModule(PerfAction):
         limits = {f"{name}_s": seconds(args[name]) for name in ("warn_before", "stop_before")}
         for part in parts.values():
             # all are noted before the first call, so that none is forgotten after a kill between two
-            part.journal.note(**limits)
+            part.journal.plan(**limits)
 
         def release_all() -> None:
-            for part in parts.values():
+            # parts that another command booked stay
+            for part in (each for each in parts.values() if each.record.asked_at):
                 release(part.quads, part.record)
                 part.journal.note(phase=RELEASED)
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import Enum
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_text
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, PerfError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Order, Quads
 from ansible_collections.psap.perf.plugins.module_utils.quads.connection import Timing
 from ansible_collections.psap.perf.plugins.module_utils.quads.errors import (
@@ -20,7 +20,13 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.errors import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.quads.lease import Lease, lease_of, running, span
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment, Row
-from ansible_collections.psap.perf.plugins.module_utils.quads.record import BOOKED, RELEASED, REQUESTING, Journal
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import (
+    BOOKED,
+    PLANNED,
+    RELEASED,
+    REQUESTING,
+    Journal,
+)
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import own, release
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import learned
 
@@ -86,19 +92,26 @@ class Booker:
     journal: Journal
     say: Callable[[str], None] = lambda _text: None
     _wrote: bool = False
+    _found: bool = False
+    """Whether another command made the assignment: what fails here does not release it."""
     _refused: dict[str, str] = field(default_factory=dict)
 
     def book(self, order: Order, wanted: Wanted) -> Booked:
         """Have an assignment with its hosts, whichever of the steps were done before.
 
-        :raises QuadsError: when it cannot be had; what was booked is released then.
+        :raises QuadsError: when it cannot be had. What this run booked is released then; an assignment that another
+            command made stays as it was.
         """
+        self._check_server()
+        self.journal.plan()
         order = replace(order, description=f"{order.description} {self.journal.record.tag}".strip())
         try:
             for _round in range(_ROUNDS):
                 try:
                     return self._round(order, wanted)
                 except _Contested as error:
+                    if self._found:
+                        raise QuadsError(str(error)) from error
                     self.say(f"{error}; released, and tried again without it")
                     self._refused |= {error.host: str(error)} if error.host else {}
                     self._release()
@@ -107,6 +120,31 @@ class Booker:
         except PerfError as error:
             self._release_after(error)
             raise
+
+    def _check_server(self) -> None:
+        """Refuse a server on which a booking could not be completed, or not be released, before anything is asked.
+
+        :raises UnfitServerError: for a server that lacks what the account needs.
+        :raises UsageError: when the zone of the server is needed and not known.
+        """
+        server = self.quads.server
+        if server.self_service:
+            if not server.releases:
+                raise UnfitServerError(
+                    f"this server ({server.version}) lets no user release what self-scheduling booked, and nothing was "
+                    "booked; ask the lab for QUADS 2.1.6 or later"
+                )
+            return
+        if not self.quads.account.admin:
+            raise UnfitServerError(
+                f"this server ({server.version}) has no self-scheduling, and everything needs an account of an "
+                "administrator: set admin if yours is one, or ask the lab for a newer server"
+            )
+        if not self.journal.record.clock.known:
+            raise UsageError(
+                f"this server ({server.version}) needs times of its own clock, which no answer shows, and nothing was "
+                "booked; set utc_offset"
+            )
 
     @property
     def _timing(self) -> Timing:
@@ -140,13 +178,17 @@ class Booker:
         enough = wanted.count if wanted.partial is Partial.RELEASE else wanted.at_least
         if len(rows) < enough:
             why = "; ".join(f"{name}: {said}" for name, said in self._refused.items()) or "it ran out of hosts"
-            raise QuadsError(f"QUADS booked {len(rows)} hosts of at least {enough}, which were released: {why}")
+            fate = "" if self._found else ", which were released"
+            raise QuadsError(f"QUADS booked {len(rows)} hosts of at least {enough}{fate}: {why}")
         lease = lease_of(rows, self.journal.record.clock, self._timing.now())
         if lease is None or lease.too_short(wanted.shortest):
+            fate = "" if self._found else ", and was released"
             raise QuadsError(
-                f"the lease is too short, and was released: {lease or 'it has ended'}, where {span(wanted.shortest)} "
+                f"the lease is too short{fate}: {lease or 'it has ended'}, where {span(wanted.shortest)} "
                 "are needed; the lab cuts leases at its weekly deadline, so begin after it, or ask for less"
             )
+        # one that the server made late
+        self._end_others([each for each in self._own() if each.id != assignment.id])
         hosts = tuple(sorted(row.host.name for row in rows))
         self.journal.note(phase=BOOKED, hosts=hosts, end=utc_text(lease.end))
         return Booked(assignment, tuple(rows), lease, dict(self._refused), self._wrote)
@@ -154,26 +196,48 @@ class Booker:
     # the assignment
 
     def _assignment(self, order: Order) -> Assignment:
-        found = self._own() or self._requested(order)
-        # one whose answer was lost may have been made as well
+        found = self._own()
+        self._found = bool(found) and self.journal.record.phase == PLANNED
+        if not found and self.journal.record.pending_until:
+            found = self._made_late()
+        found = found or self._requested(order)
         first, *others = sorted(found, key=lambda each: each.id)
+        self._end_others(others)
+        self.journal.note(assignment=first.id, cloud=first.cloud)
+        return first
+
+    def _end_others(self, others: Sequence[Assignment]) -> None:
+        """End assignments with the mark beside the one that is used."""
         for other in others:
             self.say(f"assignment {other.id} was made by a request whose answer was lost; it is ended")
             release(self.quads, self.journal.record, only=other.id)
-        self.journal.note(assignment=first.id, cloud=first.cloud)
-        return first
+
+    def _made_late(self) -> list[Assignment]:
+        """Wait for the assignment of a request without an answer, for as long as the server may still make it."""
+        while (until := self.journal.record.pending_until) and self._timing.now() < until:
+            found = self._own()
+            if found:
+                return found
+            self.say(f"the server may make the assignment until {utc_text(until)}; looking for it")
+            self._timing.pause(_PAUSE_S)
+        return self._own()
 
     def _requested(self, order: Order) -> list[Assignment]:
         lost: Exception | None = None
         self._wrote = True
         for attempt in range(ATTEMPTS):
-            self.journal.note(phase=REQUESTING, assignment=None, cloud="")
+            asked_at = utc_text(self._timing.now())
+            self.journal.note(phase=REQUESTING, assignment=None, cloud="", asked_at=asked_at, answered=False)
             try:
                 self._request(order)
+                self.journal.note(answered=True)
             except (LostAnswerError, DataQualityError) as error:
                 lost = error
+                if not getattr(error, "may_act", False):
+                    self.journal.note(answered=True)
                 self._timing.pause(_PAUSE_S * attempt + 1)
             except RefusedError as error:
+                self.journal.note(answered=True)
                 # its own former request, whose answer was lost, or another one at the same moment
                 found = self._own() if error.refusal in (Refusal.CLOUD_LIMIT, Refusal.CLOUD_BUSY) else []
                 if not found:
@@ -181,7 +245,7 @@ class Booker:
                         raise
                     lost = error
                     continue
-            found = self._own()
+            found = self._made_late()
             if found:
                 return found
         raise lost or QuadsError("QUADS made an assignment that it does not list; look with quads_list_assignments")
@@ -190,11 +254,6 @@ class Booker:
         if self.quads.server.self_service:
             self.quads.request(order)
             return
-        if not self.quads.account.admin:
-            raise UnfitServerError(
-                f"this server ({self.quads.server.version}) has no self-scheduling, and everything needs an account of "
-                "an administrator: set admin if yours is one, or ask the lab for a newer server"
-            )
         for cloud in [order.cloud] if order.cloud else self.quads.free_clouds():
             # a cloud counts as free that has an expired row, even if another one runs in it
             if self.quads.active_on(cloud) is None:
@@ -246,10 +305,7 @@ class Booker:
         start = end = None
         if not self.quads.server.self_service:
             # it checks nothing, and would book it twice
-            clock = self.journal.record.clock
-            if not clock.known:
-                raise QuadsError("this server wants times of its own clock, which it does not tell: set utc_offset")
-            start = clock.to_server(self._timing.now()).replace(second=0, microsecond=0)
+            start = self.journal.record.clock.to_server(self._timing.now()).replace(second=0, microsecond=0)
             end = start + wanted.longest
             if not self.quads.is_available(host, start, end):
                 raise RefusedError(f"add {host}", 400, "Host is not available for the specified date range")
@@ -314,7 +370,13 @@ class Booker:
         release(self.quads, self.journal.record)
 
     def _release_after(self, error: PerfError) -> None:
-        """Give back what a booking that failed has; where that fails too, both are told."""
+        """Release what a booking that failed has; if that fails too, report both."""
+        if self._found:
+            error.args = (
+                f"{error}; the assignment with the mark {self.journal.record.mark} was made by another command and "
+                "stays: perfdrv quads release-assignment releases it",
+            )
+            return
         try:
             self._release()
             self.journal.note(phase=RELEASED)

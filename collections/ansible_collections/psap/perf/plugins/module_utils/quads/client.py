@@ -6,12 +6,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError
 from ansible_collections.psap.perf.plugins.module_utils.quads.connection import Connection
-from ansible_collections.psap.perf.plugins.module_utils.quads.errors import Refusal, RefusedError, UnfitServerError
+from ansible_collections.psap.perf.plugins.module_utils.quads.errors import (
+    LostAnswerError,
+    Refusal,
+    RefusedError,
+    UnfitServerError,
+)
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import (
     Assignment,
     Host,
@@ -29,22 +34,44 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.times import (
     server_time,
 )
 
-# of the first form of self-scheduling
-_EARLY = (2, 2, 0)
+Version: TypeAlias = tuple[int, ...]
+
+# until this version, ``terminate`` compares the owner with a part of the header that no owner equals
+_RELEASES_NOTHING: Version = (2, 1, 5)
+# these answer 500 to every request for an assignment, unless they open the ticket themselves
+_OPEN_TICKETS: tuple[Version, Version] = ((2, 2, 0), (2, 2, 6))
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What answers: *self_service* if it has self-scheduling, *early* if that seems to be of the first form."""
+    """What answers: *self_service* if it has self-scheduling; *version* is the text of the server."""
 
     version: str
     self_service: bool
-    early: bool
+
+    @property
+    def number(self) -> Version:
+        """The number in the version; empty if it has none."""
+        found = re.search(r"(\d+)\.(\d+)\.(\d+)", self.version)
+        return tuple(map(int, found.groups())) if found else ()
+
+    @property
+    def releases(self) -> bool:
+        """Whether a user can end an assignment of self-scheduling."""
+        return not self.number or self.number > _RELEASES_NOTHING
+
+    @property
+    def must_open_tickets(self) -> bool:
+        """Whether self-scheduling works only where the server opens the ticket itself."""
+        first, last = _OPEN_TICKETS
+        return first <= self.number <= last
 
     @property
     def kind(self) -> str:
         """``OLD``, ``SSM-early`` or ``SSM``."""
-        return "OLD" if not self.self_service else "SSM-early" if self.early else "SSM"
+        if not self.self_service:
+            return "OLD"
+        return "SSM-early" if self.number and self.number <= _OPEN_TICKETS[1] else "SSM"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +106,8 @@ def detect(connection: Connection) -> Server:
     except RefusedError as error:
         if "can_self_schedule" not in error.said:
             raise
-        return Server(told, self_service=False, early=False)
-    version = re.search(r"(\d+)\.(\d+)\.(\d+)", told)
-    early = bool(version) and tuple(map(int, version.groups())) <= _EARLY if version else False
-    return Server(told, self_service=True, early=early)
+        return Server(told, self_service=False)
+    return Server(told, self_service=True)
 
 
 class Quads:
@@ -176,7 +201,7 @@ class Quads:
         """
         wanted = {
             "description": order.description,
-            # the first form of self-scheduling wants it; later ones take it from the login
+            # servers to 2.2.6 require and believe it; later ones take it from the login
             "owner": self.account.owner,
             "ticket": order.ticket,
             "wipe": order.wipe,
@@ -188,9 +213,16 @@ class Quads:
             "boot_order": order.boot_order,
         }
         body = {name: value for name, value in wanted.items() if value not in ("", None)}
-        told, reply = self.connection.write("POST", "/assignments/self/", "make an assignment", body)
-        if reply.status == 200:
-            self.server = Server(self.server.version, self_service=True, early=True)
+        try:
+            told, _reply = self.connection.write("POST", "/assignments/self/", "make an assignment", body)
+        except LostAnswerError as error:
+            if self.server.must_open_tickets and not error.may_act:
+                raise LostAnswerError(
+                    f"{error}; QUADS 2.2.0 to 2.2.6 fails at every request for self-scheduling unless it opens tickets "
+                    "itself: ask the lab for ssm_jira_create_ticket or a newer QUADS",
+                    may_act=False,
+                ) from error
+            raise
         return identity(_object(told), "assignment")
 
     def request_as_admin(self, order: Order, cloud: str) -> int:
@@ -223,9 +255,9 @@ class Quads:
         own_start = start is None and reply.date is not None
         return row, learned(server_time(told["start"]), reply.date) if own_start and reply.date else ServerClock()
 
-    def terminate(self, number: int, basic: bool = False) -> None:
-        """End an assignment; whoever calls has compared its mark."""
-        self.connection.write("POST", f"/assignments/terminate/{number}/", f"end assignment {number}", basic=basic)
+    def terminate(self, number: int) -> None:
+        """End an assignment, whose mark the caller has compared."""
+        self.connection.write("POST", f"/assignments/terminate/{number}/", f"end assignment {number}")
 
     def end_row(self, row: int, end: datetime) -> None:
         """Set the end of a row, as an administrator."""

@@ -39,6 +39,8 @@ _TIMEOUT = urllib3.Timeout(connect=10, read=60)
 # a token lives 100 minutes at least; a younger one needs no login of its own
 _FRESH_S = 600.0
 _LONGEST_PAUSE_S = 15.0
+# no request has reached the server
+_UNSENT = (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,10 @@ class HttpTransport:
         try:
             answer = self._pool.request(method, url, headers=dict(headers), body=body, redirect=False)
         except urllib3.exceptions.SSLError as error:
+            if "WRONG_VERSION_NUMBER" in str(error):
+                raise UnfitServerError(
+                    f"{_place(url)} does not speak TLS: give an address with http://, or the port of https"
+                ) from error
             advice = certificate_advice(error) or "give the file of its authority, if it has one of its own"
             raise UnfitServerError(
                 f"the certificate of {_place(url)} is not trusted: {short(error)}; {advice}"
@@ -145,7 +151,8 @@ class HttpTransport:
         except urllib3.exceptions.LocationParseError as error:
             raise UsageError(f"{url} is no address") from error
         except urllib3.exceptions.HTTPError as error:
-            raise LostAnswerError(f"{_place(url)} did not answer: {short(error)}") from error
+            may_act = not isinstance(error, _UNSENT)
+            raise LostAnswerError(f"{_place(url)} did not answer: {short(error)}", may_act) from error
         if 300 <= answer.status < 400:
             target = answer.headers.get("Location", "elsewhere")
             raise UnfitServerError(f"{_place(url)} sends us on to {_place(target)}: give that address")
@@ -215,10 +222,8 @@ class Connection:
         reply = self._patiently(lambda: (self._send("GET", url, {}, None), None))[0]
         return decoded(reply.body) if reply.status == 200 else None
 
-    def write(
-        self, method: str, path: str, what: str, body: Mapping[str, Any] | None = None, basic: bool = False
-    ) -> tuple[Any, Reply]:
-        """Let the server do something, once; *what* is for the message. *basic* sends user and password instead.
+    def write(self, method: str, path: str, what: str, body: Mapping[str, Any] | None = None) -> tuple[Any, Reply]:
+        """Let the server do something, once; *what* is for the message.
 
         :raises RefusedError: for a 4xx: nothing was done.
         :raises LostAnswerError: when nobody can say whether it was done.
@@ -226,23 +231,21 @@ class Connection:
         url = f"{self.account.root}{path}"
         content = None if body is None else json.dumps(body).encode()
         try:
-            return self._understood(self._send(method, url, self._login(basic), content), what)
+            return self._understood(self._send(method, url, self._login(), content), what)
         except RefusedError as error:
             # refused before anything was done, so that it can be sent again
             if error.refusal is not Refusal.TOKEN or self.account.token:
                 raise
         self._since = float("-inf")
-        return self._understood(self._send(method, url, self._login(basic), content), what)
+        return self._understood(self._send(method, url, self._login(), content), what)
 
     def _send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
         # a body without a content type is refused, and a POST without a body wants neither
         typed = {"Content-Type": "application/json"} if body is not None else {}
         return self._transport.send(method, url, {"Accept": "application/json", **typed, **headers}, body)
 
-    def _login(self, basic: bool) -> Mapping[str, str]:
-        """The header of a write. It is sent without being asked: the server asks nobody."""
-        if basic:
-            return self._basic()
+    def _login(self) -> Mapping[str, str]:
+        """Return the header of a write, which the server does not ask for."""
         if self.account.token is None and self.timing.monotonic() - self._since > _FRESH_S:
             self._token = self._patiently(self._logged_in)
             self._since = self.timing.monotonic()
@@ -266,7 +269,9 @@ class Connection:
     def _understood(self, reply: Reply, what: str) -> tuple[Any, Reply]:
         if reply.status >= 500:
             said = message(reply.body)
-            raise LostAnswerError(f"QUADS failed to {what} ({reply.status}): {said or 'no reason given'}")
+            # a gateway answers for a server that may still be at work; the server itself is done
+            may_act = reply.status != 500
+            raise LostAnswerError(f"QUADS failed to {what} ({reply.status}): {said or 'no reason given'}", may_act)
         if reply.status >= 400:
             raise RefusedError(what, reply.status, message(reply.body))
         told = decoded(reply.body)

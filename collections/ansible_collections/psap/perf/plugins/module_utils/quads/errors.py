@@ -25,6 +25,10 @@ class Refusal(Enum):
     NOT_FOUND = "there is no such thing on the server"
     CLOUD_BUSY = "the cloud has an assignment, or is the spare pool; choose another one, or none"
     NO_CLOUD = "all clouds of the lab are in use; try again later"
+    DEADLINE = (
+        "the lab's weekly deadline for self-scheduling has passed, and this server makes no lease before the next week "
+        "begins (Monday, by the server's clock); book then"
+    )
     HOST_LIMIT = "the cloud has as many hosts as the lab allows; split them over clouds (clouds)"
     HOST_CLOSED = "the host is not open to self-scheduling"
     HOST_UNAVAILABLE = "the host is booked, broken or retired"
@@ -55,6 +59,7 @@ _MEANINGS: tuple[tuple[int, str, Refusal], ...] = (
     (400, r"maximum number of hosts", Refusal.HOST_LIMIT),
     (400, r"not allowed to self-schedule", Refusal.HOST_CLOSED),
     (400, r"host is not available", Refusal.HOST_UNAVAILABLE),
+    (400, r"start must be before end", Refusal.DEADLINE),
     (400, r"failed to commit", Refusal.DATABASE),
     (400, r"not found|no active assignment for cloud", Refusal.NOT_FOUND),
     (404, r"", Refusal.ROUTE),
@@ -82,6 +87,11 @@ class LeaseEndsError(QuadsError):
 
 class LostAnswerError(ClusterError):
     """No answer came, or none that says whether the server acted (a timeout, a 5xx)."""
+
+    def __init__(self, text: str, may_act: bool = True) -> None:
+        """*may_act* is whether the server may still be carrying the request out."""
+        self.may_act = may_act
+        super().__init__(text)
 
 
 class UnfitServerError(ClusterError):

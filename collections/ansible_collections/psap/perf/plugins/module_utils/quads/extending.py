@@ -16,36 +16,39 @@ _ATTEMPTS = 4
 _PAUSE_S = 2.0
 
 
-def extend(quads: Quads, record: Record, until: datetime, check_mode: bool = False) -> tuple[Lease, list[Row]]:
+def extend(quads: Quads, record: Record, until: datetime, owner: str = "") -> tuple[Lease, list[Row]]:
     """Let every row of the booking end at *until*, an aware moment, if it ends before; the lease, and what changed.
+
+    :param owner: whose booking it is, if not the account's own.
 
     :raises QuadsError: for a tenant, for hosts that are promised to others, or when an end read back is another one.
     """
     now = quads.connection.timing.now()
-    found = own(quads, record)
+    found = own(quads, record, owner)
     rows = [row for each in found for row in running(quads.rows(each.id), record.clock, now)]
     lease = lease_of(rows, record.clock, now)
     if lease is None:
-        raise QuadsError(f"there is no running assignment with the mark {record.mark} to extend")
+        raise QuadsError(
+            f"{owner or quads.account.owner} has no running assignment with the mark {record.mark} to extend; for the "
+            "booking of another user, an administrator sets owner to the part of the email address before the @"
+        )
     wall = record.clock.to_server(until).replace(second=0, microsecond=0)
     short = [row for row in rows if row.end < wall]
     if not short:
         return lease, []
     if not quads.account.admin:
         raise QuadsError(
-            f"QUADS lets only administrators extend a lease. This one lasts {lease}; ask the lab before it ends, "
-            "or set admin if the account is an administrator's"
+            f"QUADS lets only administrators extend a lease. This one lasts {lease}; ask the lab before it ends, or "
+            f"use an administrator's account with admin, and the owner {owner or quads.account.owner}"
         )
     if not record.clock.known:
-        raise QuadsError("the server wants times of its own clock, which is not known here: set utc_offset")
+        raise QuadsError("the server needs times of its own clock, and no run here has learned it: set utc_offset")
     # the server checks nothing
     promised = [row.host.name for row in short if not quads.is_available(row.host.name, row.end, wall)]
     if promised:
         raise QuadsError(
             f"{', '.join(promised)} cannot be had until {utc_text(until)[:16]}Z: somebody else has booked them"
         )
-    if check_mode:
-        return lease, short
     for row in short:
         _set_end(quads, row, wall)
     rows = [row for each in found for row in running(quads.rows(each.id), record.clock, now)]

@@ -7,17 +7,21 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import ServerClock
 
 FOLDER = "quads"
 SCHEMA = "psap.perf/quads-booking/1"
-REQUESTING, BOOKED, RELEASED = "requesting", "booked", "released"
+PLANNED, REQUESTING, BOOKED, RELEASED = "planned", "requesting", "booked", "released"
+PHASES = (PLANNED, REQUESTING, BOOKED, RELEASED)
+# twice the time for which the client itself awaits an answer; a server with a slow ticket system acts that late
+SLOWEST_REQUEST = timedelta(minutes=2)
 # a part of a wish that is split over clouds has the number of the cloud, from 2
 _MARK = re.compile(r"([\w.:/-]{1,160})(\+\d+)?")
 
@@ -26,7 +30,11 @@ _MARK = re.compile(r"([\w.:/-]{1,160})(\+\d+)?")
 class Record:
     """A booking, by its *mark*.
 
-    :param phase: ``requesting`` from before the first call to after the last, then ``booked``, then ``released``.
+    :param phase: ``planned`` until the run sends a request for an assignment, ``requesting`` from before that request
+        until all hosts are booked, then ``booked``, then ``released``. Any other value is unknown: only the user
+        releases such a booking.
+    :param asked_at: when the run last sent a request for the assignment; empty where another command made it.
+    :param answered: whether the server answered that request, so that it makes no assignment later.
     :param offset_s: the server's wall clock less UTC; None where it is not known.
     :param warn_before_s: how long before the end there is a warning; so long as *stop_before_s* before, the run stops.
     :param secrets: references, not values: what finalizing needs.
@@ -35,7 +43,9 @@ class Record:
     mark: str
     url: str
     user: str
-    phase: str = REQUESTING
+    phase: str = ""
+    asked_at: str = ""
+    answered: bool = True
     assignment: int | None = None
     cloud: str = ""
     hosts: tuple[str, ...] = ()
@@ -51,6 +61,13 @@ class Record:
     def clock(self) -> ServerClock:
         """The server's clock."""
         return ServerClock(None if self.offset_s is None else timedelta(seconds=self.offset_s))
+
+    @property
+    def pending_until(self) -> datetime | None:
+        """Until when the server may still make the assignment; None once it is known whether it did."""
+        if self.phase != REQUESTING or self.answered or not self.asked_at:
+            return None
+        return parse_utc(self.asked_at) + SLOWEST_REQUEST
 
     @property
     def tag(self) -> str:
@@ -101,12 +118,19 @@ class Records:
         return _record(read_json(path)) if path.exists() else None
 
     def write(self, record: Record) -> None:
-        """Note it."""
+        """Write a record to its file.
+
+        :raises ValueError: for a phase that no reader could act on.
+        """
+        if record.phase not in PHASES:
+            raise ValueError(f"the booking {record.mark} has no phase that a record can hold: {record.phase!r}")
         with self._alone():
             self._write(record)
 
     def note_end(self, mark: str, end: str) -> None:
-        """Note another end of a booking's lease, whatever else is noted of it meanwhile."""
+        """Note another end of a lease that this run has booked, whatever else is noted of it meanwhile."""
+        if not self.path(mark).exists():
+            return
         with self._alone():
             record = self.read(mark)
             if record is not None and record.phase == BOOKED and record.end != end:
@@ -122,6 +146,13 @@ class Records:
         with (self._folder / ".lock").open("w", encoding="utf-8") as stream:
             fcntl.lockf(stream, fcntl.LOCK_EX)
             yield
+
+    def former(self, mark: str) -> Record | None:
+        """Return what another run beside this one recorded last of a booking; None if no run did."""
+        name = self.path(mark).name
+        paths = [path for path in self._folder.parents[1].glob(f"*/{FOLDER}/{name}") if path.parent != self._folder]
+        newest = max(paths, key=lambda path: path.stat().st_mtime, default=None)
+        return None if newest is None else _record(read_json(newest))
 
     def all(self) -> Iterator[Record]:
         """All that are noted."""
@@ -139,6 +170,11 @@ class Journal:
 
     records: Records
     record: Record
+
+    def plan(self, **changes: Any) -> None:
+        """Record that a booking begins; one that this run has begun already goes on."""
+        begun = self.record.phase in (REQUESTING, BOOKED)
+        self.note(**changes, **({} if begun else {"phase": PLANNED, "asked_at": "", "assignment": None, "cloud": ""}))
 
     def note(self, **changes: Any) -> None:
         """Note what is about to be done, or was."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_text
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads, not_found
 from ansible_collections.psap.perf.plugins.module_utils.quads.errors import (
     LostAnswerError,
@@ -14,47 +16,90 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.errors import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.quads.lease import running
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment
-from ansible_collections.psap.perf.plugins.module_utils.quads.record import Record, mark_of, whole_mark
+from ansible_collections.psap.perf.plugins.module_utils.quads.record import (
+    PHASES,
+    RELEASED,
+    REQUESTING,
+    Record,
+    mark_of,
+    whole_mark,
+)
 
 _ATTEMPTS = 5
-_LOOKS = 2
 _PAUSE_S = 2.0
 
 
-def own(quads: Quads, record: Record) -> list[Assignment]:
-    """The active assignments with the mark and the owner of *record*."""
-    owner = quads.account.owner
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The assignments that were ended, and when a request was sent of which the server made none, if one was."""
+
+    ended: tuple[Assignment, ...]
+    lost: str = ""
+
+
+def own(quads: Quads, record: Record, owner: str = "") -> list[Assignment]:
+    """Return the active assignments with the mark of *record* that *owner* has, by default the account's owner."""
+    owner = owner or quads.account.owner
     return [each for each in quads.assignments(owner) if each.carries(record.tag, owner)]
 
 
-def parts(quads: Quads, mark: str) -> list[str]:
-    """The marks of the active assignments of the wish with *mark*, which may have been split over clouds."""
-    owner = quads.account.owner
+def parts(quads: Quads, mark: str, owner: str = "") -> list[str]:
+    """Return the marks of the active assignments of the wish with *mark*, which may be split over clouds."""
+    owner = owner or quads.account.owner
     found = {mark_of(each.description) for each in quads.assignments(owner) if each.owner == owner}
     return sorted(each for each in found if mark in (each, whole_mark(each)))
 
 
-def release(quads: Quads, record: Record, only: int | None = None) -> list[Assignment]:
-    """End every assignment of *record*, or *only* one of them; those that were ended.
+def unfinished(records: Iterable[Record]) -> list[Record]:
+    """Return the bookings that a sweep releases: all parts that this run asked for of a wish that is not complete."""
+    records = list(records)
+    wishes = {whole_mark(each.mark) for each in records if each.phase == REQUESTING}
+    return [
+        each
+        for each in records
+        if whole_mark(each.mark) in wishes and each.asked_at and each.phase in PHASES and each.phase != RELEASED
+    ]
+
+
+def left_alone(records: Iterable[Record]) -> tuple[str, ...]:
+    """Return a sentence for each booking whose phase is unknown, which a sweep leaves as it is."""
+    return tuple(
+        f"the booking {each.mark} has the unknown phase {each.phase!r} and was left as it is; release it with "
+        f"perfdrv quads release-assignment --mark {each.mark}"
+        for each in records
+        if each.phase not in PHASES
+    )
+
+
+def release(
+    quads: Quads, record: Record, only: int | None = None, say: Callable[[str], None] = lambda _text: None
+) -> Released:
+    """End every assignment of *record*, or *only* one of them.
+
+    After a request without an answer, wait for as long as the server may still make the assignment.
 
     :raises QuadsError: when one cannot be ended.
     """
     ended: dict[int, Assignment] = {}
-    # a request whose answer was lost may be done late
-    for look in range(_LOOKS):
+    until = record.pending_until if only is None else None
+    while True:
         found = [each for each in own(quads, record) if only in (None, each.id) and each.id not in ended]
-        if look and not found:
-            break
         for assignment in found:
             _end(quads, record, assignment)
             ended[assignment.id] = assignment
-    return list(ended.values())
+        if found:
+            # a request that was sent before may have made another one meanwhile
+            continue
+        lost = until is not None and not ended
+        if until is None or ended or quads.connection.timing.now() >= until:
+            return Released(tuple(ended.values()), record.asked_at if lost else "")
+        say(f"the server may make the assignment of {record.asked_at} until {utc_text(until)}; looking for it")
+        quads.connection.timing.pause(_PAUSE_S)
 
 
 def _end(quads: Quads, record: Record, found: Assignment) -> None:
     before = _ends(quads, found.id)
     lost: LostAnswerError | RefusedError | None = None
-    basic = False
     for attempt in range(_ATTEMPTS):
         # an id says nothing of whose it is: the mark and the owner do, at this moment
         now = quads.assignment(found.id)
@@ -63,19 +108,15 @@ def _end(quads: Quads, record: Record, found: Assignment) -> None:
         if not now.active or _cut(before, _ends(quads, found.id)):
             return
         try:
-            _ask_to_end(quads, record, found.id, basic)
+            _ask_to_end(quads, record, found.id)
         except LostAnswerError as error:
             lost = error
             quads.connection.timing.pause(_PAUSE_S * attempt)
         except RefusedError as error:
             lost = error
-            if error.refusal is Refusal.OWNER and not basic and quads.account.password:
-                # a revision of the server compares the owner with the whole header of a token
-                basic = True
-            elif error.refusal is Refusal.NOTHING_RUNS or not_found(error):
+            if error.refusal is Refusal.NOTHING_RUNS or not_found(error):
                 break
-            else:
-                raise
+            raise
     now = quads.assignment(found.id)
     if not now.active or _cut(before, _ends(quads, found.id)):
         return
@@ -87,18 +128,22 @@ def _end(quads: Quads, record: Record, found: Assignment) -> None:
     raise lost or QuadsError(f"QUADS said that assignment {found.id} was ended, and lists it as active")
 
 
-def _ask_to_end(quads: Quads, record: Record, number: int, basic: bool) -> None:
+def _ask_to_end(quads: Quads, record: Record, number: int) -> None:
     if quads.server.self_service:
-        quads.terminate(number, basic)
+        quads.terminate(number)
+        return
+    rows = quads.rows(number)
+    if not rows:
+        quads.deactivate(number)
         return
     clock = record.clock
     if not clock.known:
-        raise QuadsError("this server wants times of its own clock, which it does not tell: set utc_offset")
+        raise QuadsError("this server needs times of its own clock, which no answer shows: set utc_offset")
     now = quads.connection.timing.now()
-    rows = running(quads.rows(number), clock, now)
-    for row in rows:
+    current = running(rows, clock, now)
+    for row in current:
         quads.end_row(row.id, clock.to_server(now))
-    if not rows:
+    if not current:
         quads.deactivate(number)
 
 

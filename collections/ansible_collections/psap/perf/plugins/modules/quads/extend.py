@@ -17,6 +17,12 @@ options:
     description: How long from now on the lease is to last at least, as V(24h); a longer one stays.
     type: str
     required: true
+  owner:
+    description:
+      - Owner of the booking, the part of an email address before the @, if it is not the account's own. An
+        administrator extends the booking of another user so.
+    type: str
+    default: ""
 """
 
 EXAMPLES = r"""
