@@ -62,14 +62,17 @@ def test_an_argument_has_the_value_of_the_flow_that_runs(tmp_path: Path) -> None
         "playbooks/tune/settings.yml": "options:\n  tune_size: {argument: repo_probe_size, default: 7}\n",
     }
     assert findings(tmp_path, declared) == []
-    [bound] = bindings(Project(tmp_path).every_setting)
+    project = Project(tmp_path)
+    [bound] = bindings(project.every_setting, project.argument)
     assert bound.key == "repo_probe_size"
-    cell = {"load_size": 3, "tune_size": 7, "perf_cell": {"values": {"load_size": 5}}}
+    cell = {"load_size": 4, "tune_size": 7, "perf_cell": {"values": {"load_size": 5}}}
 
     def value(**variables: Any) -> str:
         return Environment().from_string(bound.value).render(**cell, **variables)
 
-    assert [value(), value(perf_flow="load"), value(perf_flow="tune")] == ["5", "5", "7"]
+    assert [value(perf_flow="load"), value(perf_flow="tune")] == ["5", "7"]
+    # alone, it has its own default unless a setting is given
+    assert [value(), value(perf_given_settings=["tune_size"])] == ["3", "7"]
 
 
 def test_an_argument_of_a_flow_is_set_by_the_setting_of_that_flow(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
     BASE,
     DEFAULT,
     EXTRA,
+    GIVEN,
     HOST,
     PRESET_KINDS,
     REPLAY,
@@ -27,6 +28,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
     Settled,
     bindings,
     default_where,
+    given_settings,
     layer,
     settle,
     with_leaves,
@@ -157,7 +159,12 @@ class PresetLayers:
         leaves = with_leaves(layers)
         wanted = frozenset(name for name in upper | leaves if name not in extra)
         given = {name: one.value for name, one in settle(layers, wanted).items()}
-        return {**given, MARKER: list(self._announced.applied)}
+        named = given_settings(layers[len(self._declared) :], self._setting_names)
+        return {**given, MARKER: list(self._announced.applied), GIVEN: named}
+
+    @functools.cached_property
+    def _setting_names(self) -> frozenset[str]:
+        return frozenset(option.name for option in self.project.every_setting)
 
     def _prepare_extra_vars(self) -> None:
         """Once: texts become what is declared, leaves go into their dictionary, a replay's arguments are given again,
@@ -257,7 +264,7 @@ class PresetLayers:
             Entry(option.name, self._declared_at(option.default, option.where), default_where(option.where.label))
             for option in settings
         ]
-        bound = [replace(entry, value=self._declared_at(entry.value, entry.where)) for entry in bindings(settings)]
+        bound = [replace(entry, value=self._declared_at(entry.value, entry.where)) for entry in bindings(settings, self.project.argument)]
         return layer(DEFAULT, defaults), layer(BASE, bound)
 
     def _declared_at(self, value: Any, at: Where) -> Any:

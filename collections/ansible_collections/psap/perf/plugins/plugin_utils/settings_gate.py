@@ -26,6 +26,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
     BASE,
     DEFAULT,
     EXTRA,
+    MISSING,
     PRESET,
     Layer,
     Settled,
@@ -138,6 +139,10 @@ class SettingsGate:
         try:
             value = plain(host.rendered[option.name])
         except AnsibleError as error:
+            if option.required and MISSING in str(error):
+                # the setting that the argument is has only its default, which is that of flows
+                yield missing_value(option, str(COMMAND_LINE))
+                return
             yield Finding(origin, f"{option.name} cannot be rendered: {error}")
             return
         recorded[option.name] = Recorded(value, origin, option.secret, option.compare)

@@ -174,7 +174,7 @@ def _check_flow(
 
 def _bindings(project: Project) -> Iterator[tuple[str, Where]]:
     """The arguments that settings are, and that vars files, sites, plays and includes set, and where."""
-    for bound in bindings(project.every_setting):
+    for bound in bindings(project.every_setting, project.argument):
         yield bound.key, bound.where
     for folder in _vars_folders(project):
         for path in (path for entity in vars_files_below(folder) for path in entity):

@@ -5,7 +5,7 @@ Ansible's plugin and the driver fill the same layers, each in its way; here they
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,10 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Op
 
 DEFAULT = "default"
 BASE = "group_vars"
+MISSING = "is required, and nothing sets it"
+"""What a template raises for a required argument of a command alone."""
+GIVEN = "perf_given_settings"
+"""A variable of every host: the settings that something above the declared defaults sets."""
 SITE = "site"
 HOST = "host_vars"
 REPLAY = "replay"
@@ -58,25 +62,44 @@ def layer(kind: str, entries: Iterable[Entry]) -> Layer:
     return Layer(kind, tuple(split_key(entry.key, entry.value, entry.where) for entry in entries))
 
 
-def bindings(settings: Iterable[Option]) -> Iterator[Entry]:
+def bindings(settings: Iterable[Option], argument_of: Callable[[str], Option | None]) -> Iterator[Entry]:
     """The arguments that *settings* are, each with the template that gives it the setting's value.
 
-    Of settings of several flows it is that of the flow that runs; where none does, as in the toolbox, of the first.
+    Of settings of several flows it is that of the flow that runs. A command alone, without a flow, gets the first
+    setting that the variable ``perf_given_settings`` names, and otherwise its own default.
     """
     bound: dict[str, list[Option]] = {}
     for setting in settings:
         for argument in setting.arguments:
             bound.setdefault(argument, []).append(setting)
-    for argument, (first, *others) in bound.items():
+    for name, (first, *others) in bound.items():
         value = first.current
         for other in others:
             value = f"({other.current}) if perf_flow | default('') == '{other.section}' else ({value})"
-        yield Entry(argument, f"{{{{ {value} }}}}", first.where)
+        own = argument_of(name)
+        if own is not None and (others or own.required or own.default != first.default):
+            value = f"({value}) if perf_flow | default('') else {_alone(own, (first, *others))}"
+        yield Entry(name, f"{{{{ {value} }}}}", first.where)
+
+
+def _alone(argument: Option, settings: Iterable[Option]) -> str:
+    """Return the Jinja expression of an argument's value where no flow runs."""
+    value = f"undef('{argument.name} {MISSING}')" if argument.required else repr(argument.default)
+    for setting in reversed(tuple(settings)):
+        value = f"({setting.current}) if '{setting.name}' in {GIVEN} | default([]) else ({value})"
+    return value
 
 
 def default_where(label: str) -> Where:
     """The place of a declared default."""
     return Where(f"default ({label})")
+
+
+def given_settings(layers: Iterable[Layer], settings: frozenset[str]) -> list[str]:
+    """Return which of *settings* a layer above the declared defaults sets."""
+    return sorted(
+        settings & {one.variable for source in layers if source.kind != DEFAULT for one in source.assignments}
+    )
 
 
 def settle(layers: Iterable[Layer], only: frozenset[str] | None = None) -> dict[str, Settled]:

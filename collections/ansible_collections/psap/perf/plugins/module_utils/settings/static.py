@@ -133,7 +133,7 @@ def all_layers(
 
     :raises UsageError: unknown flow, site, preset or override; a loop; a text that is no value of its option.
     """
-    bound = layer(BASE, bindings(project.every_setting))
+    bound = layer(BASE, bindings(project.every_setting, project.argument))
     layers = [layer(DEFAULT, _defaults(project, flow)), *([bound] if bound.assignments else [])]
     layers += site_layers(project, site, host)
     given_again: list[Override] = []
