@@ -71,7 +71,8 @@ def _readme(group: str, command: str, spec: CommandSpec) -> Iterator[str]:
     yield f"In playbooks and presets an argument is `{spec.role}_<argument>`."
     yield from ("", "| argument | type | default | description |", "|---|---|---|---|")
     for argument in spec.arguments:
-        description = as_markdown(" ".join(argument.description)).replace("|", "\\|")
+        keys = (f"Keys: {argument.keys}.",) if argument.options else ()
+        description = as_markdown(" ".join([*argument.description, *keys])).replace("|", "\\|")
         yield f"| `{argument.short_name}` | {_type(argument)} | {_default(argument)} | {description} |"
 
 

@@ -146,7 +146,8 @@ def by_hand(bare_metal: BareMetal, command: str, *options: str, user: str = "jan
     """Run one command alone, as people do; what it printed."""
     url = next(word.partition("=")[2] for word in bare_metal.words if word.startswith("quads_url="))
     login = ("--user", f"{user}@example.com", "--password", "file:quads" if user == "jane" else "file:admin")
-    ended = bare_metal.driver("toolbox", "quads", command, "--url", url, *login, "--mark", "me/one", *options)
+    words = () if command == "list-assignments" else (*login, "--mark", "me/one")
+    ended = bare_metal.driver("toolbox", "quads", command, "--url", url, *words, *options)
     assert ended.code == code, ended.out + ended.err
     return ended.out + ended.err
 
@@ -173,6 +174,42 @@ def test_an_extension_by_hand_releases_no_hosts(booked_by_hand: BareMetal) -> No
     by_hand(booked_by_hand, "extend-assignment", "--lasting", "9d", "--admin", "--owner", "jane", user="root")
     assert all(row["end"] - row["start"] > timedelta(days=8) for row in lab.rows)
     assert len(booked_by_hand.active) == 1
+
+
+def test_hosts_of_which_one_is_refused_are_an_error_unless_fewer_are_accepted(
+    bare_metal: BareMetal, tmp_path: Path
+) -> None:
+    lab = bare_metal.server.lab
+    hosts = [sorted(lab.hosts)[0], next(name for name, host in lab.hosts.items() if not host["open"])]
+    words = ("request-assignment", "--hosts", json.dumps(hosts), "--ticket", "PERF-1")
+
+    assert "booked 1 hosts of at least 2" in by_hand(bare_metal, *words, code=1)
+    assert not bare_metal.active
+
+    assert "1 of 2 hosts booked; " in by_hand(bare_metal, *words, "--at-least", "1")
+    (assignment,) = bare_metal.active
+
+    listed = by_hand(bare_metal, "list-assignments")
+    assert assignment["description"] in listed and hosts[0] in listed
+
+
+def test_finalizing_waits_for_an_assignment_that_a_slow_server_still_makes(bare_metal: BareMetal) -> None:
+    bare_metal.server.lab.settings.ticket_s = 8
+    run = bare_metal.driver.start(*bare_metal.words)
+    record = "runs/*/quads/*cluster.json"
+    bare_metal.wait_for(record, run)
+    while '"requesting"' not in next(bare_metal.driver.folder.glob(record)).read_text(encoding="utf-8"):
+        time.sleep(0.05)
+    time.sleep(0.5)
+    bare_metal.kill()
+    run.communicate(timeout=PATIENCE_S)
+    assert not bare_metal.server.lab.assignments
+
+    finalized = bare_metal.driver("runs", "finalize", "latest")
+
+    assert finalized.code == 0, finalized.out + finalized.err
+    assert len(bare_metal.server.lab.assignments) == 1, "the server made it although the client was gone"
+    assert not bare_metal.active
 
 
 def refuse_left_hosts(bare_metal: BareMetal, run: subprocess.Popen[str], left: int = 0) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.quads.booking import Booked, Booker, Partial, Wanted
+from ansible_collections.psap.perf.plugins.module_utils.quads.booked import Booked, Partial, Wanted
+from ansible_collections.psap.perf.plugins.module_utils.quads.booking import Booker
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Order, Quads, detect
 from ansible_collections.psap.perf.plugins.module_utils.quads.connection import Account, Connection
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import (

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.quads.booking import Booker, Wanted
+from ansible_collections.psap.perf.plugins.module_utils.quads.booked import Wanted
+from ansible_collections.psap.perf.plugins.module_utils.quads.booking import Booker
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Order, Quads, detect
 from ansible_collections.psap.perf.plugins.module_utils.quads.connection import (
     Account,

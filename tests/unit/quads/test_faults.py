@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import wait
-from ansible_collections.psap.perf.plugins.module_utils.quads.booking import Booked, Partial
+from ansible_collections.psap.perf.plugins.module_utils.quads.booked import Booked, Partial, summary
 from ansible_collections.psap.perf.plugins.module_utils.quads.errors import QuadsError
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import Record, Records
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import (
@@ -260,7 +260,10 @@ def test_partial_success_is_dealt_with_by_the_policy(
         session.lab.schedule(theirs, name, now, session.lab.lease_end(now))
 
     if booked_hosts:
-        assert len(session.book(5, partial).rows) == booked_hosts
+        booked = session.book(5, partial)
+        assert len(booked.rows) == booked_hosts
+        short = f"{booked_hosts} of 5 hosts booked; f01-h01-r650.lab.example.com was refused: Host is not available"
+        assert summary([booked], 5).startswith(short) == (booked_hosts < 5)
     else:
         with pytest.raises(QuadsError, match=r"booked 1 hosts of at least 5, which were released: .*not available"):
             session.book(5, partial)

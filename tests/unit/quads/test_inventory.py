@@ -82,6 +82,12 @@ def test_what_jetlag_could_not_use_is_refused(tmp_path: Path, count: int, networ
         jetlag(machines(hosts), network, 3, "quads")
 
 
+def test_interface_of_the_labs_network_is_refused_for_the_cluster(tmp_path: Path) -> None:
+    _assignment, hosts = booked(tmp_path, 4)
+    with pytest.raises(UsageError, match="interface number 0, counted from 0, boots from the lab's network"):
+        jetlag(machines(hosts), Network(interface=0), 3, "quads")
+
+
 def test_hosts_that_the_file_of_the_lab_lacks_are_named(tmp_path: Path) -> None:
     _assignment, hosts = booked(tmp_path, 2)
     first, second = machines(hosts)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec, Option
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec, Option, as_text
 from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_text, problems
 from click.shell_completion import CompletionItem
 
@@ -98,6 +98,8 @@ def _help(argument: Option) -> str:
         notes.append(f"{what}: file:NAME, env:NAME or vault:NAME")
     if argument.elements:
         notes.append(f"a list of {argument.elements}")
+    if argument.options:
+        notes.append(f"keys: {as_text(argument.keys)}")
     return argument.help + (f"  [{'; '.join(notes)}]" if notes else "")
 
 

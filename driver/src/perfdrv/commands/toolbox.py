@@ -29,7 +29,9 @@ from perfdrv.command_line.tables import print_table, value_text
 from perfdrv.errors import EXIT_OK, UsageError
 from perfdrv.execution.launch import launch
 from perfdrv.project import Project
+from perfdrv.runs.tree import RunTree
 from perfdrv.views.ending import conclude
+from perfdrv.views.remarks import table_lines
 
 
 class AnsweringGroup(SuggestingGroup):
@@ -138,7 +140,12 @@ def _run_command(project: Project, spec: CommandSpec, given: Given) -> int:
         verbosity=given.verbosity,
         presets=preset_names(given, project),
     )
-    return conclude(launch(request), spec.role, time.monotonic() - started, report_wanted=False)
+    outcome = launch(request)
+    # a run that was refused has no directory
+    for step in RunTree(outcome.directory).steps() if outcome.directory.is_dir() else ():
+        for line in table_lines(step):
+            click.echo(line)
+    return conclude(outcome, spec.role, time.monotonic() - started, report_wanted=False)
 
 
 def _show_arguments(project: Project, spec: CommandSpec, given: Given) -> int:

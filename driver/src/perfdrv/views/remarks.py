@@ -54,6 +54,13 @@ def remark_text(step: Step, now: datetime.datetime) -> str:
     return awaited_text(step, now) or progress or step.label
 
 
+def table_lines(step: Step) -> list[str]:
+    """The table that a command shows people, line by line; a character that could steer a terminal is replaced."""
+    lines = (step.progress or {}).get("lines")
+    texts = [str(line) for line in lines] if isinstance(lines, list) else []
+    return ["".join(each if each.isprintable() else "\ufffd" for each in text) for text in texts]
+
+
 def first_line(text: str) -> str:
     """The first line of a text."""
     return text.strip().partition("\n")[0]

@@ -264,7 +264,10 @@ class PresetLayers:
             Entry(option.name, self._declared_at(option.default, option.where), default_where(option.where.label))
             for option in settings
         ]
-        bound = [replace(entry, value=self._declared_at(entry.value, entry.where)) for entry in bindings(settings, self.project.argument)]
+        bound = [
+            replace(entry, value=self._declared_at(entry.value, entry.where))
+            for entry in bindings(settings, self.project.argument)
+        ]
         return layer(DEFAULT, defaults), layer(BASE, bound)
 
     def _declared_at(self, value: Any, at: Where) -> Any:

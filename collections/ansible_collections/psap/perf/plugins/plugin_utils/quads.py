@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -114,13 +114,16 @@ def telling(context: VerbContext, what: str, timeout_s: float) -> Iterator[Calla
         yield say
 
 
-def show_summary(context: VerbContext, text: str) -> None:
-    """Write *text* as the result of the command, which the driver prints; in check mode too."""
+def show_summary(context: VerbContext, text: str, lines: Sequence[str] = ()) -> None:
+    """Write *text* as the result of the command, which the driver prints; in check mode too.
+
+    :param lines: a table that the driver prints where the command runs alone.
+    """
     directory = context.command_directory()
     if directory is None:
         return
     (directory / "artifacts").mkdir(exist_ok=True)
-    done = {"phase": "done", "numbers": {}, "updated_s": time.time(), "summary": text}
+    done = {"phase": "done", "numbers": {}, "updated_s": time.time(), "summary": text, "lines": list(lines)}
     write_json(directory / "artifacts" / "progress.json", {"schema": "psap.perf/progress/1", **done})
 
 

@@ -32,7 +32,7 @@ class ActionModule(PerfAction):
         quads = server(context)
         own = Records(context.run_directory).parts(whole(context))
         hosts = [name for each in own for name in each.hosts]
-        if own and all(each.phase == BOOKED for each in own) and len(hosts) >= args["at_least"]:
+        if own and all(each.phase == BOOKED for each in own) and len(hosts) >= wish.at_least:
             return VerbResult(values=_chosen(quads, hosts, (), {}, booked=True))
         start, end = _window(args["start"], seconds(args["free_for"]))
         free = set(quads.available(start, end))

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from ansible_collections.psap.perf.plugins.module_utils.quads.lease import lease_of, running
+from ansible_collections.psap.perf.plugins.module_utils.quads.lease import lease_of, listing, running
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import parse_offset
 from ansible_collections.psap.perf.plugins.modules.quads.list import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.quads import described, server
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import described, server, show_summary
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -27,4 +27,8 @@ class ActionModule(PerfAction):
             rows = running(quads.rows(each.id), clock, now)
             hosts = sorted(row.host.name for row in rows)
             found.append({**described(each, lease_of(rows, clock, now)), "hosts": hosts})
-        return VerbResult(values={"assignments": found, "free_clouds": quads.free_clouds()})
+        free = quads.free_clouds()
+        show_summary(
+            context, f"{len(found)} active assignments; free clouds: {', '.join(free) or 'none'}", listing(found)
+        )
+        return VerbResult(values={"assignments": found, "free_clouds": free})

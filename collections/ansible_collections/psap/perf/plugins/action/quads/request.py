@@ -7,19 +7,26 @@ from datetime import timedelta
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.quads.booking import (
+from ansible_collections.psap.perf.plugins.module_utils.quads.booked import (
     Booked,
-    Booker,
     Partial,
     Wanted,
     refused_text,
+    summary,
 )
+from ansible_collections.psap.perf.plugins.module_utils.quads.booking import Booker
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Order
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import RELEASED, part_mark
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import release
 from ansible_collections.psap.perf.plugins.module_utils.quads.splitting import split
 from ansible_collections.psap.perf.plugins.modules.quads.request import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.quads import booking, described, telling, whole
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import (
+    booking,
+    described,
+    show_summary,
+    telling,
+    whole,
+)
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -42,10 +49,9 @@ class ActionModule(PerfAction):
         """Book them, unless they are booked."""
         args = context.args
         count = args["count"] or len(args["hosts"])
-        if not args["hosts"] or not 1 <= args["at_least"] <= count:
-            raise UsageError(
-                f"at least {args['at_least']} of {count} hosts makes no sense: name hosts, and as many at least"
-            )
+        at_least = args["at_least"] or count
+        if not args["hosts"] or not 1 <= at_least <= count:
+            raise UsageError(f"at least {at_least} of {count} hosts makes no sense: name hosts, and as many at least")
         order = Order(
             args["description"],
             ticket=args["ticket"],
@@ -60,7 +66,7 @@ class ActionModule(PerfAction):
         wanted = Wanted(
             tuple(args["hosts"]),
             count,
-            args["at_least"],
+            at_least,
             Partial(args["partial"]),
             timedelta(seconds=seconds(args["lease_at_least"])),
             timedelta(seconds=seconds(args["lease_at_most"])),
@@ -89,6 +95,7 @@ class ActionModule(PerfAction):
             booked = split(wanted, clouds, book, release_all)
         for number in range(len(booked) + 1, clouds + 1):
             parts[number].journal.note(phase=RELEASED)
+        show_summary(context, summary(booked, count))
         return _told(mark, parts[1].record.url, booked)
 
 

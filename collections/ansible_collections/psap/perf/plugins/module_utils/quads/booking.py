@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from enum import Enum
+from datetime import datetime
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, PerfError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.quads.booked import Booked, Partial, Wanted
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Order, Quads
 from ansible_collections.psap.perf.plugins.module_utils.quads.connection import Timing
 from ansible_collections.psap.perf.plugins.module_utils.quads.errors import (
@@ -18,7 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.errors import (
     RefusedError,
     UnfitServerError,
 )
-from ansible_collections.psap.perf.plugins.module_utils.quads.lease import Lease, lease_of, running, span
+from ansible_collections.psap.perf.plugins.module_utils.quads.lease import lease_of, running, span
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment, Row
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import (
     BOOKED,
@@ -36,44 +36,6 @@ _LOOKS = 3
 _PAUSE_S = 5.0
 # refusals of one host; any other concerns the whole request
 _OF_HOST = {Refusal.HOST_UNAVAILABLE, Refusal.HOST_CLOSED, Refusal.NOT_FOUND, Refusal.OTHER}
-
-
-class Partial(Enum):
-    """What becomes of a booking of which some hosts were refused."""
-
-    SUBSTITUTE = "substitute"
-    """Substitutes take their place, and what there is then stays if it is enough."""
-    ACCEPT = "accept"
-    """What there is stays if it is enough."""
-    RELEASE = "release"
-    """All or none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Hosts to book: the first *count* of *hosts*, the others are substitutes.
-
-    :param at_least: fewer are released again.
-    :param shortest: a shorter lease is released again; *longest* is asked for where one can ask.
-    """
-
-    hosts: tuple[str, ...]
-    count: int
-    at_least: int = 1
-    partial: Partial = Partial.SUBSTITUTE
-    shortest: timedelta = timedelta(hours=24)
-    longest: timedelta = timedelta(hours=48)
-
-
-@dataclass(frozen=True, slots=True)
-class Booked:
-    """What was booked; *refused* hosts with the server's word, *changed* unless all of it was there before."""
-
-    assignment: Assignment
-    rows: tuple[Row, ...]
-    lease: Lease
-    refused: Mapping[str, str]
-    changed: bool
 
 
 class _Contested(Exception):  # noqa: N818 - not an error: it begins the next round
@@ -384,8 +346,3 @@ class Booker:
             error.args = (
                 f"{error}; and what was booked could not be released ({second}): release {self.journal.record.mark}",
             )
-
-
-def refused_text(refused: Mapping[str, str]) -> Sequence[str]:
-    """A sentence for each host that was refused."""
-    return [f"{host} was refused: {said}" for host, said in sorted(refused.items())]

@@ -133,6 +133,12 @@ def jetlag(found: Sequence[Machine], network: Network, controlplanes: int, user:
             f"{', '.join(lacking)}: QUADS knows no interface number {network.interface}, counted from 0; "
             "choose another one, or read the lab's ocpinv.json"
         )
+    twice = [each.host.name for each in found[1:] if each.macs[network.interface] == each.lab_mac]
+    if twice:
+        raise UsageError(
+            f"{', '.join(twice)}: interface number {network.interface}, counted from 0, boots from the lab's network, "
+            "and the cluster needs another one; choose another interface"
+        )
     bastion, *others = found
     nodes = dict(zip([each.short for each in others], _addresses(network.network, len(others)), strict=True))
     lines = ["[all:vars]", f"allocation_node_count={len(found)}"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_text
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Row
@@ -41,6 +42,22 @@ def lease_of(rows: Iterable[Row], clock: ServerClock, now: datetime) -> Lease | 
         return None
     end = clock.to_utc(min(ends))
     return Lease(end, end - now, clock.known)
+
+
+def listing(assignments: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each assignment as verbs return it: cloud, owner, end of the lease, description and hosts."""
+    return [
+        "  ".join(
+            (
+                f"{each['cloud']:<9}",
+                f"{each['owner']:<12}",
+                f"until {str(each['lease_end'])[:16]}Z" if each["lease_end"] else "without hosts",
+                str(each["description"]),
+                ", ".join(each["hosts"]),
+            )
+        ).rstrip()
+        for each in assignments
+    ]
 
 
 def span(length: timedelta) -> str:

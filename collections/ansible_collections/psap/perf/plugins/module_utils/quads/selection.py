@@ -138,7 +138,7 @@ def wish_of(options: Mapping[str, Any], labels: Sequence[str] = (), further: Map
     try:
         wish = Wish(
             count=options["count"],
-            at_least=options["at_least"],
+            at_least=options["at_least"] or options["count"] or 1,
             models=tuple(tuple(part["models"]) for part in parts if part.get("models")),
             hosts=tuple(options.get("hosts") or ()),
             exclude=tuple(options.get("exclude") or ()),

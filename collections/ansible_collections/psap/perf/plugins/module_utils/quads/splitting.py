@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
-from ansible_collections.psap.perf.plugins.module_utils.quads.booking import Booked, Partial, Wanted
+from ansible_collections.psap.perf.plugins.module_utils.quads.booked import Booked, Partial, Wanted
 from ansible_collections.psap.perf.plugins.module_utils.quads.errors import QuadsError
 
 

@@ -69,6 +69,11 @@ class Option:
         return as_text(" ".join(self.description))
 
     @property
+    def keys(self) -> str:
+        """The keys of the dictionary, or of each item of a list, with what they are; empty for none."""
+        return "; ".join(f"`{each.name}`: {' '.join(each.description)}".rstrip(".") for each in self.options)
+
+    @property
     def varies(self) -> bool:
         """Whether the value itself is a dimension of the matrix."""
         return "" in self.dimension

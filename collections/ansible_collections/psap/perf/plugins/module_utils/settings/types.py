@@ -100,7 +100,8 @@ def _key_problems(option: Option, value: dict[str, Any], leaf: str) -> Iterator[
     for key, item in value.items():
         path = f"{leaf}.{key}" if leaf else str(key)
         if key not in known:
-            yield path, f"is unknown{did_you_mean(str(key), known)}"
+            names = ", ".join(known)
+            yield path, f"is unknown{did_you_mean(str(key), known) or f'; known are {names}'}"
         elif path in option.dimension and isinstance(item, list):
             for single in item:
                 yield from _scalar_problems(known[key], single, path)

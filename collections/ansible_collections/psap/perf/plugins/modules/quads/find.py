@@ -22,9 +22,9 @@ options:
     type: int
     default: 1
   at_least:
-    description: How many at least; fewer are an error.
+    description: How many at least; fewer are an error. V(0) is all of O(count), or one where that is V(0).
     type: int
-    default: 1
+    default: 0
   models:
     description: Models, any of which will do.
     type: list

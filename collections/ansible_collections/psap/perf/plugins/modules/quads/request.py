@@ -24,9 +24,9 @@ options:
     type: int
     default: 0
   at_least:
-    description: How many at least; fewer are released again.
+    description: How many at least; fewer are released again. V(0) is all that are asked for.
     type: int
-    default: 1
+    default: 0
   clouds:
     description:
       - Over how many clouds the hosts are split evenly, for more than one may have; each is a network of its own.
