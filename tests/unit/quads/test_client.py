@@ -278,6 +278,16 @@ def test_a_certificate_is_verified_by_default_and_by_the_labs_authority(
         HttpTransport(str(tmp_path / "none.pem"))
 
 
+def test_https_to_a_port_of_http_is_named(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    with over_http(session.server) as address:
+        wire = HttpTransport()
+        secure = Connection(Account(address.replace("http:", "https:")), wire, session.time)
+        with pytest.raises(UnfitServerError, match="does not speak TLS: give an address with http://"):
+            secure.read("/version/")
+        wire.close()
+
+
 def test_no_redirect_is_followed_with_a_login(tmp_path: Path) -> None:
     seen: list[str] = []
 

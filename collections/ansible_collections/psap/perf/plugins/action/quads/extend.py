@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_text
 from ansible_collections.psap.perf.plugins.module_utils.quads.extending import extend
 from ansible_collections.psap.perf.plugins.modules.quads.extend import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.quads import bookings
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import bookings, show_summary
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -34,4 +34,6 @@ class ActionModule(PerfAction):
             one.journal.records.note_end(one.record.mark, utc_text(lease.end))
             ends.append(lease.end)
             hosts += [row.host.name for row in rows]
+        names = ", ".join(hosts) or "nothing, since it lasts that long already"
+        show_summary(context, f"the lease lasts until {utc_text(min(ends))[:16]}Z; extended: {names}")
         return VerbResult(changed=bool(hosts), values={"lease_end": utc_text(min(ends)), "hosts": hosts})

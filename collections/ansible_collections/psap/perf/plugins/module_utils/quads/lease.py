@@ -51,13 +51,19 @@ def listing(assignments: Iterable[Mapping[str, Any]]) -> list[str]:
             (
                 f"{each['cloud']:<9}",
                 f"{each['owner']:<12}",
-                f"until {str(each['lease_end'])[:16]}Z" if each["lease_end"] else "without hosts",
+                _end_text(each),
                 str(each["description"]),
                 ", ".join(each["hosts"]),
             )
         ).rstrip()
         for each in assignments
     ]
+
+
+def _end_text(assignment: Mapping[str, Any]) -> str:
+    if not assignment["lease_end"]:
+        return "without hosts"
+    return f"until {str(assignment['lease_end'])[:16]}{'Z' if assignment['lease_exact'] else ' of the server'}"
 
 
 def span(length: timedelta) -> str:
