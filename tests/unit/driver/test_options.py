@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,14 @@ def test_help_shows_description_type_choices_and_defaults(perfdrv: Callable[...,
     assert "--tone [warm|cool]" in text
     assert "--loud / --no-loud Whether to shout. [default: false]" in text
     assert "a reference: file:NAME, env:NAME or vault:NAME" in text
+
+
+def test_help_lists_the_keys_of_a_dictionary(project: Project) -> None:
+    spec = project.content().command("demo_greet")
+    key = replace(spec.arguments[0], name="speed", description=("How fast.",))
+    argument = replace(spec.arguments[0], type="dict", options=(key,), required=False)
+    (option,) = command_options(replace(spec, arguments=(argument,)), set())
+    assert "keys: speed: How fast]" in str(option.help)
 
 
 def test_the_help_of_a_group_tells_what_its_commands_do_where_that_is_known(perfdrv: Callable[..., Result]) -> None:

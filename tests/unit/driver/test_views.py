@@ -13,7 +13,7 @@ from perfdrv.runs.durations import duration_text, parse, seconds_between, step_s
 from perfdrv.runs.tree import Step, Waiting
 from perfdrv.views.live import LiveView, steps_table
 from perfdrv.views.plain import PlainView
-from perfdrv.views.remarks import awaited_text, progress_text, remark_text
+from perfdrv.views.remarks import awaited_text, progress_text, remark_text, table_lines
 from perfdrv.views.scene import Activity, Scene, SurvivingView
 from rich.console import Console
 
@@ -141,6 +141,12 @@ def test_a_wait_is_recalled_now_and_then(scene: Scene, monkeypatch: pytest.Monke
 )
 def test_how_far_a_command_is(progress: dict[str, object], text: str) -> None:
     assert progress_text(progress) == text
+
+
+def test_table_of_a_command_cannot_steer_the_terminal() -> None:
+    step = replace(SLEEP, progress={"lines": ["cloud02  jane", "\x1b[2J\nowner"]})
+    assert table_lines(step) == ["cloud02  jane", "\ufffd[2J\ufffdowner"]
+    assert table_lines(SLEEP) == []
 
 
 def test_the_error_is_the_remark_of_a_failed_step() -> None:

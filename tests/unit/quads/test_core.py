@@ -147,6 +147,9 @@ def test_too_few_hosts_and_senseless_wishes_are_refused(tmp_path: Path) -> None:
         chosen(tmp_path, {"at_least": 3})
     with pytest.raises(UsageError, match="cannot be understood"):
         chosen(tmp_path, {"disks": [{"colour": "red"}]})
+    with pytest.raises(QuadsError, match="has 3 of at least 4 hosts that fit"):
+        # all that are asked for, unless fewer are accepted
+        chosen(tmp_path, {"count": 4, "at_least": 0, "models": ["R640"]})
 
 
 # delivery

@@ -119,6 +119,11 @@ def test_a_leaf_is_converted_by_its_own_declaration_or_as_yaml() -> None:
             [("deep", "is unknown; did you mean depth?"), ("depth", "is required")],
         ),
         (
+            option("dict", options=(option("int", name="depth"), option("int", name="count"))),
+            {"speed": 1},
+            [("speed", "is unknown; known are depth, count")],
+        ),
+        (
             option("dict", options=(option("int", name="depth"),), dimension=("depth",)),
             {"depth": [1, "x"]},
             [("depth", "must be an int, but is the text 'x'")],

@@ -71,7 +71,7 @@ class Option:
     @property
     def keys(self) -> str:
         """The keys of the dictionary, or of each item of a list, with what they are; empty for none."""
-        return "; ".join(f"`{each.name}`: {' '.join(each.description)}".rstrip(".") for each in self.options)
+        return "; ".join(f"C({each.name}): {' '.join(each.description)}".rstrip(".") for each in self.options)
 
     @property
     def varies(self) -> bool:
