@@ -107,9 +107,14 @@ def telling(context: VerbContext, what: str, timeout_s: float) -> Iterator[Calla
     """Tells people what goes on: in Ansible's output, and in ``waiting.json``, which the driver's live view shows."""
     with shown_wait(context.command_directory(), what, timeout_s) as show:
 
+        last = ""
+
         def say(text: str) -> None:
-            _DISPLAY.display(f"quads: {text}")
-            show(text)
+            nonlocal last
+            if text != last:
+                last = text
+                _DISPLAY.display(f"quads: {text}")
+                show(text)
 
         yield say
 
