@@ -106,7 +106,6 @@ def bookings(context: VerbContext, writes: bool = True, owner: str = "") -> list
 def telling(context: VerbContext, what: str, timeout_s: float) -> Iterator[Callable[[str], None]]:
     """Tells people what goes on: in Ansible's output, and in ``waiting.json``, which the driver's live view shows."""
     with shown_wait(context.command_directory(), what, timeout_s) as show:
-
         last = ""
 
         def say(text: str) -> None:
