@@ -144,6 +144,10 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
         if wanted["product"] != {"id": "osd"} or not wanted["aws"]["secret_access_key"]:
             self._answer(400, {"kind": "Error", "reason": f"not understood: {sorted(wanted)}"})
             return
+        nodes, multi_az = wanted["nodes"]["compute"], wanted["multi_az"]
+        if nodes < (3 if multi_az else 2) or (multi_az and nodes % 3):
+            self._answer(400, {"kind": "Error", "reason": f"{nodes} compute nodes, multi_az {multi_az}: not possible"})
+            return
         del wanted["aws"]["secret_access_key"]
         identity = f"id-of-{name}"
         self.created[identity] = {**wanted, "id": identity, "state": "pending", "looks": 0}

@@ -11,6 +11,7 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
     ClusterError,
     Interrupted,
+    PerfError,
     UsageError,
     WaitTimeoutError,
 )
@@ -114,6 +115,30 @@ def test_what_ocm_would_refuse_is_refused_before_and_keys_are_not_shown(tmp_path
     assert body_of(record, replace(PLAN, release="4.18.3"))["version"] == {"id": "openshift-v4.18.3"}
     assert "expiration_timestamp" not in body_of(record, replace(PLAN, expires=False))
     assert "a-secret-key" not in repr(PLAN)
-    for changes, said in (({"account": "12"}, "is no number of an AWS account"), ({"nodes": 1}, "2 workers at least")):
-        with pytest.raises(UsageError, match=said):
-            body_of(record, replace(PLAN, **changes))
+    with pytest.raises(UsageError, match="is no number of an AWS account"):
+        body_of(record, replace(PLAN, account="12"))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "multi_az", "said"),
+    [(1, False, "2 workers at least"), (2, True, "zones has 3 workers at least"), (4, True, "a multiple of 3 workers")],
+)
+def test_numbers_of_nodes_that_ocm_refuses_are_refused_before(
+    manager: ClusterManager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodes: int, multi_az: bool, said: str
+) -> None:
+    record, plan = journal_of(tmp_path).record, replace(PLAN, nodes=nodes, multi_az=multi_az)
+    with pytest.raises(UsageError, match=said):
+        ask(manager, record, plan)
+    monkeypatch.setattr(ManagedPlan, "check", lambda _self: None)
+    with pytest.raises(PerfError, match="not possible"):
+        ask(manager, record, plan)
+
+
+@pytest.mark.parametrize(("multi_az", "nodes"), [(False, 2), (True, 3)])
+def test_default_number_of_nodes_fits_the_zones(
+    manager: ClusterManager, tmp_path: Path, multi_az: bool, nodes: int
+) -> None:
+    record, plan = journal_of(tmp_path).record, replace(PLAN, multi_az=multi_az)
+    assert body_of(record, plan)["nodes"]["compute"] == nodes
+    assert ask(manager, record, plan)
+    assert ask(manager, record, replace(plan, nodes=6)) is False

@@ -30,7 +30,8 @@ _PASSWORD = "kubeadmin-password"  # noqa: S105 - the name of a file
 _OWNER = "psap_perf_cluster"
 _READY, _ERROR, _LEAVING = "ready", "error", "uninstalling"
 _ACCOUNT = re.compile(r"\d{12}")
-_FEWEST = 2
+# workers of a cluster in one availability zone, and zones of one in several, each of which has equally many
+_FEWEST, _ZONES = 2, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class ManagedPlan:
 
     :param account: number of the AWS account that it is in, with the keys of its user ``osdCcsAdmin``.
     :param release: of OpenShift, such as ``4.18.3``; the newest that OCM offers if empty.
+    :param nodes: number of workers; the fewest that OCM accepts if 0.
     :param expires: OCM deletes it when its time to live is over, which not every organization is allowed.
     """
 
@@ -47,9 +49,14 @@ class ManagedPlan:
     region: str = "us-east-1"
     release: str = ""
     machine_type: str = "m5.xlarge"
-    nodes: int = _FEWEST
+    nodes: int = 0
     multi_az: bool = False
     expires: bool = True
+
+    @property
+    def fewest_nodes(self) -> int:
+        """The fewest workers that OCM accepts."""
+        return _ZONES if self.multi_az else _FEWEST
 
     def check(self) -> None:
         """Refuse what OCM would refuse.
@@ -58,8 +65,13 @@ class ManagedPlan:
         """
         if not _ACCOUNT.fullmatch(self.account):
             raise UsageError(f"{self.account!r} is no number of an AWS account, which has twelve digits")
-        if self.nodes < _FEWEST:
-            raise UsageError(f"a managed cluster has {_FEWEST} workers at least, not {self.nodes}")
+        if self.nodes and self.nodes < self.fewest_nodes:
+            where = " in several availability zones" if self.multi_az else ""
+            raise UsageError(f"a managed cluster{where} has {self.fewest_nodes} workers at least, not {self.nodes}")
+        if self.multi_az and self.nodes % _ZONES:
+            raise UsageError(
+                f"a managed cluster in several availability zones has a multiple of {_ZONES} workers, not {self.nodes}"
+            )
 
 
 def body_of(record: ClusterRecord, plan: ManagedPlan) -> dict[str, Any]:
@@ -80,7 +92,7 @@ def body_of(record: ClusterRecord, plan: ManagedPlan) -> dict[str, Any]:
             "secret_access_key": plan.keys.secret,
             "tags": tags,
         },
-        "nodes": {"compute": plan.nodes, "compute_machine_type": {"id": plan.machine_type}},
+        "nodes": {"compute": plan.nodes or plan.fewest_nodes, "compute_machine_type": {"id": plan.machine_type}},
         "properties": {_OWNER: _mark(record)},
         **({"version": {"id": f"openshift-v{plan.release}"}} if plan.release else {}),
         **({"expiration_timestamp": record.expires} if plan.expires else {}),

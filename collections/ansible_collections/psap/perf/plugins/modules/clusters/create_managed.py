@@ -35,9 +35,9 @@ options:
     type: str
     default: m5.xlarge
   nodes:
-    description: How many workers, two at least.
+    description: How many workers; the fewest that OCM accepts if 0. In several availability zones a multiple of three.
     type: int
-    default: 2
+    default: 0
   multi_az:
     description: Whether it is in several availability zones.
     type: bool
