@@ -25,6 +25,8 @@ from typing import Any
 import yaml
 
 VERSION = "4.18.3"
+# the program prints the path by which it was started
+PROGRAM = "/opt/openshift tools/openshift-install"
 PASSWORD = "abcde-FGHIJ-klmno-PQRST"
 PRIVATE = "the-key-of-the-bootstrap-machine"
 THINGS = ("vpc", "bootstrap", "master-0", "load-balancer", "zone", "worker-0")
@@ -197,7 +199,7 @@ def stop_or_fail(step: str, why: str) -> None:
 def main() -> None:
     """As the program does, for the steps that there are."""
     if sys.argv[1:] == ["version"]:
-        print(f"openshift-install {VERSION}\nbuilt from commit of a stand-in for tests\nrelease image none")
+        print(f"{PROGRAM} {VERSION}\nbuilt from commit 0123abcd\nrelease image none\nrelease architecture amd64")
         return
     parser = argparse.ArgumentParser()
     parser.add_argument("verb")

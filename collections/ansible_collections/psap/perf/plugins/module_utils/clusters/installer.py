@@ -40,7 +40,8 @@ _PASSWORD = re.compile(
     r"(?P<kept>\bpassword:?\s*\\*\"?|kubeadmin -p )(?P<password>[A-Za-z0-9]{5}(?:-[A-Za-z0-9]{5}){3})"
 )
 _CONSOLE = re.compile(r"Access the OpenShift web-console here: (https://\S+)")
-_VERSION = re.compile(r"^openshift-install v?(\S+)", re.MULTILINE)
+# the first line begins with the path by which the program was started
+_VERSION = re.compile(r"^\S.* v?(\S+)\nbuilt from commit ", re.MULTILINE)
 # cmd/openshift-install/create.go
 _CODES = {
     3: "its install-config is refused",
