@@ -1,11 +1,13 @@
 """A stand-in for openshift-install: it creates nothing, and says so in every run. For tests only.
 
 It follows what the program documents: the steps, the files that each reads, takes away and writes, the lines of its
-log on standard error, and its exit codes. Its cloud is a folder, with a file for each thing that a cluster is made of.
+log on standard error, and its exit codes. It refuses the install-configs that the program refuses before it asks AWS
+(``tests/install_config_rules.py``). Its cloud is a folder, with a file for each thing that a cluster is made of.
 
 ``STAND_IN_CLOUD`` names that folder. ``STAND_IN_FAILS`` is ``STEP=CODE``, a step that fails with that exit code;
 ``STAND_IN_STOPS`` is a step that never comes to its end. Of a cluster both come half way. ``STAND_IN_KUBECONFIG`` is
-the kubeconfig of a cluster that is there, which a created one has then.
+the kubeconfig of a cluster that is there, which a created one has then. ``STAND_IN_FIPS`` makes it the FIPS-capable
+program on a host in FIPS mode.
 """
 
 from __future__ import annotations
@@ -24,16 +26,14 @@ from typing import Any
 
 import yaml
 
+from tests.install_config_rules import refusals
+
 VERSION = "4.18.3"
 # the program prints the path by which it was started
 PROGRAM = "/opt/openshift tools/openshift-install"
 PASSWORD = "abcde-FGHIJ-klmno-PQRST"
 PRIVATE = "the-key-of-the-bootstrap-machine"
 THINGS = ("vpc", "bootstrap", "master-0", "load-balancer", "zone", "worker-0")
-_FIELDS = {
-    "apiVersion", "metadata", "baseDomain", "controlPlane", "compute", "networking", "platform", "publish", "fips",
-    "pullSecret", "sshKey",
-}  # fmt: skip
 _STATE = ".openshift_install_state.json"
 
 
@@ -60,9 +60,10 @@ class StandIn:
         if not source.exists():
             raise SystemExit(fail("failed to fetch Manifests: open install-config.yaml: no such file", 1))
         config = yaml.safe_load(source.read_text(encoding="utf-8"))
-        unknown = sorted(set(config) - _FIELDS)
-        if unknown:
-            raise SystemExit(fail(f'invalid "install-config.yaml" file: unknown field "{unknown[0]}"', 3))
+        refused = refusals(config, fips_host=bool(os.environ.get("STAND_IN_FIPS")))
+        if refused:
+            what = refused[0] if len(refused) == 1 else f"[{', '.join(refused)}]"
+            raise SystemExit(fail(f'failed to create install config: invalid "install-config.yaml" file: {what}', 3))
         log("info", "Consuming Install Config from target directory")
         name = config["metadata"]["name"]
         infra = f"{name[:21].rstrip('-')}-{hashlib.sha256(str(self.folder).encode()).hexdigest()[:5]}"

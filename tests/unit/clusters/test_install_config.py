@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -18,6 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.install_config 
     Machines,
     Networks,
     changed_manifests,
+    check_pull_secret,
     check_tags,
     install_config,
 )
@@ -25,20 +27,28 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import n
 from ansible_collections.psap.perf.plugins.plugin_utils.installing import plan_of
 from jinja2.nativetypes import NativeEnvironment
 
+from tests.install_config_rules import public_key, refusals
+
 PROJECT = Path(__file__).resolve().parents[3]
 ROLE = PROJECT / "collections/ansible_collections/psap/perf/roles/cluster_create_ocp"
 PAGE = (PROJECT / "docs/clusters.md").read_text(encoding="utf-8")
 SHOWN = dict(re.findall(r"^### Preset `(\w+)`\n.*?```yaml\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL))
 PLAN = InstallPlan("molecule", "perf.example.com", "us-east-2")
+PULL_SECRET = '{"auths": {"quay.io": {"auth": "bm9uZQ=="}}}'
+PRESETS = sorted(path.stem for path in PROJECT.glob("presets/*_cluster.yml"))
+NOW = datetime(2026, 11, 25, 8, tzinfo=UTC)
+RECORD = new_record("run-1", "sutest", "ocp", name="perf-sutest-1f0c9a", owner="jane", now=NOW)
+SUBNET = "subnet-0e953079d31ec4c74"
 
 
-def _arguments(preset: str) -> dict[str, Any]:
-    """What the role gives the verb, of a preset and the role's defaults."""
+def _arguments(*presets: str) -> dict[str, Any]:
+    """What the role gives the verb, of presets and the role's defaults."""
     values = yaml.safe_load((ROLE / "defaults/main.yml").read_text(encoding="utf-8"))
-    document = yaml.safe_load((PROJECT / f"presets/{preset}.yml").read_text(encoding="utf-8"))
-    for name, value in document[f"preset_{preset}"].items():
-        if name.startswith("clusters_create_ocp_"):
-            values[name.replace("clusters_create", "cluster_create")] = value
+    for preset in presets:
+        document = yaml.safe_load((PROJECT / f"presets/{preset}.yml").read_text(encoding="utf-8"))
+        for name, value in document[f"preset_{preset}"].items():
+            if name.startswith("clusters_create_ocp_"):
+                values[name.replace("clusters_create", "cluster_create")] = value
     values |= {"cluster_create_ocp_base_domain": "perf.example.com", "cluster_create_ocp_pull_secret": "file:pull"}
     (task,) = yaml.safe_load((ROLE / "tasks/main.yml").read_text(encoding="utf-8"))
     found: dict[str, Any] = _rendered(task["psap.perf.clusters.install"], values)
@@ -52,20 +62,31 @@ def _rendered(item: Any, values: Mapping[str, Any]) -> Any:
     return values[found[1]] if (found := re.fullmatch(r"{{ (\w+) }}", item)) else NativeEnvironment().from_string(item)
 
 
-@pytest.mark.parametrize("preset", sorted(path.stem for path in PROJECT.glob("presets/*_cluster.yml")))
+@pytest.mark.parametrize("preset", PRESETS)
 def test_a_preset_is_rendered_as_the_page_shows(preset: str) -> None:
-    now = datetime(2026, 11, 25, 8, tzinfo=UTC)
-    record = new_record("run-1", "sutest", "ocp", name="perf-sutest-1f0c9a", owner="jane", now=now)
-    document = install_config(plan_of(_arguments(preset), record, "4.19.2"), '{"auths": …}', "ssh-ed25519 AAAA…")
-    assert SHOWN.get(preset) == yaml_text(document)
+    algorithm = "ecdsa-sha2-nistp256" if preset == "fips_cluster" else "ssh-ed25519"
+    key = public_key(algorithm)
+    plan = replace(plan_of(_arguments(preset), RECORD, "4.19.2"), ssh_key=key)
+    shown = yaml_text(install_config(plan, '{"auths": …}')).replace(key, f"{algorithm} AAAA…")
+    assert SHOWN.get(preset) == shown
+
+
+# all but a single node, which has no workers that could be spot instances
+PAIRS = [pair for pair in itertools.permutations(PRESETS, 2) if set(pair) != {"single_node_cluster", "spot_cluster"}]
+
+
+@pytest.mark.parametrize("presets", PAIRS)
+def test_presets_combine_to_what_the_installer_accepts(presets: tuple[str, str]) -> None:
+    document = install_config(plan_of(_arguments(*presets), RECORD, "4.19.2"), PULL_SECRET)
+    assert refusals(document, fips_host=True) == []
 
 
 def test_every_field_that_is_written_is_explained_on_the_page() -> None:
     machines = Machines("m6i.xlarge", 200, "gp3", ("us-east-2a",))
-    subnets = ("subnet-0e953079d31ec4c74",)
-    full = replace(PLAN, control_plane=machines, workers=machines, subnets=subnets, hosted_zone="Z1", tags={"a": "b"})
+    pools = replace(PLAN, control_plane=machines, workers=machines, ssh_key=public_key("ssh-rsa"))
+    full = replace(pools, subnets=(SUBNET,), hosted_zone="Z1", tags={"a": "b"})
     for release in ("4.18.3", "4.19.0"):
-        for path in _paths(install_config(replace(full, release=release), "{}", "ssh-ed25519 A")):
+        for path in _paths(install_config(replace(full, release=release), "{}")):
             assert f"| `{path}` |" in PAGE, path
 
 
@@ -103,28 +124,87 @@ def test_spot_and_light_change_the_manifests() -> None:
         changed_manifests(replace(PLAN, spot=True), {})
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"base_domain": "example"}, "is no base domain"),
-        ({"region": "US"}, "is no region of AWS"),
-        ({"topology": "huge"}, "is no topology"),
-        ({"workers_count": 0}, "without workers"),
-        ({"topology": "single_node", "spot": True}, "cannot be a spot instance"),
-        ({"hosted_zone": "Z1"}, "needs subnets"),
-        ({"subnets": ("subnet-1",)}, "no IDs of subnets"),
-        ({"networks": Networks(machines="10.0.0.1/16")}, "is no IPv4 network of machines"),
-        ({"networks": Networks(machines="10.128.0.0/16")}, "overlap"),
-        ({"networks": Networks(host_prefix=14)}, "cannot have a /14"),
-        ({"workers": Machines(disk_type="gp3")}, "needs a size"),
-        ({"tags": {"Name": "x"}}, "is no key of a tag"),
-        ({"tags": {"kubernetes.io/cluster/a": "owned"}}, "is no key of a tag"),
-        ({"tags": {"owner": "jane doe"}}, "is no value of tag owner"),
-    ],
-)
+# what the installer refuses, too
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"hosted_zone": "Z1"}, "needs subnets"),
+    ({"subnets": (SUBNET, SUBNET)}, f"listed more than once: {SUBNET}"),
+    ({"networks": Networks(machines="10.0.0.1/16")}, "is no IPv4 network of machines"),
+    ({"networks": Networks(machines="0.0.0.0/8")}, "it has no address"),
+    ({"networks": Networks(machines="10.128.0.0/16")}, "overlap"),
+    ({"networks": Networks(machines="100.64.0.0/18")}, r"machines \(100.64.0.0/18\) and OVN-Kubernetes's join subnet"),
+    ({"networks": Networks(pods="100.80.0.0/12")}, "OVN-Kubernetes's transit subnet"),
+    ({"networks": Networks(services="169.254.64.0/20")}, "OVN-Kubernetes's masquerade subnet"),
+    ({"networks": Networks(services="172.0.0.0/11")}, "larger than a /12"),
+    ({"networks": Networks(type="OpenShiftSDN")}, "does not support the network plugin OpenShiftSDN"),
+    ({"networks": Networks(type="kuryr")}, "does not support the network plugin kuryr"),
+    ({"networks": Networks(host_prefix=13)}, "cannot have a /13"),
+    ({"workers": Machines(zones=("us-west-2a",))}, "zones us-west-2a are not in the region us-east-2"),
+    ({"control_plane": Machines(zones=("us-east-2a", "eu-west-1a"))}, "zones eu-west-1a are not"),
+    ({"workers": Machines(disk_type="io2", disk_size=100)}, "type io2 is not possible; choose one of gp3"),
+    ({"workers": Machines(disk_type="fast", disk_size=100)}, "type fast is not possible"),
+    ({"ssh_key": "ssh-ed25519 AAAA"}, "is not a public key"),
+    ({"ssh_key": "-----BEGIN OPENSSH PRIVATE KEY-----"}, "is not a public key"),
+    ({"ssh_key": public_key("ssh-ed25519"), "fips": True}, "type ssh-ed25519; use an RSA or ECDSA key"),
+    ({"tags": {"Name": "x"}}, "is no key of a tag"),
+    ({"tags": {"kubernetes.io/cluster/a": "owned"}}, "is no key of a tag"),
+    ({"base_domain": "perf_example.com"}, "is no base domain"),
+]
+# what it would do otherwise than meant, or AWS would refuse after a while
+OF_OUR_OWN: list[tuple[dict[str, Any], str]] = [
+    ({"base_domain": "example"}, "is no base domain"),
+    ({"region": "US"}, "is no region of AWS"),
+    ({"topology": "huge"}, "is no topology"),
+    ({"workers_count": 0}, "without workers"),
+    ({"topology": "single_node", "spot": True}, "cannot be a spot instance"),
+    ({"subnets": ("subnet-1",)}, "no IDs of subnets"),
+    ({"networks": Networks(host_prefix=14)}, "cannot have a /14"),
+    ({"workers": Machines(disk_type="gp3")}, "needs a size"),
+    ({"workers": Machines(disk_type="st1", disk_size=100)}, "type st1 is not possible"),
+    ({"tags": {"owner": "jane doe"}}, "is no value of tag owner"),
+]
+
+
+@pytest.mark.parametrize(("changes", "said"), [*REFUSED, *OF_OUR_OWN])
 def test_what_cannot_be_is_refused_before_the_installer_starts(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        install_config(replace(PLAN, **changes), "{}")
+        install_config(replace(PLAN, **changes), PULL_SECRET)
+
+
+@pytest.mark.parametrize("changes", [changes for changes, _said in REFUSED])
+def test_the_stand_in_of_the_installer_refuses_it_too(changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(InstallPlan, "check", lambda _self: None)
+    assert refusals(install_config(replace(PLAN, **changes), PULL_SECRET), fips_host=True)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"topology": "light"},
+        {"topology": "single_node"},
+        {"networks": Networks(machines="100.64.0.0/16", type="Calico")},
+        {"fips": True, "ssh_key": public_key("ssh-rsa")},
+        {"subnets": (SUBNET,), "hosted_zone": "Z1", "publish": "Internal"},
+        *({"workers": Machines(disk_type=kind, disk_size=100)} for kind in ("gp2", "gp3", "standard")),
+    ],
+)
+def test_the_stand_in_accepts_what_is_not_refused(changes: dict[str, Any]) -> None:
+    assert refusals(install_config(replace(PLAN, **changes), PULL_SECRET), fips_host=True) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("no JSON", "no JSON with auths"),
+        ("[]", "no JSON with auths"),
+        ('{"auths": {}}', "no JSON with auths"),
+        ('{"auths": {"quay.io": {"email": "a-secret"}}}', r"no credentials \(auth\) for quay.io$"),
+    ],
+)
+def test_a_pull_secret_without_credentials_is_refused(text: str, said: str) -> None:
+    check_pull_secret(PULL_SECRET)
+    with pytest.raises(UsageError, match=said):
+        check_pull_secret(text)
 
 
 def test_more_tags_than_openshift_takes_are_refused() -> None:

@@ -23,6 +23,7 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.installer impor
     Said,
     kill_left,
     parsed,
+    require_fips_host,
 )
 from ansible_collections.psap.perf.plugins.module_utils.clusters.ocp import (
     Installation,
@@ -40,6 +41,7 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import Redactor
 
+from tests.install_config_rules import public_key
 from tests.openshift_install import PASSWORD, PRIVATE, THINGS, VERSION
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -70,14 +72,14 @@ class Bench:
 
     def create(self, check: Callable[[], None] = lambda: None, timeout_s: float = 60.0, **changes: object) -> None:
         (self.artifacts / "src").mkdir(parents=True, exist_ok=True)
-        plan = InstallPlan(self.journal.record.name, "perf.example.com", "us-east-2")
+        key = public_key("ssh-ed25519")
+        plan = InstallPlan(self.journal.record.name, "perf.example.com", "us-east-2", ssh_key=key)
         create(
             self.installer(check),
             self.journal,
             Installation(
                 plan=replace(plan, **changes),  # type: ignore[arg-type]
                 pull_secret=PULL_SECRET,
-                ssh_key="ssh-ed25519 AAAA",
                 timeout_s=timeout_s,
                 artifacts=self.artifacts,
                 redact=self.redactor.redact,
@@ -245,6 +247,27 @@ def test_a_program_that_is_not_there_or_another_one_is_refused(bench: Bench, tmp
         Installer("openshift-instal", {}, tmp_path / "log", said)
     with pytest.raises(UsageError, match="is no openshift-install"):
         Installer("echo", {}, tmp_path / "log", said).version()
+
+
+@pytest.mark.parametrize("content", ["0\n", None])
+def test_fips_needs_a_host_in_fips_mode(tmp_path: Path, content: str | None) -> None:
+    enabled = tmp_path / "fips_enabled"
+    if content is not None:
+        enabled.write_text(content, encoding="ascii")
+    with pytest.raises(UsageError, match=r"cannot create a cluster with FIPS cryptography from this host: .* is not 1"):
+        require_fips_host(enabled)
+    enabled.write_text("1\n", encoding="ascii")
+    require_fips_host(enabled)
+
+
+def test_program_without_fips_fails_before_anything_is_created(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = public_key("ecdsa-sha2-nistp256")
+    with pytest.raises(InstallError, match=r"its install-config is refused: .*use the FIPS-capable installer"):
+        bench.create(fips=True, ssh_key=key)
+    assert bench.things() == []
+    monkeypatch.setenv("STAND_IN_FIPS", "1")
+    bench.create(fips=True, ssh_key=key)
+    assert bench.things()
 
 
 @pytest.mark.parametrize(

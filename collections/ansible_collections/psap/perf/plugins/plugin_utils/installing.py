@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.clusters.install_config import (
     InstallPlan,
     Machines,
@@ -76,6 +77,7 @@ def plan_of(args: Mapping[str, Any], record: ClusterRecord, release: str) -> Ins
         hosted_zone=args["hosted_zone"],
         tags=user_tags(record.tags, record.owner, record.created, record.time_to_live),
         propagate_tags=args["propagate_tags"],
+        ssh_key=_ssh_key(args["ssh_key_file"]),
     )
     return replace(plan, release=release) if release else plan
 
@@ -84,3 +86,10 @@ def _machines(given: Mapping[str, Any]) -> Machines:
     known = {name: value for name, value in given.items() if value}
     zones = known.pop("zones", ())
     return Machines(**known, zones=tuple(zones))
+
+
+def _ssh_key(path: str) -> str:
+    try:
+        return Path(path).expanduser().read_text(encoding="utf-8").strip() if path else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read the SSH key {path}: {error}") from error

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.clusters.install_config import InstallPlan
+from ansible_collections.psap.perf.plugins.module_utils.clusters.install_config import InstallPlan, check_pull_secret
+from ansible_collections.psap.perf.plugins.module_utils.clusters.installer import require_fips_host
 from ansible_collections.psap.perf.plugins.module_utils.clusters.ocp import Installation, begun, create, destroy
 from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
     CREATED,
@@ -32,8 +30,7 @@ class ActionModule(PerfAction):
 
     def describe(self, context: VerbContext) -> str:
         """Say what would be created, if it can be."""
-        plan = plan_of(context.args, begin(context, "ocp"), "")
-        plan.check()
+        plan = _checked(plan_of(context.args, begin(context, "ocp"), ""))
         return f"would create {plan.name}.{plan.base_domain} in {plan.region}, a {plan.topology} of OpenShift"
 
     def perform(self, context: VerbContext) -> VerbResult:
@@ -52,8 +49,7 @@ class ActionModule(PerfAction):
             wanted = args["release"]
             if wanted and release != wanted and not release.startswith((f"{wanted}.", f"{wanted}-")):
                 raise UsageError(f"{installer.program} is of release {release}, not {wanted}; name another one")
-            plan = plan_of(args, record, release)
-            plan.check()
+            plan = _checked(plan_of(args, record, release))
             journal = Journal(path, record)
             journal.note(
                 destruction={**record.destruction, "program": installer.program, "region": plan.region},
@@ -67,32 +63,22 @@ class ActionModule(PerfAction):
         return VerbResult(changed=True, values={"record": str(path), "cluster": said_of(journal.record)})
 
 
+def _checked(plan: InstallPlan) -> InstallPlan:
+    """Refuse a plan that the installer would refuse on this host; otherwise return it."""
+    plan.check()
+    if plan.fips:
+        require_fips_host()
+    return plan
+
+
 def _installation(context: VerbContext, plan: InstallPlan, timeout_s: float) -> Installation:
     pull_secret = context.secret(context.args["pull_secret"]).strip()
-    try:
-        known = isinstance(json.loads(pull_secret).get("auths"), dict)
-    except (ValueError, AttributeError):
-        known = False
-    if not known:
-        raise UsageError("the pull secret is no JSON with auths, as the console of Red Hat OpenShift offers it")
+    check_pull_secret(pull_secret)
     return Installation(
         plan=plan,
         pull_secret=pull_secret,
-        ssh_key=_public_key(context.args["ssh_key_file"]),
         timeout_s=timeout_s,
         artifacts=context.directory,
         redact=context.redactor.redact,
         hide=context.redactor.add,
     )
-
-
-def _public_key(path: str) -> str:
-    if not path:
-        return ""
-    try:
-        key = Path(path).expanduser().read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the SSH key {path} cannot be read: {error}") from error
-    if "PRIVATE KEY" in key or not key.startswith(("ssh-", "ecdsa-", "sk-")):
-        raise UsageError(f"{path} is no public SSH key, which begins with ssh-ed25519, ssh-rsa or the like")
-    return key

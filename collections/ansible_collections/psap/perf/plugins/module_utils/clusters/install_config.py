@@ -6,8 +6,11 @@ is left to the installer is not written.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import ipaddress
 import itertools
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,6 +29,19 @@ _DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0
 _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
 _SUBNET = re.compile(r"subnet-[0-9A-Za-z]{17}")
 _RELEASE = re.compile(r"(\d+)\.(\d+)")
+_OVN = "ovnkubernetes"
+# by lower-case name: plugins that the installer has dropped
+_DROPPED_PLUGINS = ("openshiftsdn", "kuryr")
+# address ranges that OVN-Kubernetes uses itself, by what it uses them for
+_OVN_RANGES = {
+    "OVN-Kubernetes's join subnet": "100.64.0.0/16",
+    "OVN-Kubernetes's transit subnet": "100.88.0.0/16",
+    "OVN-Kubernetes's masquerade subnet": "169.254.0.0/17",
+}
+_WIDEST_SERVICES = 12
+# io1 and io2 need a number of I/O operations, AWS boots from neither st1 nor sc1
+_DISK_TYPES = ("gp3", "gp2", "standard")
+_FIPS_KEY = re.compile(r"ssh-rsa|ecdsa-sha2-nistp\d{3}")
 # since when subnets stand below vpc
 _OF_VPC = (4, 19)
 
@@ -42,6 +58,23 @@ class Machines:
     disk_type: str = ""
     zones: tuple[str, ...] = ()
 
+    def check(self, region: str) -> None:
+        """Refuse machines that *region* cannot have.
+
+        :raises UsageError: for zones of another region, and for a root volume that the installer or AWS refuses.
+        """
+        elsewhere = [zone for zone in self.zones if not zone.startswith(region)]
+        if elsewhere:
+            raise UsageError(
+                f"the zones {', '.join(elsewhere)} are not in the region {region}; set region and zones to match"
+            )
+        if self.disk_type and self.disk_type not in _DISK_TYPES:
+            raise UsageError(
+                f"a root volume of type {self.disk_type} is not possible; choose one of {', '.join(_DISK_TYPES)}"
+            )
+        if self.disk_type and not self.disk_size:
+            raise UsageError(f"a root volume of type {self.disk_type} needs a size")
+
 
 @dataclass(frozen=True, slots=True)
 class Networks:
@@ -56,12 +89,19 @@ class Networks:
     def check(self) -> None:
         """Refuse what no cluster can have.
 
-        :raises UsageError: for what is no range, ranges that overlap, and a prefix that leaves no node any pod.
+        :raises UsageError: for a plugin that the installer has dropped, what is no range, ranges that overlap each
+            other or those of the plugin, and a prefix that leaves no node any pod.
         """
+        if self.type.lower() in _DROPPED_PLUGINS:
+            raise UsageError(f"the installer does not support the network plugin {self.type}; use OVNKubernetes")
         ranges = {name: _range(name, getattr(self, name)) for name in ("machines", "pods", "services")}
-        for (one, first), (other, second) in itertools.combinations(ranges.items(), 2):
+        own = {name: ipaddress.IPv4Network(text) for name, text in _OVN_RANGES.items()}
+        taken = ranges | (own if self.type.lower() == _OVN else {})
+        for (one, first), (other, second) in itertools.combinations(taken.items(), 2):
             if first.overlaps(second):
                 raise UsageError(f"the networks of {one} ({first}) and {other} ({second}) overlap")
+        if ranges["services"].prefixlen < _WIDEST_SERVICES:
+            raise UsageError(f"the network of services {ranges['services']} is larger than a /{_WIDEST_SERVICES}")
         if not ranges["pods"].prefixlen < self.host_prefix <= 26:
             raise UsageError(
                 f"a node cannot have a /{self.host_prefix} of the network of pods {ranges['pods']}: the prefix is more "
@@ -78,6 +118,7 @@ class InstallPlan:
     :param subnets: IDs of subnets that there are already; a VPC of its own is created without.
     :param hosted_zone: ID of the private zone of Route 53 that there is already, with *subnets* only.
     :param propagate_tags: operators of the cluster tag what they create, too.
+    :param ssh_key: public key that reaches the machines; empty for none.
     :param release: of the installer, as ``4.19.2``, since fields move.
     """
 
@@ -97,6 +138,7 @@ class InstallPlan:
     hosted_zone: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
     propagate_tags: bool = True
+    ssh_key: str = ""
     release: str = "4.19"
 
     @property
@@ -119,13 +161,46 @@ class InstallPlan:
             raise UsageError("a cluster without workers is a single_node, or a compact one, which is not made here")
         if self.spot and self.topology == SINGLE_NODE:
             raise UsageError("a single node cannot be a spot instance: it is the control plane")
+        self._check_subnets()
+        self._check_key()
+        for machines in (self.control_plane, self.workers):
+            machines.check(self.region)
+        self.networks.check()
+        check_tags(self.tags)
+
+    def _check_subnets(self) -> None:
         if self.hosted_zone and not self.subnets:
             raise UsageError("a hosted zone that there is already needs subnets that there are already")
         wrong = [subnet for subnet in self.subnets if not _SUBNET.fullmatch(subnet)]
         if wrong:
             raise UsageError(f"no IDs of subnets, such as subnet-0e953079d31ec4c74: {', '.join(wrong)}")
-        self.networks.check()
-        check_tags(self.tags)
+        repeated = sorted({subnet for subnet in self.subnets if self.subnets.count(subnet) > 1})
+        if repeated:
+            raise UsageError(f"subnets are listed more than once: {', '.join(repeated)}")
+
+    def _check_key(self) -> None:
+        algorithm = key_algorithm(self.ssh_key) if self.ssh_key else ""
+        if self.fips and algorithm and not _FIPS_KEY.fullmatch(algorithm):
+            raise UsageError(
+                f"a cluster with FIPS cryptography does not accept an SSH key of type {algorithm}; "
+                "use an RSA or ECDSA key"
+            )
+
+
+def key_algorithm(ssh_key: str) -> str:
+    """Return the algorithm of a public SSH key, such as ``ssh-ed25519``.
+
+    :raises UsageError: if *ssh_key* is no public key. The message does not show it: it may be a private one.
+    """
+    algorithm, encoded = (*ssh_key.split(maxsplit=2), "", "")[:2]
+    try:
+        content = base64.b64decode(encoded, validate=True)
+    except binascii.Error:
+        content = b""
+    # the key repeats its algorithm, after the length in four bytes
+    if not encoded or not content[4:].startswith(algorithm.encode()):
+        raise UsageError("the SSH key is not a public key, such as the content of ~/.ssh/id_ecdsa.pub")
+    return algorithm
 
 
 def check_tags(tags: Mapping[str, str]) -> None:
@@ -145,8 +220,24 @@ def check_tags(tags: Mapping[str, str]) -> None:
             raise UsageError(f"{value!r} is no value of tag {key}: 1 to 256 letters, digits and _.:/=+@-")
 
 
-def install_config(plan: InstallPlan, pull_secret: str, ssh_key: str = "") -> dict[str, Any]:
-    """The document that is ``install-config.yaml``; of these two arguments the first is secret.
+def check_pull_secret(text: str) -> None:
+    """Refuse what is no pull secret. The message names registries only.
+
+    :raises UsageError: unless it is JSON whose ``auths`` has credentials for each registry.
+    """
+    try:
+        auths = json.loads(text)["auths"]
+        bare = [registry for registry, entry in auths.items() if not {"auth", "credsStore"} & set(entry)]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        auths, bare = {}, []
+    if not auths:
+        raise UsageError("the pull secret is no JSON with auths, as the console of Red Hat OpenShift offers it")
+    if bare:
+        raise UsageError(f"the pull secret has no credentials (auth) for {', '.join(bare)}")
+
+
+def install_config(plan: InstallPlan, pull_secret: str) -> dict[str, Any]:
+    """The document that is ``install-config.yaml``; *pull_secret* is secret.
 
     :raises UsageError: for a plan that cannot be.
     """
@@ -167,7 +258,7 @@ def install_config(plan: InstallPlan, pull_secret: str, ssh_key: str = "") -> di
         "publish": plan.publish,
         "fips": plan.fips,
         "pullSecret": pull_secret,
-        **({"sshKey": ssh_key} if ssh_key else {}),
+        **({"sshKey": plan.ssh_key} if plan.ssh_key else {}),
     }
 
 
@@ -239,9 +330,7 @@ def _machines(machines: Machines) -> dict[str, Any]:
     volume: dict[str, Any] = {}
     if machines.disk_size:
         # the installer wants both, or neither
-        volume = {"size": machines.disk_size, "type": machines.disk_type or "gp3"}
-    elif machines.disk_type:
-        raise UsageError(f"a root volume of type {machines.disk_type} needs a size")
+        volume = {"size": machines.disk_size, "type": machines.disk_type or _DISK_TYPES[0]}
     found = {"type": machines.type, "zones": list(machines.zones), "rootVolume": volume}
     return {name: value for name, value in found.items() if value}
 
@@ -268,9 +357,12 @@ def _subnets(plan: InstallPlan) -> dict[str, Any]:
 
 def _range(name: str, text: str) -> ipaddress.IPv4Network:
     try:
-        return ipaddress.IPv4Network(text)
+        found = ipaddress.IPv4Network(text)
     except ValueError as error:
         raise UsageError(f"{text!r} is no IPv4 network of {name}, such as 10.0.0.0/16: {error}") from error
+    if found.network_address.is_unspecified:
+        raise UsageError(f"{text!r} is no IPv4 network of {name}, such as 10.0.0.0/16: it has no address")
+    return found
 
 
 def user_tags(tags: Mapping[str, str], owner: str, launched: str, time_to_live: str) -> dict[str, str]:

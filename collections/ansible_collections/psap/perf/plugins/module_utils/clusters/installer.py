@@ -42,6 +42,7 @@ _PASSWORD = re.compile(
 _CONSOLE = re.compile(r"Access the OpenShift web-console here: (https://\S+)")
 # the first line begins with the path by which the program was started
 _VERSION = re.compile(r"^\S.* v?(\S+)\nbuilt from commit ", re.MULTILINE)
+_FIPS_ENABLED = Path("/proc/sys/crypto/fips_enabled")
 # cmd/openshift-install/create.go
 _CODES = {
     3: "its install-config is refused",
@@ -180,6 +181,23 @@ class Installer:
         if console:
             self.console = console[1]
         return level, clean(message, self._said.redact)
+
+
+def require_fips_host(enabled: Path = _FIPS_ENABLED) -> None:
+    """Refuse a host on which no installer creates a cluster with FIPS cryptography.
+
+    :param enabled: file in which the kernel states whether FIPS mode is on.
+    :raises UsageError: when it is off, or the kernel does not state it.
+    """
+    try:
+        on = enabled.read_text(encoding="ascii").strip() == "1"
+    except OSError:
+        on = False
+    if not on:
+        raise UsageError(
+            f"cannot create a cluster with FIPS cryptography from this host: {enabled} is not 1; run the FIPS-capable "
+            "installer, openshift-install-fips, on a host in FIPS mode"
+        )
 
 
 def kill_left(folder: Path) -> int:

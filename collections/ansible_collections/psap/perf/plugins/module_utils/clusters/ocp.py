@@ -57,7 +57,6 @@ class Installation:
 
     plan: InstallPlan
     pull_secret: str
-    ssh_key: str
     timeout_s: float
     artifacts: Path
     redact: Callable[[str], str]
@@ -96,7 +95,7 @@ def create(installer: Installer, journal: Journal, installation: Installation) -
     kill_left(folder)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700, parents=True)
-    document = install_config(installation.plan, installation.pull_secret, installation.ssh_key)
+    document = install_config(installation.plan, installation.pull_secret)
     write_text(installation.artifacts / "src" / "install-config.yaml", yaml_text({**document, "pullSecret": _HIDDEN}))
     # the installer takes it away
     write_private(folder / "install-config.yaml", yaml_text(document))
