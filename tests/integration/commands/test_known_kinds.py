@@ -1,11 +1,11 @@
-"""API versions that tasks need not name are those that an API server serves."""
+"""Kinds whose API group tasks need not name are in a group that an API server serves."""
 
 from __future__ import annotations
 
 import kubernetes
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import API_VERSIONS
+from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import API_VERSIONS, group_of
 
 from tests.integration.conftest import Lab
 
@@ -13,8 +13,8 @@ from tests.integration.conftest import Lab
 def test_a_known_kind_is_served_where_its_group_is(shared_lab: Lab) -> None:
     kubeconfig = str(shared_lab.kubeconfig)
     answer = kubernetes.client.ApisApi(kubernetes.config.new_client_from_config(kubeconfig)).get_api_versions()
-    groups = {"v1", *(group.name for group in answer.groups)}
-    wanted = {kind: version for kind, version in API_VERSIONS.items() if version.partition("/")[0] in groups}
+    groups = {"", *(group.name for group in answer.groups)}
+    wanted = {kind: version for kind, version in API_VERSIONS.items() if group_of(version) in groups}
     cluster = Cluster(Access(kubeconfig=kubeconfig))
     missing = {kind: version for kind, version in wanted.items() if not cluster.serves(version, kind)}
     assert {"Pod", "Deployment", "PyTorchJob", "ClusterQueue", "RayJob"} <= set(wanted)

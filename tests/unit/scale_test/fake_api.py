@@ -63,6 +63,8 @@ class FakeApi:
         self.classes_forbidden = False
         # queues and flavors of Kueue by path; None for a cluster without Kueue
         self.kueue: dict[str, dict[str, Any]] | None = None
+        # its API versions, the preferred one first
+        self.kueue_versions = ["v1beta1"]
         self.priority_classes: dict[str, dict[str, Any]] = {}
         self.priority_classes_made: list[dict[str, Any]] = []
         # all pages of a list are of the version of its first
@@ -122,7 +124,7 @@ class FakeApi:
         path = request.path
         if path in self.pages_of_metrics:
             return web.Response(text=self.pages_of_metrics[path])
-        if path == "/apis" or path in RESOURCES or path in self.more:
+        if path.count("/") == 2 or path in self._kinds():
             return self._served(path)
         if path in self.forbidden:
             return self._status(403, f"{path} is forbidden")
@@ -157,8 +159,6 @@ class FakeApi:
         path = request.path
         if self.kueue is None:
             return self._status(404, "not found")
-        if path == KUEUE:
-            return web.json_response({"preferredVersion": {"groupVersion": f"{path.removeprefix('/apis/')}/v1beta1"}})
         if request.method == "POST":
             body = await request.json()
             place = f"{path}/{body['metadata']['name']}"
@@ -169,31 +169,21 @@ class FakeApi:
         found = self.kueue.pop(path, None) if request.method == "DELETE" else self.kueue.get(path)
         return web.json_response(found) if found else self._status(404, "not found")
 
-    def _served(self, path: str) -> web.Response:
-        if path == "/apis":
-            return self._groups()
-        kinds = RESOURCES.get(path) or self.more[path]
-        return web.json_response(
-            {"resources": [{"name": name, "kind": kind, "namespaced": True} for name, kind in kinds]}
-        )
+    def _kinds(self) -> dict[str, list[tuple[str, str]]]:
+        """Names and kinds by the path of their API version."""
+        kueue = [f"{KUEUE}/{version}" for version in self.kueue_versions if self.kueue is not None]
+        return {**RESOURCES, **self.more, **{path: [("localqueues", "LocalQueue")] for path in kueue}}
 
-    def _groups(self) -> web.Response:
-        versions = [path.removeprefix("/apis/") for path in (*RESOURCES, *self.more) if path.startswith("/apis/")]
-        groups: dict[str, list[str]] = {}
-        for version in versions:
-            groups.setdefault(version.partition("/")[0], []).append(version)
-        return web.json_response(
-            {
-                "groups": [
-                    {
-                        "name": name,
-                        "versions": [{"groupVersion": version} for version in served],
-                        "preferredVersion": {"groupVersion": served[0]},
-                    }
-                    for name, served in groups.items()
-                ]
-            }
-        )
+    def _served(self, path: str) -> web.Response:
+        kinds = self._kinds()
+        if path in kinds:
+            listed = [{"name": name, "kind": kind, "namespaced": True} for name, kind in kinds[path]]
+            return web.json_response({"resources": listed})
+        served = [version.removeprefix("/apis/") for version in kinds if version.startswith(f"{path}/")]
+        if not served:
+            return self._status(404, "not found")
+        versions = [{"groupVersion": version} for version in served]
+        return web.json_response({"versions": versions, "preferredVersion": versions[0]})
 
     async def _post(self, request: web.Request) -> web.Response:
         self.posts += 1

@@ -21,13 +21,16 @@ Objects = dict[str, dict[str, Any]]
 
 
 def within(
-    tenants: list[Tenant], there: Objects | None = None, error: Exception | None = None
+    tenants: list[Tenant],
+    there: Objects | None = None,
+    error: Exception | None = None,
+    versions: tuple[str, ...] = ("v1beta1",),
 ) -> tuple[Objects, Objects]:
     """What there is of Kueue within, and after."""
 
     async def scene() -> tuple[Objects, Objects]:
         async with fake_api() as api:
-            api.kueue = there
+            api.kueue, api.kueue_versions = there, list(versions)
             async with ApiClient(ApiEndpoint(api.server)) as client:
                 try:
                     async with queues(client, SUBMISSION, tenants):
@@ -66,6 +69,17 @@ def test_a_cohort_is_the_submissions_own() -> None:
     spec = during[f"{V1}/clusterqueues/{OWN}-0"]["spec"]
     assert (spec["cohort"], spec["preemption"]) == (f"{OWN}-teams", {"reclaimWithinCohort": "Any"})
     assert "cohort" not in during[f"{V1}/clusterqueues/{OWN}-1"]["spec"]
+
+
+@pytest.mark.parametrize(
+    ("versions", "field"),
+    [(("v1beta2", "v1beta1"), "cohortName"), (("v1", "v1beta2"), "cohortName"), (("v1beta1", "v1beta2"), "cohort")],
+)
+def test_queues_have_the_version_that_the_server_prefers(versions: tuple[str, ...], field: str) -> None:
+    during, _after = within([Tenant("a", "gold", 1, 32, "teams")], {}, versions=versions)
+    queue = during[f"{KUEUE}/{versions[0]}/clusterqueues/{OWN}-0"]
+    assert queue["apiVersion"] == f"kueue.x-k8s.io/{versions[0]}"
+    assert queue["spec"][field] == f"{OWN}-teams"
 
 
 def test_they_are_gone_after_an_error_too_and_the_error_is_told() -> None:

@@ -15,9 +15,10 @@ options:
     required: true
   api_version:
     description:
-      - The objects' API group and version, which is known for the kinds of Kubernetes, OpenShift and the operators that
-        the collection deals with. Only of another kind, or another of the same name, such as Knative's Service, it must
-        be said.
+      - The objects' API group, such as C(batch), of which the version is used that the server prefers; or group and
+        version, such as C(batch/v1). The group is known for the kinds of Kubernetes, OpenShift and the operators that
+        the collection deals with. Give it only for another kind, or another of the same name, such as Knative's
+        Service.
     type: str
   name:
     description: One object by its name.

@@ -24,7 +24,7 @@ options:
         type: str
         required: true
       api_version:
-        description: Its API group and version; to be given if it is none of the known kinds.
+        description: Its API group, whose version the server chooses, or group and version; known kinds need none.
         type: str
   namespace:
     description: Where the objects are, one namespace or several; leave it out for kinds outside namespaces.

@@ -23,7 +23,7 @@ options:
         type: str
         required: true
       api_version:
-        description: Its API group and version; to be given if it is none of the known kinds.
+        description: Its API group, whose version the server chooses, or group and version; known kinds need none.
         type: str
       unless:
         description:
@@ -46,7 +46,7 @@ options:
         type: list
         elements: str
       api_version:
-        description: Their API group and version; to be given if they are none of the known kinds.
+        description: Their API group, whose version the server chooses, or group and version; known kinds need none.
         type: str
       resource:
         description:

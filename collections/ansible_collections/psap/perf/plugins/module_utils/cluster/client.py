@@ -17,6 +17,7 @@ import urllib3.exceptions
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, certificate_advice, short
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, connect, expiry_advice
 from ansible_collections.psap.perf.plugins.module_utils.cluster.kinds_by_version import KindsByVersion
+from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import group_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage, UnavailableError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
@@ -96,12 +97,10 @@ class Cluster:
         :param resource: name of the kind in URLs; the server knows that of a kind that it serves. Or with a
             subresource: ``pods/exec``.
         """
-        group, _slash, version = query.api_version.rpartition("/")
         name, _slash, subresource = (resource or self._resource(query.api_version, query.kind).name).partition("/")
         asked = {
             "verb": verb,
-            "group": group,
-            "version": version,
+            "group": group_of(query.api_version),
             "resource": name,
             "subresource": subresource,
             "namespace": query.namespace,
@@ -116,7 +115,7 @@ class Cluster:
         return bool(answer.status.allowed)
 
     def serves(self, api_version: str, kind: str) -> bool:
-        """Whether the cluster knows the kind: its CRD is there."""
+        """Return whether the cluster serves *kind* in *api_version*, or in any version of a group."""
         try:
             self._resource(api_version, kind)
         except UnknownKindError:
@@ -148,7 +147,8 @@ class Cluster:
             label_selector=query.label_selector,
             field_selector=f"metadata.name={query.name}" if query.name else query.field_selector,
         )
-        kind = {"apiVersion": query.api_version, "kind": query.kind}
+        served = self._resource(query.api_version, query.kind)
+        kind = {"apiVersion": served.group_version, "kind": query.kind}
         return [{**kind, **item} for item in answer["items"]], str(answer["metadata"].get("resourceVersion", ""))
 
     def table(self, query: Query) -> Manifest:

@@ -1,81 +1,82 @@
-"""The API versions of known kinds, so that a task need not name them.
+"""The API groups of known kinds, and which version of a group is used, so that a task names neither.
 
-A table, and not the cluster's discovery: that would cost a request for each group of the cluster, could not say which
-one of several kinds of a name is meant, and would find nothing where the CRD is not there yet, or not any more.
+The group is a table, and not the cluster's discovery: that costs a request for each group of the cluster, and does not
+decide which one of several kinds of a name is meant. The version is the server's: the one that it prefers among those
+that serve the kind. A version in the table would be deprecated one day, as Kueue's v1beta1 is.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
 
-# Of kinds of one name the one here is meant; another one, such as Knative's Service, is named with its API version.
+_VERSION = re.compile(r"v\d+((alpha|beta)\d+)?")
+# Of kinds of one name the one here is meant; another one, such as Knative's Service, is named with its group or its API
+# version. A kind has a version here where code reads or writes fields that another version does not have.
 _KINDS = MappingProxyType(
     {
         # Kubernetes
         "v1": "ConfigMap Endpoints Event LimitRange Namespace Node PersistentVolume PersistentVolumeClaim Pod "
         "ReplicationController ResourceQuota Secret Service ServiceAccount",
-        "admissionregistration.k8s.io/v1": "MutatingWebhookConfiguration ValidatingWebhookConfiguration",
-        "apiextensions.k8s.io/v1": "CustomResourceDefinition",
-        "apiregistration.k8s.io/v1": "APIService",
-        "apps/v1": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
-        "autoscaling/v2": "HorizontalPodAutoscaler",
-        "batch/v1": "CronJob Job",
-        "certificates.k8s.io/v1": "CertificateSigningRequest",
-        "coordination.k8s.io/v1": "Lease",
-        "discovery.k8s.io/v1": "EndpointSlice",
-        "networking.k8s.io/v1": "Ingress IngressClass NetworkPolicy",
-        "node.k8s.io/v1": "RuntimeClass",
-        "policy/v1": "PodDisruptionBudget",
-        "rbac.authorization.k8s.io/v1": "ClusterRole ClusterRoleBinding Role RoleBinding",
-        "scheduling.k8s.io/v1": "PriorityClass",
-        "storage.k8s.io/v1": "CSIDriver CSINode StorageClass VolumeAttachment",
+        "admissionregistration.k8s.io": "MutatingWebhookConfiguration ValidatingWebhookConfiguration",
+        "apiextensions.k8s.io": "CustomResourceDefinition",
+        "apiregistration.k8s.io": "APIService",
+        "apps": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
+        "autoscaling": "HorizontalPodAutoscaler",
+        "batch": "CronJob Job",
+        "certificates.k8s.io": "CertificateSigningRequest",
+        "coordination.k8s.io": "Lease",
+        "discovery.k8s.io": "EndpointSlice",
+        "networking.k8s.io": "Ingress IngressClass NetworkPolicy",
+        "node.k8s.io": "RuntimeClass",
+        "policy": "PodDisruptionBudget",
+        "rbac.authorization.k8s.io": "ClusterRole ClusterRoleBinding Role RoleBinding",
+        "scheduling.k8s.io": "PriorityClass",
+        "storage.k8s.io": "CSIDriver CSINode StorageClass VolumeAttachment",
         # OpenShift
-        "build.openshift.io/v1": "Build BuildConfig",
-        "config.openshift.io/v1": "ClusterOperator ClusterVersion OAuth",
-        "image.openshift.io/v1": "ImageStream",
-        "machine.openshift.io/v1beta1": "Machine MachineSet",
-        "machineconfiguration.openshift.io/v1": "KubeletConfig MachineConfig MachineConfigPool",
-        "oauth.openshift.io/v1": "OAuthClient",
-        "operator.openshift.io/v1": "ClusterCSIDriver LeaderWorkerSetOperator",
-        "project.openshift.io/v1": "Project",
-        "route.openshift.io/v1": "Route",
-        "security.openshift.io/v1": "SecurityContextConstraints",
-        "template.openshift.io/v1": "Template",
+        "build.openshift.io": "Build BuildConfig",
+        "config.openshift.io": "ClusterOperator ClusterVersion OAuth",
+        "image.openshift.io": "ImageStream",
+        "machine.openshift.io": "Machine MachineSet",
+        "machineconfiguration.openshift.io": "KubeletConfig MachineConfig MachineConfigPool",
+        "oauth.openshift.io": "OAuthClient",
+        "operator.openshift.io": "ClusterCSIDriver LeaderWorkerSetOperator",
+        "project.openshift.io": "Project",
+        "route.openshift.io": "Route",
+        "security.openshift.io": "SecurityContextConstraints",
+        "template.openshift.io": "Template",
         # Operator Lifecycle Manager
-        "operators.coreos.com/v1": "OperatorGroup",
-        "operators.coreos.com/v1alpha1": "CatalogSource ClusterServiceVersion InstallPlan Subscription",
-        "packages.operators.coreos.com/v1": "PackageManifest",
+        "operators.coreos.com": "CatalogSource ClusterServiceVersion InstallPlan OperatorGroup Subscription",
+        "packages.operators.coreos.com": "PackageManifest",
         # operators
         "datasciencecluster.opendatahub.io/v1": "DataScienceCluster",
         "dscinitialization.opendatahub.io/v1": "DSCInitialization",
-        "k8s.cni.cncf.io/v1": "NetworkAttachmentDefinition",
-        "maistra.io/v1": "ServiceMeshMember ServiceMeshMemberRoll",
-        "maistra.io/v2": "ServiceMeshControlPlane",
-        "monitoring.coreos.com/v1": "PodMonitor PrometheusRule ServiceMonitor",
-        "nfd.openshift.io/v1": "NodeFeatureDiscovery",
-        "nfd.openshift.io/v1alpha1": "NodeFeature NodeFeatureRule",
-        "nvidia.com/v1": "ClusterPolicy",
-        "nvidia.com/v1alpha1": "NVIDIADriver",
-        "gateway.networking.k8s.io/v1": "Gateway GatewayClass HTTPRoute",
-        "inference.networking.k8s.io/v1": "InferencePool",
-        "serving.kserve.io/v1alpha1": "LLMInferenceService ServingRuntime",
-        "serving.kserve.io/v1beta1": "InferenceService",
+        "k8s.cni.cncf.io": "NetworkAttachmentDefinition",
+        "maistra.io": "ServiceMeshControlPlane ServiceMeshMember ServiceMeshMemberRoll",
+        "monitoring.coreos.com": "PodMonitor PrometheusRule ServiceMonitor",
+        "nfd.openshift.io": "NodeFeature NodeFeatureDiscovery NodeFeatureRule",
+        "nvidia.com": "ClusterPolicy NVIDIADriver",
+        "gateway.networking.k8s.io": "Gateway GatewayClass HTTPRoute",
+        "inference.networking.k8s.io": "InferencePool",
+        "serving.kserve.io": "InferenceService LLMInferenceService ServingRuntime",
         # workloads and their queues
-        "kubeflow.org/v1": "PyTorchJob",
-        "kueue.x-k8s.io/v1beta1": "ClusterQueue LocalQueue ResourceFlavor Workload WorkloadPriorityClass",
-        "ray.io/v1": "RayCluster RayJob",
-        "run.ai/v2alpha1": "DistributedWorkload InteractiveWorkload TrainingWorkload",
+        "kubeflow.org": "PyTorchJob",
+        "kueue.x-k8s.io": "ClusterQueue LocalQueue ResourceFlavor Workload WorkloadPriorityClass",
+        "ray.io": "RayCluster RayJob",
+        "run.ai": "DistributedWorkload InteractiveWorkload TrainingWorkload",
     }
 )
 API_VERSIONS = MappingProxyType({kind: version for version, kinds in _KINDS.items() for kind in kinds.split()})
-"""The API version by kind."""
+"""By kind: its API group, of which the version is asked of the server; or an API version, such as ``v1``."""
 
 
 def api_version_of(kind: str, given: str | None = None) -> str:
-    """The API version of *kind*: the one *given*, or else the table's.
+    """Return the API version or the group of *kind*: *given*, or else the table's.
 
     :raises UsageError: when none is given and the kind is unknown.
     """
@@ -83,3 +84,23 @@ def api_version_of(kind: str, given: str | None = None) -> str:
     if version is None:
         raise UsageError(f"give the api_version of {kind}, which is no known kind{did_you_mean(kind, API_VERSIONS)}")
     return version
+
+
+def is_group(api_version: str) -> bool:
+    """Return whether *api_version* is only a group, such as ``batch``; not so are ``batch/v1`` and ``v1``."""
+    return "/" not in api_version and _VERSION.fullmatch(api_version) is None
+
+
+def group_of(api_version: str) -> str:
+    """Return the group of an API version or a group; empty for the core group, of ``v1``."""
+    return api_version if is_group(api_version) else api_version.rpartition("/")[0]
+
+
+def versions_of(group: Mapping[str, Any]) -> list[str]:
+    """Return the API versions of an APIGroup, the preferred one first, then in the server's order.
+
+    A kind need not be in the preferred version: ``scheduling.k8s.io/v1`` has no PodGroup.
+    """
+    preferred = (group.get("preferredVersion") or {}).get("groupVersion")
+    served = [str(version["groupVersion"]) for version in group.get("versions") or ()]
+    return sorted(served, key=lambda version: version != preferred)

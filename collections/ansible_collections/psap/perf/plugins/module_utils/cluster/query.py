@@ -11,7 +11,10 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds impo
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which objects: one by name, or all that the selectors match."""
+    """Which objects: one by name, or all that the selectors match.
+
+    :param api_version: such as ``batch/v1``; or a group, such as ``batch``, of which the server's version is used.
+    """
 
     api_version: str
     kind: str

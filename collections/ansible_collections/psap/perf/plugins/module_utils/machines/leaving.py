@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import query_from
 from ansible_collections.psap.perf.plugins.module_utils.waiting.observing import Source
 
 _ENDED = ("Succeeded", "Failed")
@@ -79,9 +79,6 @@ def _name(item: Manifest) -> str:
     return str(item["metadata"]["name"])
 
 
-API_VERSION = "machine.openshift.io/v1beta1"
-
-
 def failed_machine(source: Source, machine_set: Manifest) -> str:
     """The first machine of *machine_set* that failed, and why; empty when none has.
 
@@ -90,7 +87,7 @@ def failed_machine(source: Source, machine_set: Manifest) -> str:
     labels = machine_set["spec"]["selector"].get("matchLabels") or {}
     selector = ",".join(f"{key}={value}" for key, value in labels.items())
     machines, _version = source.list(
-        Query(API_VERSION, "Machine", namespace=machine_set["metadata"]["namespace"], label_selector=selector)
+        query_from({"kind": "Machine", "namespace": machine_set["metadata"]["namespace"], "label_selector": selector})
     )
     for item in failed(machines):
         if not item["metadata"].get("deletionTimestamp"):

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import query_from
 from ansible_collections.psap.perf.plugins.module_utils.waiting.observing import Source
 from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import Object, Verdict, condition
 
 _GROUP = "machineconfiguration.openshift.io"
-_API_VERSION = f"{_GROUP}/v1"
 _NAMED_NODES = 3
 _OPERATORS: Mapping[str, str] = {"In": "in", "NotIn": "notin"}
 
@@ -58,7 +57,7 @@ def behind(source: Source, pool: Manifest) -> str:
 def _not_rendered(source: Source, pool: Manifest) -> str:
     configs = _listed(source, "MachineConfig", pool["spec"].get("machineConfigSelector") or {})
     name = _configuration(pool["spec"])
-    rendered, _version = source.list(Query(_API_VERSION, "MachineConfig", name=name)) if name else ([], "")
+    rendered, _version = source.list(query_from({"kind": "MachineConfig", "name": name})) if name else ([], "")
     present = dict(_files(rendered))
     wanted = dict(_files(sorted(configs, key=_name)))
     parts = {each["name"] for each in (pool["spec"].get("configuration") or {}).get("source") or ()}
@@ -70,7 +69,7 @@ def _not_rendered(source: Source, pool: Manifest) -> str:
 
 def _lagging(source: Source, pool: Manifest) -> str:
     texts = []
-    for node in _listed(source, "Node", pool["spec"].get("nodeSelector") or {}, "v1"):
+    for node in _listed(source, "Node", pool["spec"].get("nodeSelector") or {}):
         notes = node["metadata"].get("annotations") or {}
         state = notes.get(f"{_GROUP}/state", "")
         # a node of another pool has a configuration of that
@@ -84,8 +83,9 @@ def _lagging(source: Source, pool: Manifest) -> str:
     return f"{', '.join(texts[:_NAMED_NODES])}{more}"
 
 
-def _listed(source: Source, kind: str, selector: Mapping[str, Any], api_version: str = _API_VERSION) -> list[Manifest]:
-    items, _version = source.list(Query(api_version, kind, label_selector=",".join(_terms(selector)) or None))
+def _listed(source: Source, kind: str, selector: Mapping[str, Any]) -> list[Manifest]:
+    terms = ",".join(_terms(selector)) or None
+    items, _version = source.list(query_from({"kind": kind, "label_selector": terms}))
     return items
 
 

@@ -25,7 +25,7 @@ options:
     type: str
     default: Job
   api_version:
-    description: Its API group and version; to be given if it is none of the known kinds.
+    description: Its API group, whose version the server chooses, or group and version; known kinds need none.
     type: str
   label_selector:
     description: Which workloads and pods, as kubectl's C(-l); all of the namespace if not given.

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import is_group, versions_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 
 
@@ -55,10 +56,22 @@ async def discover(client: ApiClient, api_version: str, kind: str) -> ResourceKi
 
 
 async def find(client: ApiClient, api_version: str, kind: str) -> ResourceKind | None:
-    """The kind, or None when the cluster lacks it.
+    """Return the kind, or None when the cluster does not serve it.
 
+    :param api_version: or a group, of which the first version in the server's order that has the kind is used.
     :raises ClusterError: when the cluster has it outside namespaces.
     """
+    if not is_group(api_version):
+        return await _find_in(client, api_version, kind)
+    answer = await client.request("GET", f"/apis/{api_version}")
+    for version in versions_of(answer.document()):
+        found = await _find_in(client, version, kind)
+        if found is not None:
+            return found
+    return None
+
+
+async def _find_in(client: ApiClient, api_version: str, kind: str) -> ResourceKind | None:
     answer = await client.request("GET", group_path(api_version))
     for resource in answer.document().get("resources") or ():
         if resource.get("kind") == kind and "/" not in resource.get("name", "/"):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind, group_path
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind, find
 
 NODES = ResourceKind("v1", "Node", "nodes")
 CLAIMS = ResourceKind("v1", "PersistentVolumeClaim", "persistentvolumeclaims")
@@ -49,27 +48,6 @@ EVERYWHERE = (CLAIMS, NODES)
 
 async def discover_beside(client: ApiClient, workloads: Sequence[str]) -> tuple[ResourceKind, ...]:
     """What the cluster serves of the table, for a test of workloads of these kinds; one version of each group."""
-    versions = _versions((await client.request("GET", "/apis")).document())
-    wanted = [(beside.kind, group) for beside in TABLE if beside.concerns(workloads) for group in beside.groups]
-    found = await asyncio.gather(*(_find(client, kind, versions.get(group, [])) for kind, group in wanted))
+    wanted = [(group, beside.kind) for beside in TABLE if beside.concerns(workloads) for group in beside.groups]
+    found = await asyncio.gather(*(find(client, group, kind) for group, kind in wanted))
     return (*(resource for resource in found if resource is not None), *EVERYWHERE)
-
-
-def _versions(groups: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The API versions of each group, the preferred one first."""
-    found: dict[str, list[str]] = {}
-    for group in groups.get("groups") or ():
-        preferred = (group.get("preferredVersion") or {}).get("groupVersion")
-        served = [str(version["groupVersion"]) for version in group.get("versions") or ()]
-        found[str(group["name"])] = sorted(served, key=lambda version: version != preferred)
-    return found
-
-
-async def _find(client: ApiClient, kind: str, versions: list[str]) -> ResourceKind | None:
-    """The first version that has the kind and lets it be watched."""
-    for version in versions:
-        answer = await client.request("GET", group_path(version))
-        for resource in answer.document().get("resources") or ():
-            if resource.get("kind") == kind and "/" not in str(resource.get("name", "/")):
-                return ResourceKind(version, kind, str(resource["name"]))
-    return None

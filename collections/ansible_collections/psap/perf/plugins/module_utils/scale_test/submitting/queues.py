@@ -10,6 +10,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import Submission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import find, group_path
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.belongings import (
     NOT_FOUND,
     Belonging,
@@ -53,7 +54,7 @@ async def queues(client: ApiClient, submission: Submission, tenants: Sequence[Te
     if not named:
         yield
         return
-    own = _Queues(f"/apis/{await _version(client)}", submission, tenants[0].namespace)
+    own = _Queues(group_path(await _version(client)), submission, tenants[0].namespace)
     for tenant in named:
         if tenant.quota is None:
             await _require(client, own, tenant)
@@ -96,7 +97,7 @@ class _Queues:
         """What a queue lent is its own again as soon as it needs it."""
         if not tenant.cohort:
             return {}
-        name = "cohortName" if self.base.endswith("/v1beta2") else "cohort"
+        name = "cohort" if self.base.endswith("/v1beta1") else "cohortName"
         # named after the submission: queues of others must not lend us anything
         joined = f"{self.submission.identity}-{tenant.cohort}"
         return {name: joined, "preemption": {"reclaimWithinCohort": "Any"}}
@@ -108,14 +109,13 @@ class _Queues:
 
 
 async def _version(client: ApiClient) -> str:
-    answer = await client.request("GET", f"/apis/{_GROUP}")
-    preferred = (answer.document().get("preferredVersion") or {}).get("groupVersion")
-    if not preferred:
+    found = await find(client, _GROUP, "LocalQueue")
+    if found is None:
         raise ClusterError(
             f"a queue was named, but the cluster at {client.endpoint.server} has no Kueue: what waits in it would wait "
             "for ever; install Kueue (on a lab: perflab up --with kueue), or name no queue"
         )
-    return str(preferred)
+    return found.api_version
 
 
 async def _require(client: ApiClient, own: _Queues, tenant: Tenant) -> None:
