@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import API_VERSIONS
+from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import API_VERSIONS, group_of
 from kubernetes import client, config, dynamic
 
 from tests.integration.conftest import PATIENCE_S, Lab
@@ -34,7 +34,7 @@ TO_COME = {
     "ServiceMeshMember": "servicemeshmembers",
     "ServiceMeshMemberRoll": "servicemeshmemberrolls",
 }
-POD_GROUPS = "scheduling.k8s.io/v1alpha2"
+POD_GROUPS = "scheduling.k8s.io"
 
 
 class Cluster:
@@ -61,13 +61,13 @@ class Cluster:
         there = {each.metadata.name for each in self.core.list_namespace().items}
         for verbs, kind, namespace in told:
             # the subresources that are told are of pods
-            version = "v1" if "/" in kind else API_VERSIONS.get(kind, POD_GROUPS)
+            group = "" if "/" in kind else group_of(API_VERSIONS.get(kind, POD_GROUPS))
             name = (
                 kind
                 if "/" in kind
-                else TO_COME.get(kind) or self._dynamic.resources.get(api_version=version, kind=kind).name
+                else TO_COME.get(kind) or self._dynamic.resources.search(group=group, kind=kind)[0].name
             )
-            rule = {"apiGroups": [version.rpartition("/")[0]], "resources": [name], "verbs": verbs.split(", ")}
+            rule = {"apiGroups": [group], "resources": [name], "verbs": verbs.split(", ")}
             metadata: dict[str, Any] = {"name": f"{USER}-{kind.lower().replace('/', '-')}-{len(verbs)}-{namespace}"}
             subjects = [{"kind": "ServiceAccount", "name": USER, "namespace": "default"}]
             prefix = "" if namespace in there else "Cluster"

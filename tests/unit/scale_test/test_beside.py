@@ -45,6 +45,7 @@ def status(*conditions: str, **fields: Any) -> dict[str, Any]:
     "states",
     [
         (status(), status("-PodGroupScheduled"), status("PodGroupScheduled")),
+        (status(), status("-PodGroupInitiallyScheduled"), status("PodGroupInitiallyScheduled")),
         (status(phase="Pending"), status(phase="Inqueue"), status("Scheduled", phase="Inqueue")),
         (status(phase="Pending"), status(phase="Scheduling"), status(phase="Scheduled")),
     ],

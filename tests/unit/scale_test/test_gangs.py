@@ -30,12 +30,14 @@ from .fake_api import RESOURCES, FakeApi, fake_api
 from .sessions import JOBS, JOBS_BY_KIND, QUICK, SUBMISSION, TEMPLATE
 from .test_workloads import TEMPLATES, VARIABLES
 
-GROUPS = "/apis/scheduling.k8s.io/v1alpha2/namespaces/test/podgroups"
-POD_GROUP = ResourceKind(gangs.NATIVE, "PodGroup", "podgroups")
+# of Kubernetes 1.37; 1.36 has v1alpha2
+NATIVE, PLUGINS = "scheduling.k8s.io/v1beta1", "scheduling.x-k8s.io/v1alpha1"
+GROUPS = f"/apis/{NATIVE}/namespaces/test/podgroups"
+POD_GROUP = ResourceKind(NATIVE, "PodGroup", "podgroups")
 BY_KIND = {**JOBS_BY_KIND, (POD_GROUP.api_version, POD_GROUP.kind): POD_GROUP}
 
 
-def gang(kind: str, pod_groups: str = gangs.NATIVE, **changes: Any) -> Workloads:
+def gang(kind: str, pod_groups: str = NATIVE, **changes: Any) -> Workloads:
     """A shipped kind of four pods, as a gang."""
     source = (TEMPLATES / f"{kind}.yml.j2").read_text()
     variables = {**VARIABLES, **changes}
@@ -49,7 +51,7 @@ def test_pods_of_kubernetes_own_kinds_name_the_group(kind: str) -> None:
     (template,) = pod_templates(made.manifest(3))
     assert template["spec"]["schedulingGroup"] == {"podGroupName": made.name(3)}
     assert made.pod_group(3) == {
-        "apiVersion": "scheduling.k8s.io/v1alpha2",
+        "apiVersion": NATIVE,
         "kind": "PodGroup",
         "metadata": {"name": made.name(3), "namespace": "test", "labels": SUBMISSION.labels(3, made.name(3))},
         "spec": {"schedulingPolicy": {"gang": {"minCount": 4}}},
@@ -76,13 +78,13 @@ def test_pods_of_other_kinds_bear_the_labs_label() -> None:
 
 @pytest.mark.parametrize("kind", ["job", "pytorchjob"])
 def test_the_scheduler_plugins_group_is_joined_by_a_label(kind: str) -> None:
-    made = gang(kind, gangs.PLUGINS)
+    made = gang(kind, PLUGINS)
     for template in pod_templates(made.manifest(1)):
         assert template["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"] == made.name(1)
         assert "schedulingGroup" not in template["spec"]
     group = made.pod_group(1)
     assert group is not None
-    assert (group["apiVersion"], group["spec"]) == ("scheduling.x-k8s.io/v1alpha1", {"minMember": 4})
+    assert (group["apiVersion"], group["spec"]) == (PLUGINS, {"minMember": 4})
 
 
 def test_without_a_gang_there_is_no_group() -> None:
@@ -92,29 +94,36 @@ def test_without_a_gang_there_is_no_group() -> None:
 
 
 def test_a_kind_without_pods_is_refused() -> None:
-    plan = WorkloadPlan("{apiVersion: v1, kind: ConfigMap}", "own", "test", 1, {}, {}, pod_groups=gangs.NATIVE)
+    plan = WorkloadPlan("{apiVersion: v1, kind: ConfigMap}", "own", "test", 1, {}, {}, pod_groups=NATIVE)
     with pytest.raises(UsageError, match="a ConfigMap has no pod template"):
         Workloads(plan, SUBMISSION)
 
 
 def test_kinds_that_cannot_join_are_refused() -> None:
     pytorch = [("kubeflow.org/v1", "PyTorchJob")]
-    gangs.check_kinds([("batch/v1", "Job"), ("v1", "Pod"), ("apps/v1", "Deployment")], gangs.NATIVE, lab=False)
-    gangs.check_kinds(pytorch, gangs.NATIVE, lab=True)
-    gangs.check_kinds(pytorch, gangs.PLUGINS, lab=False)
+    gangs.check_kinds([("batch/v1", "Job"), ("v1", "Pod"), ("apps/v1", "Deployment")], NATIVE, lab=False)
+    gangs.check_kinds(pytorch, NATIVE, lab=True)
+    gangs.check_kinds(pytorch, PLUGINS, lab=False)
     with pytest.raises(UsageError, match=r"pods of a PyTorchJob .* cannot join"):
-        gangs.check_kinds(pytorch, gangs.NATIVE, lab=False)
+        gangs.check_kinds(pytorch, NATIVE, lab=False)
     with pytest.raises(UsageError, match="Run:ai makes pod groups by itself"):
-        gangs.check_kinds([("run.ai/v2alpha1", "TrainingWorkload")], gangs.PLUGINS, lab=True)
+        gangs.check_kinds([("run.ai/v2alpha1", "TrainingWorkload")], PLUGINS, lab=True)
 
 
 @pytest.mark.parametrize(
     ("served", "expected"),
-    [([gangs.NATIVE, gangs.PLUGINS], gangs.NATIVE), ([gangs.PLUGINS], gangs.PLUGINS), ([], None)],
+    [
+        (["scheduling.k8s.io/v1alpha2", PLUGINS], "scheduling.k8s.io/v1alpha2"),
+        ([NATIVE, "scheduling.k8s.io/v1alpha3", PLUGINS], NATIVE),
+        ([PLUGINS], PLUGINS),
+        ([], None),
+    ],
 )
-def test_the_clusters_pod_groups_are_found_or_asked_for(
+def test_pod_groups_have_the_version_that_the_server_serves(
     served: list[str], expected: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # the version that the server prefers of the group has no PodGroup
+    monkeypatch.setitem(RESOURCES, "/apis/scheduling.k8s.io/v1", [("priorityclasses", "PriorityClass")])
     for version in served:
         monkeypatch.setitem(RESOURCES, f"/apis/{version}", [("podgroups", "PodGroup")])
 
@@ -125,9 +134,7 @@ def test_the_clusters_pod_groups_are_found_or_asked_for(
     if expected is not None:
         assert asyncio.run(found()) == ResourceKind(expected, "PodGroup", "podgroups")
         return
-    with pytest.raises(
-        ClusterError, match=r"has no pod groups, which gangs need: neither scheduling\.k8s\.io/v1alpha2"
-    ):
+    with pytest.raises(ClusterError, match=r"serves no PodGroup, which gangs need: neither of scheduling\.k8s\.io"):
         asyncio.run(found())
 
 
@@ -140,7 +147,7 @@ class Submitted:
     groups: set[str] = field(default_factory=set)
 
     async def _run(self, api: FakeApi, count: int) -> None:
-        plan = WorkloadPlan(TEMPLATE, "test", "test", 1, {}, {}, pod_groups=gangs.NATIVE)
+        plan = WorkloadPlan(TEMPLATE, "test", "test", 1, {}, {}, pod_groups=NATIVE)
         async with ApiClient(ApiEndpoint(api.server), policy=QUICK, request_timeout_s=2.0) as client:
             tools = SubmissionTools(client, RunClock.tied(), self.rows.append)
             submitter = Submitter(tools, AssortedWorkloads.alike(Workloads(plan, SUBMISSION)), BY_KIND)
@@ -200,7 +207,7 @@ def test_another_submitting_process_makes_the_same_groups(tmp_path: Path) -> Non
     own = OwnSubmission(AssortedWorkloads.alike(made), BY_KIND, 3, 1, arrivals_at(0))
     write_plan(tmp_path / "plan.json", own, [1, 1], RunClock.tied())
     plan = read_plan(tmp_path / "plan.json")
-    assert plan.resources[gangs.NATIVE, "PodGroup"] == POD_GROUP
+    assert plan.resources[NATIVE, "PodGroup"] == POD_GROUP
     for index in range(3):
         assert plan.workloads.at(index).pod_group(index) == made.pod_group(index)
         assert plan.workloads.at(index).manifest(index) == made.manifest(index)

@@ -34,8 +34,8 @@ def _true_conditions(obj: Object, words: dict[str, str]) -> Iterable[Milestone]:
             yield Milestone(word, stamp(condition.get("lastTransitionTime")), condition.get("reason"))
 
 
-# PodGroupScheduled is scheduling.k8s.io's, Scheduled Volcano's
-_POD_GROUP_CONDITIONS = {"PodGroupScheduled": "scheduled", "Scheduled": "scheduled"}
+# the first is scheduling.k8s.io's until v1alpha2, the second from v1alpha3 on, the third Volcano's
+_POD_GROUP_CONDITIONS = dict.fromkeys(("PodGroupScheduled", "PodGroupInitiallyScheduled", "Scheduled"), "scheduled")
 # of scheduling.x-k8s.io, Volcano and Run:ai; they keep no time of it
 _POD_GROUP_PHASES = {
     "Scheduled": "scheduled",

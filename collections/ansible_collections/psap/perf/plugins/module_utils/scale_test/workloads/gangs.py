@@ -6,14 +6,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import group_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind, find
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import runai
 
 KIND = "PodGroup"
-# Kubernetes' own, and that of the scheduler-plugins' coscheduling; the first that is there is used
-NATIVE = "scheduling.k8s.io/v1alpha2"
-PLUGINS = "scheduling.x-k8s.io/v1alpha1"
+# API groups: Kubernetes' own, and that of the scheduler-plugins' coscheduling; the first that is there is used.
+# The fields that are used here are the same in all versions: v1alpha2 of Kubernetes 1.36, v1alpha3 and v1beta1 of 1.37
+NATIVE = "scheduling.k8s.io"
+PLUGINS = "scheduling.x-k8s.io"
 
 _PLUGINS_LABEL = "scheduling.x-k8s.io/pod-group"
 # a lab puts the pods that bear it into the group of that name
@@ -29,13 +31,14 @@ async def discover_pod_groups(client: ApiClient) -> ResourceKind:
 
     :raises ClusterError: when it has none that we know.
     """
-    for version in (NATIVE, PLUGINS):
-        found = await find(client, version, KIND)
+    for group in (NATIVE, PLUGINS):
+        found = await find(client, group, KIND)
         if found is not None:
             return found
     raise ClusterError(
-        f"the cluster at {client.endpoint.server} has no pod groups, which gangs need: neither {NATIVE} (an alpha API "
-        f"of Kubernetes 1.36) nor {PLUGINS} (of the scheduler plugins); enable one, or leave the gang out"
+        f"the cluster at {client.endpoint.server} serves no PodGroup, which gangs need: neither of {NATIVE} "
+        "(Kubernetes 1.36 and later, with the feature gate GenericWorkload and the API enabled) nor of "
+        f"{PLUGINS} (the scheduler plugins); enable one, or leave the gang out"
     )
 
 
@@ -47,7 +50,7 @@ def check_kinds(kinds: Iterable[tuple[str, str]], pod_groups: str, *, lab: bool)
     for api_version, kind in kinds:
         if runai.is_runai_version(api_version):
             raise UsageError(f"Run:ai makes pod groups by itself; leave the gang out for workloads of kind {kind}")
-        if pod_groups == NATIVE and not lab and not _knows_native(api_version):
+        if group_of(pod_groups) == NATIVE and not lab and not _knows_native(api_version):
             raise UsageError(
                 f"pods of a {kind} ({api_version}) cannot join a pod group of {NATIVE}: the kind's definition drops "
                 "the field; choose Job, IndexedJob, Deployment or Pod, or leave the gang out"
@@ -65,24 +68,25 @@ def join(manifest: Manifest, templates: list[Manifest], pod_groups: str) -> None
             f"a {manifest['kind']} has no pod template whose pods could join a pod group; leave the gang out"
         )
     for template in templates:
-        if pod_groups == NATIVE and _knows_native(manifest["apiVersion"]):
+        if group_of(pod_groups) == NATIVE and _knows_native(manifest["apiVersion"]):
             template["spec"]["schedulingGroup"] = {"podGroupName": name}
         else:
-            label = _LAB_LABEL if pod_groups == NATIVE else _PLUGINS_LABEL
+            label = _LAB_LABEL if group_of(pod_groups) == NATIVE else _PLUGINS_LABEL
             template.setdefault("metadata", {}).setdefault("labels", {})[label] = name
 
 
 def pod_group(workload: Manifest, pods: int, priority_class: str | None, pod_groups: str) -> Manifest:
     """The group of a workload's *pods* pods, with the workload's name and labels."""
     named = {key: workload["metadata"][key] for key in ("name", "namespace", "labels")}
-    if pod_groups == PLUGINS:
-        return {"apiVersion": PLUGINS, "kind": KIND, "metadata": named, "spec": {"minMember": pods}}
+    made = {"apiVersion": pod_groups, "kind": KIND, "metadata": named}
+    if group_of(pod_groups) == PLUGINS:
+        return {**made, "spec": {"minMember": pods}}
     spec: Manifest = {"schedulingPolicy": {"gang": {"minCount": pods}}}
     if priority_class:
         # preemption for a gang goes by the group's priority
         spec["priorityClassName"] = priority_class
-    return {"apiVersion": NATIVE, "kind": KIND, "metadata": named, "spec": spec}
+    return {**made, "spec": spec}
 
 
 def _knows_native(api_version: str) -> bool:
-    return api_version.rpartition("/")[0] in _KUBERNETES
+    return group_of(api_version) in _KUBERNETES
