@@ -28,7 +28,7 @@ options:
         type: str
         required: true
       api_version:
-        description: Their API group and version; to be given if it is none of the known kinds.
+        description: Their API group, whose version the server chooses, or group and version; known kinds need none.
         type: str
       name:
         description: One object by its name.
