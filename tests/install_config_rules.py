@@ -33,18 +33,23 @@ _FIPS_KEY = re.compile(r"ecdsa-sha2-nistp\d{3}|ssh-rsa")
 Network = ipaddress.IPv4Network
 
 
-def refusals(config: dict[str, Any], *, fips_host: bool = False) -> list[str]:
+def refusals(config: dict[str, Any], *, fips_host: bool = False, payload: str = "amd64") -> list[str]:
     """Return what is wrong with *config*, a line for each field; empty for one that the installer accepts.
 
     Args:
         config: The document ``install-config.yaml``.
         fips_host: Whether the program is FIPS-capable, and its host in FIPS mode.
+        payload: The architecture of the program's release.
     """
     unknown = sorted(set(config) - _FIELDS)
     if unknown:
         return [f'unknown field "{unknown[0]}"']
-    rules = (_names, _key, _networking, _platform, _pools, _pull_secret, lambda given: _fips(given, fips_host))
-    return [line for rule in rules for line in rule(config)]
+    rules = (_names, _key, _networking, _platform, _pools, _pull_secret)
+    found = [line for rule in rules for line in rule(config)]
+    architecture = config["controlPlane"]["architecture"]
+    if payload not in (architecture, "multi", "unknown"):
+        found.append(f"controlPlane.architecture: Invalid value: {architecture} from a release payload of {payload}")
+    return [*found, *_fips(config, fips_host)]
 
 
 def public_key(algorithm: str) -> str:

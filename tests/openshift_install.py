@@ -28,7 +28,7 @@ import yaml
 
 from tests.install_config_rules import refusals
 
-VERSION = "4.18.3"
+VERSION, ARCHITECTURE = "4.18.3", "amd64"
 # the program prints the path by which it was started
 PROGRAM = "/opt/openshift tools/openshift-install"
 PASSWORD = "abcde-FGHIJ-klmno-PQRST"
@@ -60,7 +60,7 @@ class StandIn:
         if not source.exists():
             raise SystemExit(fail("failed to fetch Manifests: open install-config.yaml: no such file", 1))
         config = yaml.safe_load(source.read_text(encoding="utf-8"))
-        refused = refusals(config, fips_host=bool(os.environ.get("STAND_IN_FIPS")))
+        refused = refusals(config, fips_host=bool(os.environ.get("STAND_IN_FIPS")), payload=ARCHITECTURE)
         if refused:
             what = refused[0] if len(refused) == 1 else f"[{', '.join(refused)}]"
             raise SystemExit(fail(f'failed to create install config: invalid "install-config.yaml" file: {what}', 3))
@@ -200,7 +200,9 @@ def stop_or_fail(step: str, why: str) -> None:
 def main() -> None:
     """As the program does, for the steps that there are."""
     if sys.argv[1:] == ["version"]:
-        print(f"{PROGRAM} {VERSION}\nbuilt from commit 0123abcd\nrelease image none\nrelease architecture amd64")
+        print(
+            f"{PROGRAM} {VERSION}\nbuilt from commit 0123abcd\nrelease image none\nrelease architecture {ARCHITECTURE}"
+        )
         return
     parser = argparse.ArgumentParser()
     parser.add_argument("verb")

@@ -23,6 +23,7 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.install_config 
     check_tags,
     install_config,
 )
+from ansible_collections.psap.perf.plugins.module_utils.clusters.installer import Release
 from ansible_collections.psap.perf.plugins.module_utils.clusters.record import new_record
 from ansible_collections.psap.perf.plugins.plugin_utils.installing import plan_of
 from jinja2.nativetypes import NativeEnvironment
@@ -38,6 +39,7 @@ PULL_SECRET = '{"auths": {"quay.io": {"auth": "bm9uZQ=="}}}'
 PRESETS = sorted(path.stem for path in PROJECT.glob("presets/*_cluster.yml"))
 NOW = datetime(2026, 11, 25, 8, tzinfo=UTC)
 RECORD = new_record("run-1", "sutest", "ocp", name="perf-sutest-1f0c9a", owner="jane", now=NOW)
+RELEASE = Release("4.19.2", "amd64")
 SUBNET = "subnet-0e953079d31ec4c74"
 
 
@@ -66,7 +68,7 @@ def _rendered(item: Any, values: Mapping[str, Any]) -> Any:
 def test_a_preset_is_rendered_as_the_page_shows(preset: str) -> None:
     algorithm = "ecdsa-sha2-nistp256" if preset == "fips_cluster" else "ssh-ed25519"
     key = public_key(algorithm)
-    plan = replace(plan_of(_arguments(preset), RECORD, "4.19.2"), ssh_key=key)
+    plan = replace(plan_of(_arguments(preset), RECORD, RELEASE), ssh_key=key)
     shown = yaml_text(install_config(plan, '{"auths": …}')).replace(key, f"{algorithm} AAAA…")
     assert SHOWN.get(preset) == shown
 
@@ -77,7 +79,7 @@ PAIRS = [pair for pair in itertools.permutations(PRESETS, 2) if set(pair) != {"s
 
 @pytest.mark.parametrize("presets", PAIRS)
 def test_presets_combine_to_what_the_installer_accepts(presets: tuple[str, str]) -> None:
-    document = install_config(plan_of(_arguments(*presets), RECORD, "4.19.2"), PULL_SECRET)
+    document = install_config(plan_of(_arguments(*presets), RECORD, RELEASE), PULL_SECRET)
     assert refusals(document, fips_host=True) == []
 
 
@@ -148,6 +150,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"tags": {"Name": "x"}}, "is no key of a tag"),
     ({"tags": {"kubernetes.io/cluster/a": "owned"}}, "is no key of a tag"),
     ({"base_domain": "perf_example.com"}, "is no base domain"),
+    ({"architecture": "arm64", "payload": "amd64"}, "release has machines of amd64 only, not of arm64"),
 ]
 # what it would do otherwise than meant, or AWS would refuse after a while
 OF_OUR_OWN: list[tuple[dict[str, Any], str]] = [
@@ -184,6 +187,8 @@ def test_the_stand_in_of_the_installer_refuses_it_too(changes: dict[str, Any], m
         {"topology": "single_node"},
         {"networks": Networks(machines="100.64.0.0/16", type="Calico")},
         {"fips": True, "ssh_key": public_key("ssh-rsa")},
+        {"architecture": "amd64", "payload": "amd64"},
+        {"architecture": "amd64", "payload": "multi"},
         {"subnets": (SUBNET,), "hosted_zone": "Z1", "publish": "Internal"},
         *({"workers": Machines(disk_type=kind, disk_size=100)} for kind in ("gp2", "gp3", "standard")),
     ],

@@ -20,6 +20,7 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.installer impor
     LOG,
     Installer,
     InstallError,
+    Release,
     Said,
     kill_left,
     parsed,
@@ -42,7 +43,7 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
 from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import Redactor
 
 from tests.install_config_rules import public_key
-from tests.openshift_install import PASSWORD, PRIVATE, THINGS, VERSION
+from tests.openshift_install import ARCHITECTURE, PASSWORD, PRIVATE, THINGS, VERSION
 
 PROJECT = Path(__file__).resolve().parents[3]
 RUN = "scale_test-20261125T080000Z-1f0c9a"
@@ -108,7 +109,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
 
 
 def test_a_cluster_is_created_and_destroyed_by_its_record_alone(bench: Bench) -> None:
-    assert bench.installer().version() == VERSION
+    assert bench.installer().release() == Release(VERSION, ARCHITECTURE)
     bench.create(topology="light", spot=True)
     record = read_record(bench.journal.path)
     assert record is not None
@@ -246,7 +247,7 @@ def test_a_program_that_is_not_there_or_another_one_is_refused(bench: Bench, tmp
     with pytest.raises(UsageError, match="there is no program openshift-instal:"):
         Installer("openshift-instal", {}, tmp_path / "log", said)
     with pytest.raises(UsageError, match="is no openshift-install"):
-        Installer("echo", {}, tmp_path / "log", said).version()
+        Installer("echo", {}, tmp_path / "log", said).release()
 
 
 @pytest.mark.parametrize("content", ["0\n", None])

@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.install_config 
     Networks,
     user_tags,
 )
-from ansible_collections.psap.perf.plugins.module_utils.clusters.installer import LOG, Installer, Said
+from ansible_collections.psap.perf.plugins.module_utils.clusters.installer import LOG, Installer, Release, Said
 from ansible_collections.psap.perf.plugins.module_utils.clusters.ocp import aws_environment
 from ansible_collections.psap.perf.plugins.module_utils.clusters.record import ClusterRecord
 from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
@@ -55,10 +55,10 @@ def aws_credentials(context: VerbContext, reference: str) -> str:
     return text
 
 
-def plan_of(args: Mapping[str, Any], record: ClusterRecord, release: str) -> InstallPlan:
+def plan_of(args: Mapping[str, Any], record: ClusterRecord, release: Release | None) -> InstallPlan:
     """What the arguments of the verb ``install`` say of the cluster of a record.
 
-    :param release: of the installer; empty for a new one.
+    :param release: of the installer; None for a new one.
     """
     plan = InstallPlan(
         name=record.name,
@@ -79,7 +79,7 @@ def plan_of(args: Mapping[str, Any], record: ClusterRecord, release: str) -> Ins
         propagate_tags=args["propagate_tags"],
         ssh_key=_ssh_key(args["ssh_key_file"]),
     )
-    return replace(plan, release=release) if release else plan
+    return replace(plan, release=release.version, payload=release.architecture) if release else plan
 
 
 def _machines(given: Mapping[str, Any]) -> Machines:

@@ -30,7 +30,7 @@ class ActionModule(PerfAction):
 
     def describe(self, context: VerbContext) -> str:
         """Say what would be created, if it can be."""
-        plan = _checked(plan_of(context.args, begin(context, "ocp"), ""))
+        plan = _checked(plan_of(context.args, begin(context, "ocp"), None))
         return f"would create {plan.name}.{plan.base_domain} in {plan.region}, a {plan.topology} of OpenShift"
 
     def perform(self, context: VerbContext) -> VerbResult:
@@ -45,10 +45,9 @@ class ActionModule(PerfAction):
         timeout_s = seconds(args["timeout"])
         with shown_wait(context.command_directory(), f"the cluster {record.name}", timeout_s) as show:
             installer = installer_of(context, record, show)
-            release = installer.version()
-            wanted = args["release"]
-            if wanted and release != wanted and not release.startswith((f"{wanted}.", f"{wanted}-")):
-                raise UsageError(f"{installer.program} is of release {release}, not {wanted}; name another one")
+            release, wanted = installer.release(), args["release"]
+            if wanted and release.version != wanted and not release.version.startswith((f"{wanted}.", f"{wanted}-")):
+                raise UsageError(f"{installer.program} is of release {release.version}, not {wanted}; name another one")
             plan = _checked(plan_of(args, record, release))
             journal = Journal(path, record)
             journal.note(

@@ -29,6 +29,8 @@ _DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0
 _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
 _SUBNET = re.compile(r"subnet-[0-9A-Za-z]{17}")
 _RELEASE = re.compile(r"(\d+)\.(\d+)")
+# payloads of which the installer accepts machines of any architecture
+_ANY_ARCHITECTURE = ("", "multi", "unknown")
 _OVN = "ovnkubernetes"
 # by lower-case name: plugins that the installer has dropped
 _DROPPED_PLUGINS = ("openshiftsdn", "kuryr")
@@ -120,6 +122,7 @@ class InstallPlan:
     :param propagate_tags: operators of the cluster tag what they create, too.
     :param ssh_key: public key that reaches the machines; empty for none.
     :param release: of the installer, as ``4.19.2``, since fields move.
+    :param payload: architecture of that release, as the installer prints it; empty for one that it does not print.
     """
 
     name: str
@@ -140,6 +143,7 @@ class InstallPlan:
     propagate_tags: bool = True
     ssh_key: str = ""
     release: str = "4.19"
+    payload: str = ""
 
     @property
     def workers_wanted(self) -> int:
@@ -161,6 +165,11 @@ class InstallPlan:
             raise UsageError("a cluster without workers is a single_node, or a compact one, which is not made here")
         if self.spot and self.topology == SINGLE_NODE:
             raise UsageError("a single node cannot be a spot instance: it is the control plane")
+        if self.payload not in (self.architecture, *_ANY_ARCHITECTURE):
+            raise UsageError(
+                f"the installer's release has machines of {self.payload} only, not of {self.architecture}; use the "
+                f"installer of a multi-architecture release, or machines of {self.payload}"
+            )
         self._check_subnets()
         self._check_key()
         for machines in (self.control_plane, self.workers):

@@ -42,6 +42,7 @@ _PASSWORD = re.compile(
 _CONSOLE = re.compile(r"Access the OpenShift web-console here: (https://\S+)")
 # the first line begins with the path by which the program was started
 _VERSION = re.compile(r"^\S.* v?(\S+)\nbuilt from commit ", re.MULTILINE)
+_ARCHITECTURE = re.compile(r"^release architecture (\S+)", re.MULTILINE)
 _FIPS_ENABLED = Path("/proc/sys/crypto/fips_enabled")
 # cmd/openshift-install/create.go
 _CODES = {
@@ -83,6 +84,18 @@ class Said:
     redact: Callable[[str], str]
 
 
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The release of an installer, which is that of the clusters that it creates.
+
+    :param version: for example ``4.18.3``.
+    :param architecture: of its payload: that of its machines, ``multi`` or ``unknown``; empty if it prints none.
+    """
+
+    version: str
+    architecture: str
+
+
 class Installer:
     """The program, for one cluster.
 
@@ -104,10 +117,10 @@ class Installer:
         self._log, self._said = log, said
         self.console = ""
 
-    def version(self) -> str:
-        """Its release, for example ``4.18.3``.
+    def release(self) -> Release:
+        """Return the release of the program.
 
-        :raises PerfError: when it does not say so.
+        :raises UsageError: when it does not print one.
         """
         try:
             done = subprocess.run(  # noqa: S603 - the program that the user named
@@ -118,7 +131,8 @@ class Installer:
         found = _VERSION.search(done.stdout)
         if done.returncode or not found:
             raise UsageError(f"{self.program} is no openshift-install: `version` says {done.stdout.strip()[:200]!r}")
-        return found[1]
+        architecture = _ARCHITECTURE.search(done.stdout)
+        return Release(found[1], architecture[1] if architecture else "")
 
     def run(self, folder: Path, step: str, timeout_s: float) -> None:
         """Run a step, such as ``create manifests``, in *folder*, and wait for its end.
