@@ -7,7 +7,6 @@ is left to the installer is not written.
 from __future__ import annotations
 
 import base64
-import binascii
 import ipaddress
 import itertools
 import json
@@ -74,6 +73,8 @@ class Machines:
             raise UsageError(
                 f"a root volume of type {self.disk_type} is not possible; choose one of {', '.join(_DISK_TYPES)}"
             )
+        if self.disk_size < 0:
+            raise UsageError(f"a root volume of {self.disk_size} GiB is not possible; give a positive size")
         if self.disk_type and not self.disk_size:
             raise UsageError(f"a root volume of type {self.disk_type} needs a size")
 
@@ -161,7 +162,7 @@ class InstallPlan:
             raise UsageError(f"{self.base_domain!r} is no base domain, such as perf.example.com")
         if not _REGION.fullmatch(self.region):
             raise UsageError(f"{self.region!r} is no region of AWS, such as us-east-2")
-        if self.workers_wanted == 0 and self.topology != SINGLE_NODE:
+        if self.workers_wanted < 1 and self.topology != SINGLE_NODE:
             raise UsageError("a cluster without workers is a single_node, or a compact one, which is not made here")
         if self.spot and self.topology == SINGLE_NODE:
             raise UsageError("a single node cannot be a spot instance: it is the control plane")
@@ -204,7 +205,7 @@ def key_algorithm(ssh_key: str) -> str:
     algorithm, encoded = (*ssh_key.split(maxsplit=2), "", "")[:2]
     try:
         content = base64.b64decode(encoded, validate=True)
-    except binascii.Error:
+    except ValueError:
         content = b""
     # the key repeats its algorithm, after the length in four bytes
     if not encoded or not content[4:].startswith(algorithm.encode()):
