@@ -11,15 +11,35 @@ from ansible_collections.psap.perf.plugins.module_utils.openshift.components imp
     chosen,
     schema_of,
     with_settings,
+    written_version,
 )
 
+GROUP = "datasciencecluster.opendatahub.io"
 STATE = {"properties": {"managementState": {"type": "string"}}}
 KSERVE = {
     "properties": {**STATE["properties"], "serving": STATE, "devFlags": {"x-kubernetes-preserve-unknown-fields": True}}
 }
-COMPONENTS = {"properties": {"kserve": KSERVE, "ray": STATE, "kueue": STATE, "other": {"type": "object"}}}
-SPEC = {"properties": {"components": COMPONENTS}}
-SCHEMA: dict[str, Any] = {"properties": {"spec": SPEC}}
+
+
+def schema(**components: Any) -> dict[str, Any]:
+    return {"properties": {"spec": {"properties": {"components": {"properties": components}}}}}
+
+
+def definition(served: bool = True, **schemas: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "spec": {
+            "versions": [
+                {"name": name, "served": served or name == "v1", "schema": {"openAPIV3Schema": each}}
+                for name, each in schemas.items()
+            ]
+        }
+    }
+
+
+SCHEMA = schema(kserve=KSERVE, ray=STATE, kueue=STATE, other={"type": "object"})
+SCHEMA_2 = schema(aipipelines=STATE, kserve=STATE, kueue=STATE, ray=STATE, trainer=STATE)
+# OpenShift AI 2 serves v1 only, 3 both
+ONE, BOTH = definition(v1=SCHEMA), definition(v1=SCHEMA, v2=SCHEMA_2)
 SERVING = "spec.components.kserve.serving.managementState"
 
 
@@ -31,27 +51,45 @@ def cluster() -> dict[str, Any]:
     return {"spec": {"components": {"kserve": {"managementState": "Managed"}}}}
 
 
-def test_the_components_are_those_of_the_version_that_is_written() -> None:
-    renamed = {"properties": {"spec": {"properties": {"components": {"properties": {"aipipelines": STATE}}}}}}
-    written = {"name": "v1", "schema": {"openAPIV3Schema": SCHEMA}}
-    stored = {"name": "v2", "storage": True, "schema": {"openAPIV3Schema": renamed}}
-    definition = {"spec": {"versions": [stored, written]}}
-    assert available(schema_of(definition, "v1")) == ["kserve", "kueue", "ray"]
-    assert available(schema_of(definition, "v2")) == ["aipipelines"]
-    assert available(schema_of(None, "v1")) == []
+def test_components_are_those_of_the_schema_of_a_version() -> None:
+    assert available(schema_of(BOTH, f"{GROUP}/v1")) == ["kserve", "kueue", "ray"]
+    assert available(schema_of(BOTH, f"{GROUP}/v2")) == ["aipipelines", "kserve", "kueue", "ray", "trainer"]
+    assert available(schema_of(None, f"{GROUP}/v1")) == []
+
+
+@pytest.mark.parametrize(
+    ("crd", "version"), [(ONE, "v1"), (BOTH, "v2"), (definition(served=False, v1=SCHEMA, v2=SCHEMA_2), "v1")]
+)
+def test_the_newest_served_version_is_written(crd: dict[str, Any], version: str) -> None:
+    assert written_version(crd) == f"{GROUP}/{version}"
 
 
 def test_what_is_not_enabled_is_removed_or_stays_as_it_is() -> None:
     present = {"kueue": {"managementState": "Managed"}, "ray": {"managementState": "Removed"}}
-    removed = chosen(SCHEMA, present, ["ray"], others_removed=True)
+    removed = chosen(ONE, present, ["ray"], others_removed=True)
     assert states(removed) == {"kserve": "Removed", "kueue": "Removed", "ray": "Managed"}
-    unchanged = chosen(SCHEMA, present, ["ray"], others_removed=False)
+    unchanged = chosen(ONE, present, ["ray"], others_removed=False)
     assert states(unchanged) == {"kueue": "Managed", "ray": "Managed"}
+
+
+def test_components_of_others_that_only_v2_has_stay() -> None:
+    present = {"trainer": {"managementState": "Managed"}}
+    assert states(chosen(BOTH, present, ["ray"], others_removed=False)) == {"trainer": "Managed", "ray": "Managed"}
+
+
+@pytest.mark.parametrize(("crd", "state"), [(ONE, "Managed"), (BOTH, "Unmanaged")])
+def test_kueue_is_unmanaged_where_v2_is_served(crd: dict[str, Any], state: str) -> None:
+    assert states(chosen(crd, {}, ["kueue"], others_removed=False)) == {"kueue": state}
 
 
 def test_a_component_that_is_none_is_refused_and_the_nearest_named() -> None:
     with pytest.raises(UsageError, match=r"no component kserv; did you mean kserve\?; there are kserve, kueue, ray"):
-        chosen(SCHEMA, {}, ["kserv"], others_removed=True)
+        chosen(ONE, {}, ["kserv"], others_removed=True)
+
+
+def test_a_renamed_component_is_refused_with_its_new_name() -> None:
+    with pytest.raises(UsageError, match="datasciencepipelines is called aipipelines in this version"):
+        chosen(BOTH, {}, ["datasciencepipelines"], others_removed=True)
 
 
 def test_where_nothing_is_installed_nothing_is_refused() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
 
-MANAGED, REMOVED = {"managementState": "Managed"}, {"managementState": "Removed"}
+MANAGED, REMOVED, UNMANAGED = ({"managementState": state} for state in ("Managed", "Removed", "Unmanaged"))
 
 
 def cluster(components: dict[str, Any], **status: Any) -> dict[str, Any]:
@@ -55,6 +55,16 @@ def test_what_is_not_ready_is_told_with_the_operators_words() -> None:
     ]
     obj = cluster({"kserve": MANAGED, "ray": REMOVED}, phase="Not Ready", observedGeneration=2, conditions=conditions)
     assert note(obj) == "phase Not Ready; KserveReady is False: the service mesh is missing"
+
+
+@pytest.mark.parametrize("installed", [{}, {"installedComponents": {"kueue": False}}], ids=["v2", "v1"])
+def test_an_unmanaged_component_is_awaited(installed: dict[str, Any]) -> None:
+    message = "Kueue operator not installed, install it or change kueue component state to Removed"
+    waiting = [{"type": "KueueReady", "status": "False", "message": message}]
+    status = {"phase": "Ready", "observedGeneration": 2, **installed}
+    assert message in note(cluster({"kueue": UNMANAGED}, **status, conditions=waiting))
+    ready = cluster({"kueue": UNMANAGED}, **status, conditions=[{"type": "KueueReady", "status": "True"}])
+    assert predicate_for("DataScienceCluster", "ready")(ready).reached
 
 
 def test_an_initialization_tells_why_it_failed() -> None:

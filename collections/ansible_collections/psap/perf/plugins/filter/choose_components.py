@@ -9,6 +9,9 @@ short_description: Choose the components of a DataScienceCluster
 version_added: 0.1.0
 description:
   - Reads from the CustomResourceDefinition which components this version has, and refuses others.
+  - The DataScienceCluster has the newest API version that the cluster serves. OpenShift AI 3 converts one of v1 to v2
+    with the components that only v2 has removed.
+  - An enabled component is V(Managed), and Kueue V(Unmanaged) where v2 is served; OpenShift AI 3 refuses V(Managed).
 author: The psap.perf developers (@openshift-psap)
 positional: present
 options:
@@ -61,13 +64,13 @@ _value:
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.openshift.components import (
     available,
     chosen,
     schema_of,
     with_settings,
+    written_version,
 )
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
 
@@ -81,15 +84,16 @@ class FilterModule:
 
 
 def _compute(args: Mapping[str, Any]) -> dict[str, Any]:
-    api_version = api_version_of("DataScienceCluster")
-    schema, present = schema_of(args[INPUT], api_version.rpartition("/")[2]), args["present"]
+    definition, present = args[INPUT], args["present"]
+    api_version = written_version(definition)
+    schema = schema_of(definition, api_version)
     components = (present.get("spec") or {}).get("components") or {}
     manifest: Manifest = {
         "apiVersion": api_version,
         "kind": "DataScienceCluster",
         "metadata": {"name": args["name"] or (present["metadata"]["name"] if present else "default-dsc")},
         "spec": {
-            "components": chosen(schema, components, args["enable"], others_removed=args["others"] == "removed"),
+            "components": chosen(definition, components, args["enable"], others_removed=args["others"] == "removed"),
         },
     }
     return {"available": available(schema), "definition": with_settings(manifest, args["extra_settings"], schema)}

@@ -1,22 +1,44 @@
-"""Which components a DataScienceCluster is to have, by what its CustomResourceDefinition knows."""
+"""Which components a DataScienceCluster is to have, by what its CustomResourceDefinition defines."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
+from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of, versions_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 
-MANAGED, REMOVED = "Managed", "Removed"
+MANAGED, UNMANAGED, REMOVED = "Managed", "Unmanaged", "Removed"
 _STATE = "managementState"
+_KIND = "DataScienceCluster"
+# what OpenShift AI 3 no longer has, and what it calls otherwise
+GONE = ("codeflare", "modelmeshserving")
+RENAMED: Mapping[str, str] = {"datasciencepipelines": "aipipelines"}
+# by API version: OpenShift AI 3 leaves these to their own operators, and refuses Managed
+_ENABLED: Mapping[str, Mapping[str, str]] = {"v2": {"kueue": UNMANAGED}}
 
 
-def schema_of(definition: Manifest | None, name: str) -> Mapping[str, Any]:
-    """The schema of the version *name* of a CustomResourceDefinition, the one that is written; empty without one."""
+def written_version(definition: Manifest | None) -> str:
+    """Return the API version to write a DataScienceCluster in, the newest one that its definition serves.
+
+    An object that is written as v1 where v2 is served loses the components that only v2 has.
+
+    Args:
+        definition: The CustomResourceDefinition; None or empty where OpenShift AI is not installed yet.
+    """
     versions = (definition or {}).get("spec", {}).get("versions") or []
+    served = {version["name"] for version in versions if version.get("served", True)}
+    known = versions_of(_KIND, api_version_of(_KIND))
+    return next((each for each in known if each.rpartition("/")[2] in served), known[0])
+
+
+def schema_of(definition: Manifest | None, api_version: str) -> Mapping[str, Any]:
+    """Return the schema of *api_version* in a CustomResourceDefinition; empty without one."""
+    versions = (definition or {}).get("spec", {}).get("versions") or []
+    name = api_version.rpartition("/")[2]
     written: Mapping[str, Any] = next((version for version in versions if version["name"] == name), {})
     schema: Mapping[str, Any] = written.get("schema", {}).get("openAPIV3Schema") or {}
     return schema
@@ -31,23 +53,30 @@ def available(schema: Mapping[str, Any]) -> list[str]:
 
 
 def chosen(
-    schema: Mapping[str, Any], present: Mapping[str, Any], enable: Iterable[str], *, others_removed: bool
+    definition: Manifest | None, present: Mapping[str, Any], enable: Iterable[str], *, others_removed: bool
 ) -> dict[str, Any]:
-    """`spec.components` with those of *enable* managed, and the others removed or as they are in *present*.
+    """Return `spec.components` with those of *enable* enabled, and the others removed or as they are in *present*.
 
-    An empty *schema* is that of an operator that is not installed yet: nothing is known, and nothing refused.
+    Without a *definition* the operator is not installed yet, and no component is refused.
 
-    :raises UsageError: when a name of *enable* is no component.
+    Raises:
+        UsageError: A name of *enable* is not a component.
     """
-    known, wanted = available(schema), list(enable)
+    api_version = written_version(definition)
+    known, wanted = available(schema_of(definition, api_version)), list(enable)
     unknown = [name for name in wanted if known and name not in known]
     if unknown:
-        raise UsageError(
-            f"enable: there is no component {unknown[0]}{did_you_mean(unknown[0], known)}; there are {', '.join(known)}"
-        )
+        raise UsageError(_unknown(unknown[0], known))
+    enabled = _ENABLED.get(api_version.rpartition("/")[2], {})
     states = {name: REMOVED if others_removed else present.get(name, {}).get(_STATE) for name in known}
-    states |= dict.fromkeys(wanted, MANAGED)
+    states |= {name: enabled.get(name, MANAGED) for name in wanted}
     return {name: {_STATE: state} for name, state in states.items() if state}
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    if RENAMED.get(name) in known:
+        return f"enable: the component {name} is called {RENAMED[name]} in this version of OpenShift AI"
+    return f"enable: there is no component {name}{did_you_mean(name, known)}; there are {', '.join(known)}"
 
 
 def with_settings(manifest: Manifest, settings: Mapping[str, Any], schema: Mapping[str, Any]) -> Manifest:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import Object, Verdict
 
+_ENABLED = ("Managed", "Unmanaged")
 # components whose name in status.installedComponents is another one
 _INSTALLED_AS: Mapping[str, str] = {
     "datasciencepipelines": "data-science-pipelines-operator",
@@ -33,9 +34,12 @@ def data_science_ready(obj: Object) -> Verdict:
 
 
 def managed_components(obj: Object) -> dict[str, bool]:
-    """The components that a DataScienceCluster names, and whether it wants them."""
+    """Return the components that a DataScienceCluster names, and whether they are enabled.
+
+    Kueue is enabled as Unmanaged, too: the operator then configures the one that its own operator installed.
+    """
     components = obj.get("spec", {}).get("components") or {}
-    return {name: (wish or {}).get("managementState") == "Managed" for name, wish in components.items()}
+    return {name: (wish or {}).get("managementState") in _ENABLED for name, wish in components.items()}
 
 
 def _not_ready(obj: Object) -> Iterator[str]:
@@ -49,8 +53,12 @@ def _not_ready(obj: Object) -> Iterator[str]:
 
 
 def _not_as_asked(obj: Object) -> Iterator[str]:
+    # v2 has no such list, and always an observedGeneration
     installed = obj.get("status", {}).get("installedComponents")
+    states = obj.get("spec", {}).get("components") or {}
     for name, managed in managed_components(obj).items() if installed is not None else ():
+        if (states[name] or {}).get("managementState") == "Unmanaged":
+            continue
         there = installed.get(name, installed.get(_INSTALLED_AS.get(name, ""), False))
         if there and not managed:
             yield f"{name} is still installed"
