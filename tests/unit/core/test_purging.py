@@ -46,8 +46,10 @@ class Server:
         self.stubborn = stubborn
         self.remade = remade
         self.calls: list[str] = []
+        self.versions: set[str] = set()
 
-    def serves(self, _api_version: str, _kind: str) -> bool:
+    def serves(self, api_version: str, _kind: str) -> bool:
+        self.versions.add(api_version)
         return True
 
     def get(self, query: Query) -> Manifest | None:
@@ -132,3 +134,14 @@ def test_check_mode_touches_nothing() -> None:
     server = Server(crd("a.x.io"), thing("a", "one"))
     assert [item.objects for item in purged(server, check_mode=True)] == [("a n/one",)]
     assert not server.calls
+
+
+def test_objects_are_read_in_the_stored_version() -> None:
+    definition = crd("models.x.io")
+    definition["spec"]["versions"] = [
+        {"name": "v1", "served": True, "storage": False},
+        {"name": "v2", "served": True, "storage": True},
+    ]
+    server = Server(definition)
+    purge(cast("Cluster", server), [definition], Patience(1, 1, lambda: None), check_mode=True)
+    assert server.versions == {"x.io/v2"}

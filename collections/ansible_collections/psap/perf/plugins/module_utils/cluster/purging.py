@@ -81,8 +81,10 @@ def _empty(cluster: Cluster, definition: Manifest, patience: Patience, *, check_
 
 def _objects_of(definition: Manifest) -> Query:
     spec = definition["spec"]
-    version = next(version["name"] for version in spec["versions"] if version.get("served"))
-    return Query(f"{spec['group']}/{version}", spec["names"]["kind"])
+    served = [version for version in spec["versions"] if version.get("served")]
+    # any other version needs a conversion by the webhook of an operator, which may be gone
+    chosen = next((version for version in served if version.get("storage")), served[0])
+    return Query(f"{spec['group']}/{chosen['name']}", spec["names"]["kind"])
 
 
 def _list(cluster: Cluster, definition: Manifest) -> list[Manifest]:
