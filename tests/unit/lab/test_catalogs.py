@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from perflab.catalogs.bundles import OPERATOR, catalog
-from perflab.catalogs.packages import SINCE, Package, images, packages
+from perflab.catalogs.packages import ONE_OF, SINCE, UNTIL, Package, images, packages
 from perflab.cluster.api import Document
 
 PRODUCT = Package(
@@ -87,25 +87,55 @@ def test_an_image_stands_for_one_catalog(image: str) -> None:
     assert len(matching) == 1
 
 
+LATER = {"nim", "rawDeploymentServiceConfig", "feastoperator", "workbenchNamespace", "llamastackoperator"}
+EARLIER = {"serving", "defaultDeploymentMode"}
+
+
+def schemas(version: str, kind: str = "DataScienceCluster") -> dict[str, dict[str, Any]]:
+    """The properties of the spec in each API version of a definition of OpenShift AI."""
+    (package,) = (each for each in packages() if each.name == "rhods-operator")
+    (crd,) = (each for each in package.crds_of(version) if each["spec"]["names"]["kind"] == kind)
+    assert not [mark for mark in (SINCE, UNTIL, ONE_OF) if mark in str(crd)]
+    return {
+        each["name"]: each["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+        for each in crd["spec"]["versions"]
+    }
+
+
 @pytest.mark.parametrize(
     ("version", "fields"),
     [
-        ("2.16.2", set()),
-        ("2.18.0", {"nim"}),
-        ("2.19.1", {"nim", "rawDeploymentServiceConfig"}),
-        ("2.20.0", {"nim", "rawDeploymentServiceConfig", "feastoperator", "workbenchNamespace"}),
+        ("2.16.2", EARLIER),
+        ("2.18.0", {"nim"} | EARLIER),
+        ("2.19.1", {"nim", "rawDeploymentServiceConfig"} | EARLIER),
+        ("2.20.0", LATER - {"llamastackoperator"} | EARLIER),
+        ("2.25.4", LATER | EARLIER),
+        ("3.3.0", LATER),
     ],
 )
 def test_a_version_has_the_fields_that_it_has(version: str, fields: set[str]) -> None:
-    (package,) = (each for each in packages() if each.name == "rhods-operator")
-    clusters, initializations = package.crds_of(version)
-    spec, monitoring = (
-        crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
-        for crd in (clusters, initializations)
-    )
-    components = spec["components"]["properties"]
+    components = schemas(version)["v1"]["components"]["properties"]
     known = {*components, *components["kserve"]["properties"], *components["workbenches"]["properties"]}
-    later = {"nim", "rawDeploymentServiceConfig", "feastoperator", "workbenchNamespace"}
-    assert known & later == fields
-    assert bool(monitoring["monitoring"]["properties"]["namespace"]["x-kubernetes-validations"]) == (version > "2.19")
-    assert SINCE not in str((clusters, initializations))
+    assert known & (LATER | EARLIER) == fields
+    monitoring = schemas(version, "DSCInitialization")["v1"]["monitoring"]
+    assert bool(monitoring["properties"]["namespace"]["x-kubernetes-validations"]) == (version > "2.19")
+
+
+@pytest.mark.parametrize(
+    ("version", "states"),
+    [("2.19.1", {"Managed", "Removed"}), ("2.25.4", {"Managed", "Unmanaged", "Removed"})],
+)
+def test_the_states_of_kueue_are_those_of_the_version(version: str, states: set[str]) -> None:
+    kueue = schemas(version)["v1"]["components"]["properties"]["kueue"]["properties"]
+    assert set(kueue["managementState"]["enum"]) == states
+
+
+@pytest.mark.parametrize(("version", "more"), [("3.3.0", set()), ("3.4.1", {"sparkoperator"})])
+def test_generation_3_has_both_versions_and_stores_v2(version: str, more: set[str]) -> None:
+    found = schemas(version)
+    one, two = (set(found[name]["components"]["properties"]) for name in ("v1", "v2"))
+    assert one - two == {"codeflare", "modelmeshserving", "datasciencepipelines"}
+    assert two - one == {"aipipelines", "mlflowoperator", "trainer"} | more
+    (package,) = (each for each in packages() if each.name == "rhods-operator")
+    for crd in package.crds_of(version):
+        assert [each["name"] for each in crd["spec"]["versions"] if each["storage"]] == ["v2"]

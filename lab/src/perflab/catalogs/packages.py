@@ -12,8 +12,10 @@ from typing import Any
 from perflab.cluster.api import Document
 from perflab.files.documents import read_documents
 
-# on a field of a definition: the version from which on it is there
-SINCE = "x-lab-since"
+# on a part of a definition: the first version that has it, and the first one that no longer has it
+SINCE, UNTIL = "x-lab-since", "x-lab-until"
+# in place of a part: alternatives, of which a version has one
+ONE_OF = "x-lab-one-of"
 _FOLDER = Path(__file__).parent
 
 
@@ -48,8 +50,8 @@ class Package:
         return self.csv.format(version=version)
 
     def crds_of(self, version: str) -> tuple[Document, ...]:
-        """The definitions that come with a version, without what only later ones have."""
-        return tuple(_without_later(crd, _parts(version)) for crd in self.crds)
+        """The definitions that come with a version, without the parts that only other versions have."""
+        return tuple(_of_version(crd, _parts(version)) for crd in self.crds)
 
 
 def images() -> Mapping[str, list[str]]:
@@ -87,15 +89,24 @@ def _parts(version: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", version)))
 
 
-def _without_later(part: Any, version: tuple[int, ...]) -> Any:
-    """*part* of a definition as it is in *version*: what says that it is there since a later one is not."""
+def _of_version(part: Any, version: tuple[int, ...]) -> Any:
+    """Return *part* of a definition as it is in *version*."""
     if isinstance(part, list):
-        return [_without_later(item, version) for item in part if not _is_later(item, version)]
+        return [_of_version(item, version) for item in part if _has(version, item)]
     if not isinstance(part, dict):
         return part
-    kept = {key: value for key, value in part.items() if key != SINCE and not _is_later(value, version)}
-    return {key: _without_later(value, version) for key, value in kept.items()}
+    if ONE_OF in part:
+        [chosen] = _of_version(part[ONE_OF], version)
+        return chosen
+    return {
+        key: _of_version(value, version)
+        for key, value in part.items()
+        if key not in (SINCE, UNTIL) and _has(version, value)
+    }
 
 
-def _is_later(part: Any, version: tuple[int, ...]) -> bool:
-    return isinstance(part, dict) and SINCE in part and _parts(part[SINCE]) > version
+def _has(version: tuple[int, ...], part: Any) -> bool:
+    if not isinstance(part, dict):
+        return True
+    is_later = SINCE in part and _parts(part[SINCE]) > version
+    return not is_later and not (UNTIL in part and _parts(part[UNTIL]) <= version)

@@ -49,15 +49,15 @@ class Children:
     def __init__(
         self,
         cluster: Cluster,
-        owner: Resource,
+        owners: Store,
         children: list[Child],
         compiler: Compiler,
         path: Path_,
         names: frozenset[str],
     ) -> None:
-        """*owner* is the kind of the rule's objects."""
+        """*owners* has the rule's objects."""
         self._cluster = cluster
-        self._owner = owner
+        self._owners = owners
         self._compiled = [self._compile(child, compiler, (*path, index), names) for index, child in enumerate(children)]
 
     def _compile(self, child: Child, compiler: Compiler, path: Path_, names: frozenset[str]) -> _Compiled:
@@ -87,7 +87,7 @@ class Children:
         def changed(old: Document | None, new: Document | None) -> None:
             document = new or old or {}
             owner = owner_of(document)
-            if owner and (owner["apiVersion"], owner["kind"]) == (self._owner.api_version, self._owner.kind):
+            if owner and _kind_of(owner) == (self._owners.resource.group, self._owners.resource.kind):
                 for namespace in {document["metadata"].get("namespace", ""), ""}:
                     enqueue((namespace, owner["name"]))
             elif own_annotations(document).get(EMULATED) == self._cluster.name:
@@ -147,7 +147,7 @@ class Children:
         metadata = _annotated(document.get("metadata") or {}, self._cluster.mark())
         owner = scope.find("object")
         if entry.child.owned and owner:
-            metadata["ownerReferences"] = [owner_reference(self._owner, owner)]
+            metadata["ownerReferences"] = [owner_reference(self._owners.resource, owner)]
         marked = {**document, "metadata": metadata}
         spec = document.get("spec")
         template = spec.get("template") if isinstance(spec, dict) else None
@@ -162,7 +162,7 @@ class Children:
         except ClusterError as error:
             # a quota, say, or a priority class that is not there: whoever looks at the rule's object sees it
             if about:
-                await self._cluster.event(self._owner, about, "FailedCreate", str(error)[:1000], "Warning")
+                await self._cluster.event(self._owners.resource, about, "FailedCreate", str(error)[:1000], "Warning")
             raise
         if created is not None and "status" in document and "status" not in created:
             # a kind with a subresource for it takes none when it is created
@@ -190,3 +190,8 @@ def _is_of_another(present: Document, wanted: Document) -> bool:
 
 def _annotated(metadata: Document, mark: dict[str, str]) -> Document:
     return {**metadata, "annotations": {**(metadata.get("annotations") or {}), **mark}}
+
+
+def _kind_of(owner: Document) -> tuple[str, str]:
+    """Return group and kind of an owner; its version may be one before an upgrade."""
+    return owner["apiVersion"].rpartition("/")[0], owner["kind"]

@@ -58,10 +58,9 @@ class RuleController:
         self._operators = operators
         self._always = rule.always or not operators.packages
         self._targets = targets
-        self.resource = parse_kind(rule.kind)
         namespace, _, name = rule.name.rpartition("/")
         self._only: Key | None = (namespace, name) if name else None
-        self._store: Store = cluster.store(self.resource, rule.labels, name)
+        self._store: Store = cluster.store(parse_kind(rule.kind), rule.labels, name)
         self.controller = Controller(f"{rule.kind}", self._reconcile)
         self._readings = {
             title: Reading(read, cluster.stores, compiler, scope, (*path, "reads", title), known, self._enqueue)
@@ -72,7 +71,7 @@ class RuleController:
         self._when = self._test(rule.when, "when")
         self._finalized = self._test(rule.finalized, "finalized")
         self._steps = {title: self._step(title) for title in rule.steps}
-        self._children = Children(cluster, self.resource, rule.children, compiler, (*path, "children"), self._names)
+        self._children = Children(cluster, self._store, rule.children, compiler, (*path, "children"), self._names)
         self._patches = [self._entry("patches", index) for index in range(len(rule.patches))]
         self._conditions = [self._entry("conditions", index) for index in range(len(rule.conditions))]
         self._events = [self._entry("events", index) for index in range(len(rule.events))]
@@ -248,7 +247,7 @@ class RuleController:
         for event in self._events:
             if event.fields["when"](scope):
                 reason, message, kind = (str(event.fields[name](scope)) for name in ("reason", "message", "type"))
-                await self._cluster.event(self.resource, document, reason, message, kind)
+                await self._cluster.event(self._store.resource, document, reason, message, kind)
 
     async def _delete(self, scope: Scope) -> None:
         """Delete the first group that is not gone; the next one's turn comes when it is."""
@@ -286,4 +285,5 @@ class RuleController:
             self._targets.remove(self._page_path(key, index))
 
     def _page_path(self, key: Key, index: int) -> str:
-        return "/".join((self._cluster.name, self.resource.plural, str(self._path[-1]), str(index), *filter(None, key)))
+        plural = self._store.resource.plural
+        return "/".join((self._cluster.name, plural, str(self._path[-1]), str(index), *filter(None, key)))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 # kinds whose plural is the kind
 _AS_THEY_ARE = frozenset(("endpoints", "securitycontextconstraints"))
@@ -34,18 +35,23 @@ _OWN_GROUPS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One kind of objects: where the API server has them. *group* is empty for the core group."""
+    """One kind of objects: where the API server has them. *group* is empty for the core group.
+
+    *older* are versions that are used where the cluster does not serve *version*, the newest first.
+    """
 
     group: str
     version: str
     plural: str
     kind: str
+    older: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, api_version: str, kind: str) -> Resource:
         """The resource of a kind, with the plural that Kubernetes' own tools guess."""
-        group, _, version = api_version.rpartition("/")
-        return cls(group, version, _plural(kind), kind)
+        group, _, versions = api_version.rpartition("/")
+        version, *older = versions.split("|")
+        return cls(group, version, _plural(kind), kind, tuple(older))
 
     @property
     def api_version(self) -> str:
@@ -57,6 +63,10 @@ class Resource:
         """Whether a CustomResourceDefinition defines the kind."""
         return "." in self.group and self.group not in _OWN_GROUPS
 
+    def each_version(self) -> Iterator[Resource]:
+        """Yield the resource in each of its versions, the newest first."""
+        return (replace(self, version=version) for version in (self.version, *self.older))
+
     def path(self, namespace: str = "", name: str = "") -> str:
         """The path of an object, or of the list of a namespace (`""`: of the whole cluster)."""
         base = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
@@ -65,7 +75,7 @@ class Resource:
 
 
 def parse_kind(text: str) -> Resource:
-    """The resource of `apps/v1/Deployment`, or `v1/Pod`."""
+    """The resource of `apps/v1/Deployment`, or `v1/Pod`; `example.com/v2|v1/Kind` in the newest version served."""
     api_version, _, kind = text.rpartition("/")
     return Resource.of(api_version, kind)
 
@@ -88,7 +98,7 @@ CUSTOM_RESOURCE_DEFINITIONS = Resource(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition"
 )
 PYTORCH_JOBS = Resource("kubeflow.org", "v1", "pytorchjobs", "PyTorchJob")
-DATA_SCIENCE_CLUSTERS = Resource("datasciencecluster.opendatahub.io", "v1", "datascienceclusters", "DataScienceCluster")
-DSC_INITIALIZATIONS = Resource("dscinitialization.opendatahub.io", "v1", "dscinitializations", "DSCInitialization")
+DATA_SCIENCE_CLUSTERS = Resource("datasciencecluster.opendatahub.io", "v2", "datascienceclusters", "DataScienceCluster")
+DSC_INITIALIZATIONS = Resource("dscinitialization.opendatahub.io", "v2", "dscinitializations", "DSCInitialization")
 MACHINES = Resource("machine.openshift.io", "v1beta1", "machines", "Machine")
 MACHINE_SETS = Resource("machine.openshift.io", "v1beta1", "machinesets", "MachineSet")

@@ -77,7 +77,7 @@ class Store:
     async def create(self, document: Document) -> Document | None:
         """Create an object; None when its name is taken."""
         namespace = document["metadata"].get("namespace", "")
-        body = {"apiVersion": self.resource.api_version, "kind": self.resource.kind, **document}
+        body = {**document, "apiVersion": self.resource.api_version, "kind": self.resource.kind}
         created = await self._api.create(self.resource.path(namespace), body)
         if created is not None:
             self._put(created)
@@ -128,6 +128,11 @@ class Store:
         """Forget all objects, as if each had been deleted."""
         for document in self.values():
             self._remove(document)
+
+    def forget(self) -> None:
+        """Drop the copy, which is of another version of the objects, without telling a listener."""
+        self._objects.clear()
+        self._owned.clear()
 
     async def follow(self) -> None:
         """Keep the copy up to date until cancelled."""

@@ -17,23 +17,23 @@ class Definitions:
         """Over the store of CustomResourceDefinitions."""
         self.synced = store.synced
         self._store = store
-        self._waiting: dict[asyncio.Future[None], tuple[Resource, bool]] = {}
+        self._waiting: dict[asyncio.Future[None], tuple[Resource, Resource | None]] = {}
         store.listen(self._changed)
 
-    def is_served(self, resource: Resource) -> bool:
-        """Whether the kind is established, in this version."""
+    def served(self, resource: Resource) -> Resource | None:
+        """Return the resource in the newest of its versions that is served; None while its kind is not established."""
         definition = self._store.get(("", f"{resource.plural}.{resource.group}"))
         if definition is None or not is_true(definition, "Established"):
-            return False
-        versions = definition["spec"]["versions"]
-        return any(each["name"] == resource.version and each["served"] for each in versions)
+            return None
+        versions = {each["name"] for each in definition["spec"]["versions"] if each["served"]}
+        return next((each for each in resource.each_version() if each.version in versions), None)
 
-    async def wait(self, resource: Resource, *, served: bool) -> None:
-        """Wait until the kind is served, or is not."""
-        if self.is_served(resource) == served:
+    async def wait(self, resource: Resource, *, unlike: Resource | None) -> None:
+        """Wait until what is served of the resource is not *unlike*."""
+        if self.served(resource) != unlike:
             return
         waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting[waiting] = (resource, served)
+        self._waiting[waiting] = (resource, unlike)
         try:
             await waiting
         finally:
@@ -44,8 +44,8 @@ class Definitions:
             # the schemas are most of a definition, and nobody here reads them
             for version in new["spec"]["versions"]:
                 version.pop("schema", None)
-        for waiting, (resource, served) in self._waiting.items():
-            if not waiting.done() and self.is_served(resource) == served:
+        for waiting, (resource, unlike) in self._waiting.items():
+            if not waiting.done() and self.served(resource) != unlike:
                 waiting.set_result(None)
 
 
@@ -58,21 +58,27 @@ class CustomStore(Store):
     def __init__(self, api: Api, resource: Resource, definitions: Definitions, query: str = "") -> None:
         """As a Store, with *definitions* to know when there is something to follow."""
         super().__init__(api, resource, query)
+        self._asked = resource
         self._definitions = definitions
 
     async def follow(self) -> None:
         """Keep the copy up to date until cancelled."""
         await self._definitions.synced.wait()
         while True:
-            if not self._definitions.is_served(self.resource):
+            served = self._definitions.served(self._asked)
+            if served is None:
                 self.empty()
                 self.synced.set()
-                await self._definitions.wait(self.resource, served=True)
-            await self._follow_while_served()
+                await self._definitions.wait(self._asked, unlike=None)
+            else:
+                if served != self.resource:
+                    self.forget()
+                self.resource = served
+                await self._follow_while_served(served)
 
-    async def _follow_while_served(self) -> None:
+    async def _follow_while_served(self, served: Resource) -> None:
         following = asyncio.ensure_future(super().follow())
-        gone = asyncio.ensure_future(self._definitions.wait(self.resource, served=False))
+        gone = asyncio.ensure_future(self._definitions.wait(self._asked, unlike=served))
         try:
             await asyncio.wait((following, gone), return_when=asyncio.FIRST_COMPLETED)
             if following.done():
