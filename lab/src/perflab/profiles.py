@@ -22,6 +22,7 @@ _PACKAGES: Mapping[str, str] = {
     "nfd": "operators.nfd",
     "gpu_operator": "operators.gpu_operator",
     "rhoai": "operators.rhoai",
+    "rhoai_webhooks": "operators.rhoai_webhooks",
     "modelmesh": "operators.modelmesh",
     "runai": "queues.runai",
 }
@@ -53,7 +54,7 @@ PROFILES: Mapping[str, tuple[str, ...]] = {
     KUBERNETES: (),
     OPENSHIFT: (
         *("openshift", "machines", "machine_config", "monitoring", "builds", "hive"),
-        *("nfd", "gpu_operator", "rhoai"),
+        *("nfd", "gpu_operator", "rhoai", "rhoai_webhooks"),
     ),
 }
 

@@ -98,7 +98,7 @@ CUSTOM_RESOURCE_DEFINITIONS = Resource(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition"
 )
 PYTORCH_JOBS = Resource("kubeflow.org", "v1", "pytorchjobs", "PyTorchJob")
-DATA_SCIENCE_CLUSTERS = Resource("datasciencecluster.opendatahub.io", "v2", "datascienceclusters", "DataScienceCluster")
-DSC_INITIALIZATIONS = Resource("dscinitialization.opendatahub.io", "v2", "dscinitializations", "DSCInitialization")
+DATA_SCIENCE_CLUSTERS = Resource.of("datasciencecluster.opendatahub.io/v2|v1", "DataScienceCluster")
+DSC_INITIALIZATIONS = Resource.of("dscinitialization.opendatahub.io/v2|v1", "DSCInitialization")
 MACHINES = Resource("machine.openshift.io", "v1beta1", "machines", "Machine")
 MACHINE_SETS = Resource("machine.openshift.io", "v1beta1", "machinesets", "MachineSet")
