@@ -14,8 +14,9 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import
 MANAGED, UNMANAGED, REMOVED = "Managed", "Unmanaged", "Removed"
 _STATE = "managementState"
 _KIND = "DataScienceCluster"
-# what OpenShift AI 3 no longer has, and what it calls otherwise
+# what OpenShift AI 3 no longer has, what only it has, and what it calls otherwise
 GONE = ("codeflare", "modelmeshserving")
+NEW = ("mlflowoperator", "sparkoperator", "trainer")
 RENAMED: Mapping[str, str] = {"datasciencepipelines": "aipipelines"}
 # by API version: OpenShift AI 3 leaves these to their own operators, and refuses Managed
 _ENABLED: Mapping[str, Mapping[str, str]] = {"v2": {"kueue": UNMANAGED}}

@@ -1,0 +1,63 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, query_from
+from ansible_collections.psap.perf.plugins.module_utils.openshift.operator_packages import Wish
+from ansible_collections.psap.perf.plugins.module_utils.openshift.releases import (
+    Needs,
+    Release,
+    check_release,
+    installed_release,
+    offered_release,
+)
+from ansible_collections.psap.perf.plugins.modules.openshift.rhoai_release import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+_CATALOGS_NAMESPACE = "openshift-marketplace"
+
+
+class ActionModule(PerfAction):
+    """Find the release."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Read the Subscriptions and, without one of the product, its package."""
+        args, cluster = context.args, context.cluster()
+        subscriptions = query_from({"kind": "Subscription"})
+        release = Release()
+        if cluster.serves(subscriptions.api_version, subscriptions.kind):
+            installed = installed_release(cluster.visible(subscriptions))
+            release = installed or (_offered(cluster, args) if args["prepares"] else release)
+        check_release(release, Needs(args["generations"], args["reason"], args["components"]))
+        return VerbResult(values={"generation": release.generation, "version": release.version})
+
+
+def _offered(cluster: Cluster, args: Mapping[str, Any]) -> Release:
+    name = "opendatahub-operator" if args["opendatahub"] else "rhods-operator"
+    catalog = "community-operators" if args["opendatahub"] else "redhat-operators"
+    query = query_from(
+        {
+            "kind": "PackageManifest",
+            "namespace": _CATALOGS_NAMESPACE,
+            "name": name,
+            "label_selector": f"catalog={catalog},catalog-namespace={_CATALOGS_NAMESPACE}",
+        }
+    )
+    package = None if args["tag"] else _first(cluster, query)
+    return offered_release(name, package, Wish(args["channel"], args["version"]), args["tag"])
+
+
+def _first(cluster: Cluster, query: Query) -> Manifest | None:
+    """Return what *query* finds first; None where the user cannot read it, which the check of rights reports."""
+    if not cluster.serves(query.api_version, query.kind):
+        return None
+    return next(iter(cluster.visible(query)), None)

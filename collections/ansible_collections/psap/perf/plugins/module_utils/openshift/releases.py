@@ -1,0 +1,124 @@
+"""Which generation of OpenShift AI a cluster has or gets, and whether that one has what a flow needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.openshift.components import GONE, NEW, RENAMED
+from ansible_collections.psap.perf.plugins.module_utils.openshift.operator_packages import Wish, choose
+
+PACKAGES: Mapping[str, str] = {"rhods-operator": "OpenShift AI", "opendatahub-operator": "Open Data Hub"}
+_NUMBERS = re.compile(r"(\d+)\.\d+(\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A release of OpenShift AI or Open Data Hub.
+
+    Attributes:
+        product: Its name.
+        version: Such as `3.4.1`; empty when it is unknown or there is no such product.
+        installed: Whether the cluster has it already.
+        origin: What the version follows from, as the end of a sentence.
+        channels: Of the catalog, by generation.
+    """
+
+    product: str = "OpenShift AI"
+    version: str = ""
+    installed: bool = False
+    origin: str = ""
+    channels: Mapping[int, Sequence[str]] | None = None
+
+    @property
+    def generation(self) -> int:
+        """The first number of the version; 0 when the version is unknown."""
+        found = _NUMBERS.match(self.version)
+        return int(found[1]) if found else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a flow needs: the generations that it supports, all when there is none, with the reason; components."""
+
+    generations: Sequence[int] = ()
+    reason: str = ""
+    components: Sequence[str] = ()
+
+
+def installed_release(subscriptions: Iterable[Manifest]) -> Release | None:
+    """Return what the Subscriptions of a cluster install of the product; None without one."""
+    for item in subscriptions:
+        name, status = item["spec"]["name"], item.get("status") or {}
+        if name in PACKAGES:
+            csv = status.get("installedCSV") or status.get("currentCSV") or item["spec"].get("startingCSV") or ""
+            return Release(PACKAGES[name], _version_of(csv), installed=True, origin="is installed on the cluster")
+    return None
+
+
+def offered_release(name: str, package: Manifest | None, wish: Wish, tag: str) -> Release:
+    """Return what the settings install of the package *name*.
+
+    Args:
+        name: Of the package.
+        package: The PackageManifest of the catalog; None where the catalog has none yet.
+        wish: The channel and the version that the settings name.
+        tag: Of the image of a catalog of the settings; empty without one.
+
+    Raises:
+        UsageError: The package does not have the channel or the version.
+    """
+    product = PACKAGES[name]
+    if tag:
+        return Release(product, _version_of(tag), origin=f"is what the catalog with the tag {tag} installs")
+    if package is None:
+        return Release(product, wish.version, origin="is the version that the settings name")
+    choice = choose(package, wish)
+    channels: dict[int, list[str]] = {}
+    for each in package["status"]["channels"]:
+        channels.setdefault(Release(version=_version_of(each["currentCSV"])).generation, []).append(each["name"])
+    origin = f"is what channel {choice.channel} of {name} installs"
+    return Release(product, choice.version or _version_of(choice.csv), origin=origin, channels=channels)
+
+
+def check_release(release: Release, needs: Needs) -> None:
+    """Check that a release has what a flow needs; nothing is known of one without a version.
+
+    Raises:
+        ClusterError: The installed release lacks something.
+        UsageError: The release that would be installed does.
+    """
+    problem = _problem(release, needs) if release.generation else ""
+    if problem:
+        error = ClusterError if release.installed else UsageError
+        raise error(f"{release.product} {release.version} {release.origin}: {problem}; {_advice(release)}")
+
+
+def _problem(release: Release, needs: Needs) -> str:
+    generation = release.generation
+    if needs.generations and generation not in needs.generations:
+        supported = " or ".join(map(str, needs.generations))
+        return f"the flow supports generation {supported}, since {needs.reason}"
+    renamed = RENAMED if generation > 2 else {new: old for old, new in RENAMED.items()}
+    missing = [name for name in needs.components if name in (GONE if generation > 2 else NEW)]
+    if missing:
+        return f"generation {generation} has no component {', '.join(missing)}"
+    return next((f"{name} is called {renamed[name]} there" for name in needs.components if name in renamed), "")
+
+
+def _advice(release: Release) -> str:
+    other = 2 if release.generation > 2 else 3
+    if release.installed:
+        return f"use a cluster with generation {other}, or settings for generation {release.generation}"
+    channels = (release.channels or {}).get(other) or ()
+    named = f" (set rhoai_channel to {' or '.join(channels)})" if channels else ""
+    return f"install generation {other}{named}, or use settings for generation {release.generation}"
+
+
+def _version_of(text: str) -> str:
+    """Return the version in the name of a ClusterServiceVersion or in a tag, `3.4.1` of `rhods-operator.3.4.1`."""
+    found = _NUMBERS.search(text)
+    return found[0] if found else ""

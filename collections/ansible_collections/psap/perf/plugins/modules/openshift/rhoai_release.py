@@ -1,0 +1,71 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: rhoai_release
+short_description: Find the release of OpenShift AI that a cluster has or gets
+version_added: 0.1.0
+description:
+  - Reads the version of OpenShift AI, or of Open Data Hub, of the Subscription that installed it. Where there is no
+    such Subscription and the product is to be installed, the version follows from the catalog and the settings.
+  - Refuses a release that does not have what a flow needs, before anything is installed.
+  - A cluster without Operator Lifecycle Manager has no release, and is not refused; neither is a release whose version
+    is unknown.
+author: The psap.perf developers (@openshift-psap)
+options:
+  prepares:
+    description: Whether the product is installed where it is absent.
+    type: bool
+    default: true
+  opendatahub:
+    description: Whether Open Data Hub is installed instead.
+    type: bool
+    default: false
+  channel:
+    description: Channel of the operator; empty for the package's default.
+    type: str
+    default: ""
+  version:
+    description: Version of the operator; empty for the channel's newest.
+    type: str
+    default: ""
+  tag:
+    description: Tag of the image of another catalog; empty for the cluster's own catalogs.
+    type: str
+    default: ""
+  generations:
+    description: The generations that are supported, V(2) or V(3) or both; empty for all.
+    type: list
+    elements: int
+    default: []
+  reason:
+    description: Why no other generation is supported, a clause that goes on after I(since).
+    type: str
+    default: ""
+  components:
+    description: The components that the release must have.
+    type: list
+    elements: str
+    default: []
+"""
+
+EXAMPLES = r"""
+- name: Find the release
+  psap.perf.openshift.rhoai_release:
+    channel: stable-3.x
+    components: [kserve]
+  register: release
+"""
+
+RETURN = r"""
+generation:
+  description: The first number of the version; 0 when the version is unknown, or nothing is installed.
+  type: int
+  returned: success
+version:
+  description: The version, such as V(3.4.1); empty when it is unknown.
+  type: str
+  returned: success
+"""
