@@ -1,0 +1,123 @@
+"""OpenShift AI 3 on an OpenShift to rehearse on: what is written as v1 there, and what we write instead."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+
+from tests.integration.conftest import Lab
+from tests.integration.task_sets import TaskSets
+
+from .conftest import names
+from .test_task_sets import APPLICATIONS, belongs_to
+
+GROUP = "datasciencecluster.opendatahub.io"
+# what only v2 has
+THEIRS = "mlflowoperator"
+
+
+def dsc(version: str) -> Query:
+    return Query(f"{GROUP}/{version}", "DataScienceCluster", name="default-dsc")
+
+
+def enable(sets: TaskSets, version: str, component: str) -> None:
+    """Enable a component in an API version of the DataScienceCluster, as any other client would."""
+    sets.cluster.merge(dsc(version), {"spec": {"components": {component: {"managementState": "Managed"}}}})
+
+
+def states(sets: TaskSets, version: str = "v2") -> dict[str, str]:
+    """The states of the components, in an API version."""
+    found = sets.cluster.get(dsc(version))
+    assert found is not None
+    components = found["spec"]["components"]
+    return {name: each["managementState"] for name, each in components.items() if "managementState" in each}
+
+
+def with_component_of_others(sets: TaskSets, channel: str) -> None:
+    """Install OpenShift AI of a channel, with a component that others enabled."""
+    done = sets.play("prepare_rhoai", rhoai_channel=channel, rhoai_components=["trainingoperator"])
+    assert done.exit_code == 0, done.output
+    belongs_to(sets, "others")
+    enable(sets, "v2", THEIRS)
+
+
+def remove_all(sets: TaskSets) -> None:
+    belongs_to(sets, "psap.perf")
+    done = sets.play("cleanup_rhoai", rhoai_remove=True, rhoai_operators=OPERATORS)
+    assert done.exit_code == 0, done.output
+
+
+OPERATORS: list[dict[str, Any]] = [
+    {"package": "openshift-cert-manager-operator", "namespace": "openshift-cert-manager-operator"},
+    {"package": "kueue-operator", "namespace": "openshift-kueue-operator", "all_namespaces": True},
+]
+
+
+@pytest.mark.deep
+def test_components_of_others_survive_in_3_3_where_a_write_as_v1_removes_them(on_openshift: TaskSets) -> None:
+    with_component_of_others(on_openshift, "stable-3.3")
+    done = on_openshift.play("prepare_rhoai", rhoai_components=["ray"])
+    assert (done.exit_code, done.commands) == (0, ["rhods__update_datasciencecluster"]), done.output
+    assert states(on_openshift)[THEIRS] == states(on_openshift)["ray"] == "Managed"
+    deployments = names(on_openshift, "apps/v1", "Deployment", APPLICATIONS)
+    assert deployments == {"kubeflow-training-operator", "kuberay-operator", "mlflow-operator-controller-manager"}
+    # what was written before
+    enable(on_openshift, "v1", "ray")
+    assert states(on_openshift)[THEIRS] == "Removed"
+    assert THEIRS not in states(on_openshift, "v1")
+    remove_all(on_openshift)
+
+
+@pytest.mark.deep
+def test_components_of_others_survive_in_3_4_where_a_write_as_v1_is_refused(on_openshift: TaskSets) -> None:
+    with_component_of_others(on_openshift, "stable-3.x")
+    with pytest.raises(ClusterError, match="v2-only components are currently Managed: \\[mlflowoperator\\]"):
+        enable(on_openshift, "v1", "ray")
+    wanted = {"rhoai_components": ["ray", "kueue"], "rhoai_operators": OPERATORS}
+    done = on_openshift.play("prepare_rhoai", **wanted)
+    assert done.exit_code == 0, done.output
+    found = states(on_openshift)
+    assert (found[THEIRS], found["ray"], found["kueue"]) == ("Managed", "Managed", "Unmanaged")
+    assert names(on_openshift, "kueue.openshift.io/v1", "Kueue") == {"cluster"}
+    again = on_openshift.play("prepare_rhoai", **wanted)
+    assert (again.exit_code, again.changed) == (0, 0), again.output
+    with pytest.raises(ClusterError, match="Managed is no longer supported as a managementState"):
+        enable(on_openshift, "v2", "kueue")
+    remove_all(on_openshift)
+    assert names(on_openshift, "kueue.openshift.io/v1", "Kueue") == set()
+
+
+@pytest.mark.parametrize(
+    ("flow", "settings", "why"),
+    [
+        ("kserve", {}, "kserve_raw_deployment is false and generation 3 has no serverless mode"),
+        pytest.param(
+            "lightspeed", {}, "ModelMesh serves its model, which generation 3 does not have", marks=pytest.mark.deep
+        ),
+        pytest.param(
+            "fine_tuning",
+            {"rhoai_components": ["modelmeshserving"]},
+            "generation 3 has no component modelmeshserving",
+            marks=pytest.mark.deep,
+        ),
+    ],
+)
+def test_a_flow_on_the_wrong_generation_is_refused_before_anything_is_installed(
+    openshift_lab: Lab, tmp_path: Path, flow: str, settings: dict[str, Any], why: str
+) -> None:
+    given = json.dumps({"rhoai_channel": "stable-3.x", **settings})
+    ran = openshift_lab.run(tmp_path, "ansible-playbook", f"playbooks/{flow}.yml", "-i", "inventories/lab", "-e", given)
+    assert ran.returncode != 0, ran.stdout + ran.stderr
+    (directory,) = tmp_path.iterdir()
+    document = json.loads((directory / "run.json").read_text())
+    assert document["exit_code"] == 2
+    said = document["reason"]["why"]
+    assert said.startswith("OpenShift AI 3.4.1 is what channel stable-3.x of rhods-operator installs: ")
+    assert why in said
+    assert "set rhoai_channel to fast or stable or stable-2.25" in said
+    assert list(directory.glob("*__prepare*")) == []
