@@ -11,6 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Clust
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 from tests.integration.conftest import Lab
+from tests.integration.serving.test_lightspeed import MODEL
 from tests.integration.task_sets import TaskSets
 
 from .conftest import names
@@ -97,7 +98,7 @@ def test_components_of_others_survive_in_3_4_where_a_write_as_v1_is_refused(on_o
     [
         ("kserve", {}, "kserve_raw_deployment is false and generation 3 has no serverless mode"),
         pytest.param(
-            "lightspeed", {}, "ModelMesh serves its model, which generation 3 does not have", marks=pytest.mark.deep
+            "lightspeed", MODEL, "ModelMesh serves its model, which generation 3 does not have", marks=pytest.mark.deep
         ),
         pytest.param(
             "fine_tuning",

@@ -8,12 +8,11 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
-from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of, versions_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 
 MANAGED, UNMANAGED, REMOVED = "Managed", "Unmanaged", "Removed"
 _STATE = "managementState"
-_KIND = "DataScienceCluster"
+_GROUP, _VERSIONS = "datasciencecluster.opendatahub.io", ("v2", "v1")
 # what OpenShift AI 3 no longer has, what only it has, and what it calls otherwise
 GONE = ("codeflare", "modelmeshserving")
 NEW = ("mlflowoperator", "sparkoperator", "trainer")
@@ -32,8 +31,7 @@ def written_version(definition: Manifest | None) -> str:
     """
     versions = (definition or {}).get("spec", {}).get("versions") or []
     served = {version["name"] for version in versions if version.get("served", True)}
-    known = versions_of(_KIND, api_version_of(_KIND))
-    return next((each for each in known if each.rpartition("/")[2] in served), known[0])
+    return f"{_GROUP}/{next((each for each in _VERSIONS if each in served), _VERSIONS[0])}"
 
 
 def schema_of(definition: Manifest | None, api_version: str) -> Mapping[str, Any]:
