@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any, cast
 
+import pytest
 from perflab.cluster.api import Api, Document
 from perflab.emulators.framework.resources import PODS, Resource
 from perflab.emulators.framework.store import Store
@@ -110,3 +111,26 @@ def test_only_custom_kinds_have_definitions_followed() -> None:
     assert [store.resource.plural for store in stores.all()] == ["pods"]
     stores.get(KIND)
     assert len(stores.all()) == 3
+
+
+@pytest.mark.parametrize(("served", "followed"), [(["v1"], "v1"), (["v1", "v2"], "v2")])
+def test_the_newest_version_that_is_served_is_followed(served: list[str], followed: str) -> None:
+    kind = Resource.of("nfd.openshift.io/v2|v1", "NodeFeatureDiscovery")
+    assert [each.api_version for each in kind.each_version()] == ["nfd.openshift.io/v2", "nfd.openshift.io/v1"]
+
+    async def run() -> None:
+        api = FakeApi()
+        stores = Stores(cast(Api, api))
+        store = stores.get(kind)
+        following = [asyncio.create_task(each.follow()) for each in stores.all()]
+        document = definition(2)
+        document["spec"]["versions"] = [{"name": name, "served": True} for name in served]
+        api.served = True
+        api.tell("ADDED", document)
+        await seen(store.values)
+        assert store.resource.version == followed
+        assert store.values()[0]["apiVersion"] == f"nfd.openshift.io/{followed}"
+        for each in following:
+            each.cancel()
+
+    asyncio.run(run())
