@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.integration.conftest import Lab, perflab
 from tests.integration.fine_tuning.flows import Flow, Played
@@ -112,25 +111,6 @@ def test_prepared_twice_trained_and_cleaned_up_the_lab_is_as_it_was(flow: Flow, 
         regions = lanes(played, region)
         assert set(regions) == names
         assert max(start for start, _end in regions.values()) < min(end for _start, end in regions.values())
-
-
-@pytest.mark.deep
-def test_generation_3_is_prepared_with_its_own_kueue_and_cleaned_up(flow: Flow, found: dict[Name, Document]) -> None:
-    played = flow.play(presets=("gating_smoke", "lab", "cleanup"), rhoai_channel="stable-3.x")
-    assert played.code == 0, played.said
-    (told,) = played.documents("fine_tuning.json")
-    assert told["outcome"] == "completed"
-    prepared = [row["directory"] for row in played.commands() if "prepare_cluster" in row["directory"]]
-    # cert-manager, the Red Hat build of Kueue, OpenShift AI
-    assert len([name for name in prepared if name.endswith("cluster__deploy_operator")]) == 3
-    (path,) = played.directory.glob("*__prepare_cluster/**/*__rhods__update_datasciencecluster/src/*.yml")
-    cluster = yaml.safe_load(path.read_text())
-    assert cluster["apiVersion"].endswith("/v2")
-    components = cluster["spec"]["components"]
-    states = {name: each["managementState"] for name, each in components.items()}
-    assert {name for name, state in states.items() if state != "Removed"} == {"kueue", "ray", "trainingoperator"}
-    assert states["kueue"] == "Unmanaged"
-    assert left_over(found, flow.lab) == {}
 
 
 @pytest.mark.deep

@@ -7,11 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 from tests.integration.conftest import Lab
+from tests.integration.fine_tuning.flows import Flow
+from tests.integration.fine_tuning.objects import objects_of
+from tests.integration.fine_tuning.test_flow_on_openshift import left_over
 from tests.integration.serving.test_lightspeed import MODEL
+from tests.integration.settling import at_rest
 from tests.integration.task_sets import TaskSets
 
 from .conftest import names
@@ -122,3 +127,26 @@ def test_a_flow_on_the_wrong_generation_is_refused_before_anything_is_installed(
     assert why in said
     assert "set rhoai_channel to fast or stable or stable-2.25" in said
     assert list(directory.glob("*__prepare*")) == []
+
+
+@pytest.mark.deep
+@pytest.mark.usefixtures("on_openshift")
+def test_fine_tuning_prepares_generation_3_with_its_own_kueue(openshift_lab: Lab, tmp_path: Path) -> None:
+    """The fixture removes the definitions, which generation 2 cannot be installed over."""
+    before = at_rest(lambda: objects_of(openshift_lab.kubeconfig))
+    flow = Flow(openshift_lab, tmp_path / "flow")
+    played = flow.play(presets=("gating_smoke", "lab", "cleanup"), rhoai_channel="stable-3.x")
+    assert played.code == 0, played.said
+    (told,) = played.documents("fine_tuning.json")
+    assert told["outcome"] == "completed"
+    prepared = [row["directory"] for row in played.commands() if "prepare_cluster" in row["directory"]]
+    # cert-manager, the Red Hat build of Kueue, OpenShift AI
+    assert len([name for name in prepared if name.endswith("cluster__deploy_operator")]) == 3
+    (path,) = played.directory.glob("*__prepare_cluster/**/*__rhods__update_datasciencecluster/src/*.yml")
+    cluster = yaml.safe_load(path.read_text())
+    assert cluster["apiVersion"].endswith("/v2")
+    components = cluster["spec"]["components"]
+    states = {name: each["managementState"] for name, each in components.items()}
+    assert {name for name, state in states.items() if state != "Removed"} == {"kueue", "ray", "trainingoperator"}
+    assert states["kueue"] == "Unmanaged"
+    assert left_over(before, openshift_lab) == {}
