@@ -17,6 +17,8 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.query import que
 
 from tests.http_servers import Quiet, served
 
+DSC = "datasciencecluster.opendatahub.io"
+
 
 class Api(Quiet, http.server.BaseHTTPRequestHandler):
     """An API server of namespaced kinds, each with one empty object; it records what it is asked."""
@@ -77,6 +79,13 @@ def cluster(api: type[Api], tmp_path: Path) -> Iterator[Cluster]:
             {"kueue.x-k8s.io/v1beta2": ["LocalQueue"], "kueue.x-k8s.io/v1beta1": ["LocalQueue"]},
             "kueue.x-k8s.io/v1beta2",
         ),
+        # written as v1, it would lose what only v2 has
+        (
+            "DataScienceCluster",
+            {f"{DSC}/v2": ["DataScienceCluster"], f"{DSC}/v1": ["DataScienceCluster"]},
+            f"{DSC}/v2",
+        ),
+        ("DataScienceCluster", {f"{DSC}/v1": ["DataScienceCluster"]}, f"{DSC}/v1"),
         # the preferred version need not have the kind
         (
             "Subscription",
