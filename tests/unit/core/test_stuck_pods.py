@@ -119,9 +119,10 @@ def test_the_pods_of_a_served_model_are_found_by_its_name() -> None:
     assert cluster.asked[0].label_selector == "serving.kserve.io/inferenceservice=granite"
 
 
-def test_the_pods_of_a_model_of_llm_d_are_its_servers() -> None:
+def test_a_failing_prefill_leader_or_worker_of_llm_d_is_found() -> None:
     cluster = Cluster(pod("ErrImagePull"))
     model = {"kind": "LLMInferenceService", "metadata": {"name": "opt", "namespace": "x"}, "spec": {"template": {}}}
     assert stuck_pod(cluster, model) == "pod redis-1: container redis: ErrImagePull as it is"
-    selector = "app.kubernetes.io/component=llminferenceservice-workload,app.kubernetes.io/name=opt"
+    # the labels that KServe gives to pods of every component
+    selector = "app.kubernetes.io/part-of=llminferenceservice,app.kubernetes.io/name=opt"
     assert cluster.asked[0].label_selector == selector

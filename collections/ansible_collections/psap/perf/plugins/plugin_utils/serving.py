@@ -7,21 +7,16 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cl
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods import answering_pods
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import pod_ready
-
-_PODS = {
-    "InferenceService": "serving.kserve.io/inferenceservice={name}",
-    "LLMInferenceService": "app.kubernetes.io/component=llminferenceservice-workload,app.kubernetes.io/name={name}",
-}
-"""Labels of the pods that serve a model, by the kind of what it is."""
 
 
 def ready_pod(cluster: Cluster, kind: str, namespace: str, name: str) -> str:
-    """The name of a pod that serves the model.
+    """The name of a pod that answers requests to the model.
 
     :raises ClusterError: when none is Ready.
     """
-    pods, _version = cluster.list(Query("v1", "Pod", namespace, label_selector=_PODS[kind].format(name=name)))
+    pods, _version = cluster.list(Query("v1", "Pod", namespace, label_selector=answering_pods(kind, name)))
     staying = (pod for pod in pods if not pod["metadata"].get("deletionTimestamp"))
     ready = [str(pod["metadata"]["name"]) for pod in staying if pod_ready(pod).reached]
     if not ready:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_json
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.serving.model_start import FILE, Observed, document
+from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods import answering_pods
 from ansible_collections.psap.perf.plugins.modules.serving.model_start import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.serving import find_model_service
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
@@ -29,7 +30,8 @@ class ActionModule(PerfAction):
         service = find_model_service(cluster, args["kind"], namespace, args["name"])
         if service is None:
             return VerbResult(skipped=f"there is no {args['kind']} {args['name']}, so nothing started")
-        pods, _version = cluster.list(Query("v1", "Pod", namespace, label_selector=args["pod_selector"]))
+        selector = answering_pods(args["kind"], args["name"])
+        pods, _version = cluster.list(Query("v1", "Pod", namespace, label_selector=selector))
         events, _version = cluster.list(Query("v1", "Event", namespace))
         told = document(plain(args["asked"]), Observed(service, pods, events, plain(args["seen"])))
         write_json(context.directory / "artifacts" / FILE, told)

@@ -10,6 +10,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds impo
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.serving.start_goals import start_goals
 from ansible_collections.psap.perf.plugins.module_utils.serving.start_watching import Noticed, noticing
+from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods import answering_pods
 from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal, NotReachedError
 from ansible_collections.psap.perf.plugins.modules.serving.wait_ready import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
@@ -30,7 +31,9 @@ class ActionModule(PerfAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Wait for a node and for the model, one after the other, and watch its pods meanwhile."""
         args = context.args
-        pods, events = _pods(args), Query("v1", "Event", args["namespace"])
+        kind, name, namespace = args["kind"], args["name"], args["namespace"]
+        pods = Query("v1", "Pod", namespace, label_selector=answering_pods(kind, name))
+        events = Query("v1", "Event", namespace)
         noticed = Noticed()
         try:
             with noticing(noticed, context.cluster(), pods, events):
@@ -43,11 +46,7 @@ class ActionModule(PerfAction):
         return VerbResult(values={"seen": {**noticed.seen(), "ready": ready}})
 
 
-def _pods(args: Any) -> Query:
-    return Query("v1", "Pod", args["namespace"], label_selector=args["pod_selector"])
-
-
 def _goals(args: Any) -> tuple[Goal, Goal]:
     model = Query(api_version_of(args["kind"]), args["kind"], args["namespace"], args["name"])
     timeouts_s = seconds(args["schedule_timeout"]), seconds(args["timeout"])
-    return start_goals(_pods(args), model, timeouts_s, seconds(args["patience"]))
+    return start_goals(model, timeouts_s, seconds(args["patience"]))

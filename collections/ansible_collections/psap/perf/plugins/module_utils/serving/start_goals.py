@@ -1,8 +1,9 @@
-"""What is awaited of a model's start: its pods have nodes, then it is ready."""
+"""What is awaited of a model's start: the pods that load it have nodes, then it is ready."""
 
 from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods import loading_pods
 from ansible_collections.psap.perf.plugins.module_utils.waiting.observing import Source
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
 from ansible_collections.psap.perf.plugins.module_utils.waiting.stuck_pods import pod_without_node, stuck_pod
@@ -12,13 +13,15 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import G
 _REJECTED = "ServerlessModeRejected"
 
 
-def start_goals(pods: Query, model: Query, timeouts_s: tuple[float, float], patience_s: float) -> tuple[Goal, Goal]:
+def start_goals(model: Query, timeouts_s: tuple[float, float], patience_s: float) -> tuple[Goal, Goal]:
     """Both goals, one to be reached after the other.
 
+    :param model: the InferenceService or LLMInferenceService, by name.
     :param timeouts_s: how long each may take.
     :param patience_s: how long the model may say that it cannot get ready before that is believed.
     """
     schedule_s, ready_s = timeouts_s
+    pods = Query("v1", "Pod", model.namespace, label_selector=loading_pods(model.kind, model.name or ""))
     scheduled = Goal(
         pods,
         f"{pods}: scheduled",

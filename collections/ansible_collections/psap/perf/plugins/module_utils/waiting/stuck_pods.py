@@ -9,6 +9,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.waiting.lost_nodes import lost_pods
+from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods import all_pods, selects_pods
 from ansible_collections.psap.perf.plugins.module_utils.waiting.observing import Source
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import pod_scheduled, stuck_containers
 from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import condition
@@ -18,12 +19,6 @@ _PATIENCE_RESTARTS = 3
 # the training operator's, on the pods of its jobs
 JOB_NAME_LABEL = "training.kubeflow.org/job-name"
 _RAY_CLUSTER_LABEL = "ray.io/cluster"
-# KServe's, on the pods of an LLMInferenceService and of an InferenceService
-_LLM_LABELS = {"app.kubernetes.io/component": "llminferenceservice-workload"}
-# on those that prefill and those that schedule, too
-_ALL_LLM_LABELS = {"app.kubernetes.io/part-of": "llminferenceservice"}
-_NAME_LABEL = "app.kubernetes.io/name"
-_SERVICE_LABEL = "serving.kserve.io/inferenceservice"
 # a pod of these that is lost takes the whole training with it, though its controller may make another
 _TRAINING = ("PyTorchJob", "RayJob")
 
@@ -38,10 +33,10 @@ def stuck_pod(source: Source, workload: Manifest) -> str:
     """
     if workload.get("kind") == "ClusterServiceVersion":
         return next(filter(None, (stuck_pod(source, each) for each in _operator_deployments(workload))), "")
-    labels = _labels_of_pods(workload)
-    if not labels:
+    selector = _selector_of_pods(workload)
+    if not selector:
         return ""
-    pods = _pods(source, workload, labels)
+    pods = _pods(source, workload, selector)
     if workload.get("kind") in _TRAINING:
         lost = lost_pods(source, pods, datetime.now(UTC))
         if lost:
@@ -60,17 +55,12 @@ def pod_without_node(source: Source, service: Manifest) -> str:
 
     :raises ClusterError: when the cluster does not answer.
     """
-    labels = _labels_of_pods(service)
-    if service.get("kind") == "LLMInferenceService":
-        labels = {**_ALL_LLM_LABELS, _NAME_LABEL: service["metadata"]["name"]}
-    refused = (
-        pod for pod in _pods(source, service, labels) if (condition(pod, "PodScheduled") or {}).get("status") == "False"
-    )
+    pods = _pods(source, service, _selector_of_pods(service))
+    refused = (pod for pod in pods if (condition(pod, "PodScheduled") or {}).get("status") == "False")
     return next((f"pod {pod['metadata']['name']}: {pod_scheduled(pod).note}" for pod in refused), "")
 
 
-def _pods(source: Source, workload: Manifest, labels: Mapping[str, str]) -> list[Manifest]:
-    selector = ",".join(f"{key}={value}" for key, value in labels.items())
+def _pods(source: Source, workload: Manifest, selector: str) -> list[Manifest]:
     namespace = workload["metadata"].get("namespace")
     return source.list(Query("v1", "Pod", namespace=namespace, label_selector=selector))[0]
 
@@ -83,19 +73,18 @@ def _operator_deployments(version: Manifest) -> Iterator[Manifest]:
         yield {"kind": "Deployment", "metadata": metadata, "spec": each["spec"]}
 
 
-def _labels_of_pods(workload: Manifest) -> Mapping[str, str]:
-    spec = workload.get("spec", {})
-    if workload.get("kind") == "PyTorchJob":
+def _selector_of_pods(workload: Manifest) -> str:
+    kind, spec = workload.get("kind", ""), workload.get("spec", {})
+    if kind == "PyTorchJob":
         # it has no selector, and never changes the templates of its pods
-        return {JOB_NAME_LABEL: workload["metadata"]["name"]}
-    if workload.get("kind") == "LLMInferenceService":
-        return {**_LLM_LABELS, _NAME_LABEL: workload["metadata"]["name"]}
-    if workload.get("kind") == "InferenceService":
-        return {_SERVICE_LABEL: workload["metadata"]["name"]}
-    if workload.get("kind") == "RayJob":
+        return f"{JOB_NAME_LABEL}={workload['metadata']['name']}"
+    if selects_pods(kind):
+        return all_pods(kind, workload["metadata"]["name"])
+    if kind == "RayJob":
         cluster = workload.get("status", {}).get("rayClusterName")
-        return {_RAY_CLUSTER_LABEL: cluster} if cluster else {}
-    return (spec.get("selector") or {}).get("matchLabels") or {} if _pod_template(workload) else {}
+        return f"{_RAY_CLUSTER_LABEL}={cluster}" if cluster else ""
+    labels = (spec.get("selector") or {}).get("matchLabels") or {} if _pod_template(workload) else {}
+    return ",".join(f"{key}={value}" for key, value in labels.items())
 
 
 def _pod_template(workload: Manifest) -> Manifest | None:

@@ -8,7 +8,7 @@ module: model_start
 short_description: Record the steps of a model's start
 version_added: 0.1.0
 description:
-  - Reads an InferenceService or LLMInferenceService, its pods and their events, and writes
+  - Reads an InferenceService or LLMInferenceService, the pods that answer its requests and their events, and writes
     C(artifacts/model_start.json) of the command, by which the analysis knows the start of a model.
   - Stamps of the API are of full seconds, but for the scheduler's events. What the command itself saw is given in
     milliseconds, by the clock of the controller; each step says whose clock it is by.
@@ -16,10 +16,6 @@ description:
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.served_model]
 options:
-  pod_selector:
-    description: Its pods, as kubectl's C(-l).
-    type: str
-    required: true
   asked:
     description: What is served.
     type: dict
@@ -50,7 +46,6 @@ EXAMPLES = r"""
   psap.perf.serving.model_start:
     name: granite
     namespace: models
-    pod_selector: serving.kserve.io/inferenceservice=granite
     asked: {model: granite-8b-code-instruct, runtime: vllm, image: "{{ image }}"}
     seen: "{{ {'applied': applied.at} | combine(loaded.seen) }}"
 """

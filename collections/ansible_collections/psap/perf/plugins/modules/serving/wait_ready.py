@@ -8,19 +8,16 @@ module: wait_ready
 short_description: Wait until a served model is ready, and note when each step of its start was seen
 version_added: 0.1.0
 description:
-  - Waits until the model's pods have nodes, then until the InferenceService or LLMInferenceService is ready.
-    It gives up early as C(psap.perf.wait) does, and keeps what it awaited alike. When time is up, it names
+  - Waits until the pods that load the model have nodes, then until the InferenceService or LLMInferenceService is
+    ready. Of an LLMInferenceService these are the pods that decode, prefill, lead, and work below a leader.
+  - It gives up early as C(psap.perf.wait) does, and keeps what it awaited alike. When time is up, it names
     a pod without a node, and the scheduler's reason.
-  - Meanwhile it watches the pods and their events, and notes when each moment of the start is first seen, by the clock
-    of the controller. A change is seen at most 50 ms after the API server sent it. What had happened before the watch
-    began is not noted.
+  - Meanwhile it watches the pods that answer requests and their events, and notes when each moment of the start is
+    first seen, by the clock of the controller. A change is seen at most 50 ms after the API server sent it. What had
+    happened before the watch began is not noted.
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.served_model]
 options:
-  pod_selector:
-    description: Its pods, as kubectl's C(-l).
-    type: str
-    required: true
   schedule_timeout:
     description: How long a pod may wait for a node, as seconds or like V(90s), V(1h30m).
     type: str
@@ -40,7 +37,6 @@ EXAMPLES = r"""
   psap.perf.serving.wait_ready:
     name: granite
     namespace: models
-    pod_selector: serving.kserve.io/inferenceservice=granite
     schedule_timeout: 20m
     timeout: 90m
 """
