@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.waiting.model_states import model_loaded
+from ansible_collections.psap.perf.plugins.module_utils.waiting.model_states import llm_service_ready, model_loaded
 
 READY = [{"type": "Ready", "status": "True"}]
 
@@ -36,3 +36,18 @@ def test_a_model_is_loaded_or_never_will_be(found: dict[str, Any], reached: bool
     verdict = model_loaded(found)
     assert (verdict.reached, verdict.hopeless) == (reached, hopeless)
     assert note in verdict.note
+
+
+@pytest.mark.parametrize(
+    ("reason", "hopeless"), [("GatewayPreconditionNotMet", True), ("HTTPRouteReconcileError", False)]
+)
+def test_llm_d_without_a_check_of_tokens_is_given_up(reason: str, hopeless: bool) -> None:
+    routes = {"type": "HTTPRoutesReady", "status": "False", "reason": reason, "message": "precondition not met"}
+    ready = {"type": "Ready", "status": "False", "reason": reason}
+    verdict = llm_service_ready({"metadata": {"name": "opt"}, "status": {"conditions": [routes, ready]}})
+    assert (verdict.reached, verdict.hopeless) == (False, hopeless)
+    assert ("install Red Hat Connectivity Link" in verdict.note) == hopeless
+
+
+def test_llm_d_is_ready_as_its_condition_says() -> None:
+    assert llm_service_ready({"metadata": {"name": "opt"}, "status": {"conditions": READY}}).reached

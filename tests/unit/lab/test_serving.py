@@ -14,7 +14,7 @@ import pytest
 import yaml
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import Answer, AnswerError, Endpoint
+from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import Answer, AnswerError, Caller, Endpoint
 from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import Question, asking
 from ansible_collections.psap.perf.plugins.modules.serving.ask import DOCUMENTATION
 from perfanalysis.workloads.run_analysis import analyse_run
@@ -93,7 +93,7 @@ def test_by_grpc_a_whole_answer_is_counted_and_an_unknown_model_is_told(model: s
         host, port = address.split(":")
 
         def call() -> Any:
-            with asking(Endpoint("http", host, int(port)), question, (20.0, "")) as calling:
+            with asking(Endpoint("http", host, int(port)), question, Caller(20.0)) as calling:
                 return calling.complete(model, "two words", 3)
 
         return await asyncio.to_thread(call)

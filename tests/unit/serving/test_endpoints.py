@@ -14,6 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Clust
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import (
     Answer,
     AnswerError,
+    Caller,
     Endpoint,
     complete,
     endpoint_at,
@@ -74,12 +75,13 @@ def test_a_model_that_cannot_be_reached_says_why(found: dict[str, Any], lab: dic
 
 
 @contextmanager
-def answering(status: int, body: str) -> Iterator[Endpoint]:
+def answering(status: int, body: str, api_key: str = "") -> Iterator[Endpoint]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             assert (self.path, asked) == ("/x/v1/completions", {"model": "m", "prompt": "why", "max_tokens": 3})
-            self.send_response(status)
+            allowed = not api_key or self.headers["Authorization"] == f"Bearer {api_key}"
+            self.send_response(status if allowed else 401)
             self.end_headers()
             self.wfile.write(body.encode())
 
@@ -105,7 +107,7 @@ def body(text: str = "because", tokens: int = 2) -> str:
 
 def test_an_answer_has_text_and_counts() -> None:
     with answering(200, body()) as endpoint:
-        assert complete(endpoint, "m", "why", 3, (5.0, "")) == Answer("because", 1, 2)
+        assert complete(endpoint, "m", "why", 3, Caller(5.0)) == Answer("because", 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -120,16 +122,27 @@ def test_an_answer_has_text_and_counts() -> None:
 )
 def test_what_is_no_answer_says_why(status: int, text: str, said: str) -> None:
     with answering(status, text) as endpoint, pytest.raises(AnswerError, match=said):
-        complete(endpoint, "m", "why", 3, (5.0, ""))
+        complete(endpoint, "m", "why", 3, Caller(5.0))
+
+
+def test_requests_have_the_bearer_token() -> None:
+    with answering(200, body(), api_key="sesame") as endpoint:
+        assert complete(endpoint, "m", "why", 3, Caller(5.0, api_key="sesame")) == Answer("because", 1, 2)
+        with pytest.raises(AnswerError, match=r"answers 401 Unauthorized: .*; check api_key"):
+            complete(endpoint, "m", "why", 3, Caller(5.0))
+
+
+def test_the_token_is_in_no_text_of_its_caller() -> None:
+    assert "sesame" not in repr(Caller(5.0, api_key="sesame"))
 
 
 def test_nobody_answers() -> None:
     with answering(200, "") as endpoint:
         gone = endpoint
     with pytest.raises(AnswerError, match=r"does not answer: .*refused"):
-        complete(gone, "m", "why", 3, (5.0, ""))
+        complete(gone, "m", "why", 3, Caller(5.0))
 
 
 def test_an_authority_that_cannot_be_read_is_a_mistake_of_the_user() -> None:
     with pytest.raises(UsageError, match="the certificates in /nowhere cannot be used"):
-        complete(Endpoint("https", "127.0.0.1", 1), "m", "why", 3, (5.0, "/nowhere"))
+        complete(Endpoint("https", "127.0.0.1", 1), "m", "why", 3, Caller(5.0, "/nowhere"))

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import (
+    AUTH,
     Flavor,
     Shape,
     in_flavor,
     parse_flavor,
+    requires_token,
     shaped,
 )
 
@@ -105,10 +107,49 @@ def test_fields_of_pods_come_to_every_stage_that_there_is_and_no_other() -> None
     before = deepcopy(given)
 
     simple = shaped(given, Shape(pod=pod))["spec"]
-    apart = shaped(given, Shape(flavor="pd", pod=pod, annotations={"a": "b"}))["spec"]
+    apart = shaped(given, Shape(flavor="pd", pod=pod))["spec"]
 
     assert simple["template"] == {**before["spec"]["template"], **pod}
     assert "prefill" not in simple
     assert apart["template"]["nodeSelector"] == apart["prefill"]["template"]["nodeSelector"] == {"gpu": "yes"}
-    assert apart["annotations"] == {"a": "b"}
     assert given == before
+
+
+def test_annotations_reach_the_service_and_pods_of_every_stage() -> None:
+    given = {**service(annotations={"c": "d"}), "metadata": {"annotations": {"e": "f"}}}
+    found = shaped(given, Shape(flavor="pd", annotations={"a": True, "n": 8000, "t": "text"}))
+    asked = {"a": "true", "n": "8000", "t": "text"}
+    assert found["metadata"]["annotations"] == {"e": "f", **asked, AUTH: "false"}
+    assert found["spec"]["annotations"] == {"c": "d", **asked}
+    assert found["spec"]["prefill"]["annotations"] == asked
+
+
+def test_fields_of_pods_reach_workers_below_a_leader() -> None:
+    worker = {"containers": [container("8")]}
+    found = shaped(service(worker=worker), Shape(pod={"nodeSelector": {"gpu": "yes"}}))["spec"]
+    assert found["worker"] == {**worker, "nodeSelector": {"gpu": "yes"}}
+
+
+@pytest.mark.parametrize(
+    ("of_manifest", "annotations", "auth", "required"),
+    [
+        ({}, {}, False, False),
+        ({}, {}, True, True),
+        ({AUTH: "true"}, {}, False, True),
+        ({AUTH: "false"}, {}, True, True),
+        ({AUTH: "true"}, {AUTH: "false"}, False, False),
+        ({}, {AUTH: True}, False, True),
+        ({}, {AUTH: False}, False, False),
+    ],
+)
+def test_requests_need_a_token_as_the_annotation_says(
+    of_manifest: dict[str, str], annotations: dict[str, Any], auth: bool, required: bool
+) -> None:
+    given = {**service(), "metadata": {"annotations": of_manifest}}
+    found = shaped(given, Shape(annotations=annotations, auth=auth))
+    assert requires_token(found) == required
+    assert found["metadata"]["annotations"][AUTH] == ("true" if required else "false")
+
+
+def test_open_data_hub_requires_a_token_where_no_annotation_says_otherwise() -> None:
+    assert requires_token(service())

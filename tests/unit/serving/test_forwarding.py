@@ -19,6 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.port_forward imp
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import (
     Answer,
     AnswerError,
+    Caller,
     Endpoint,
     complete,
 )
@@ -29,7 +30,7 @@ from perflab.control_plane.certificates import Authority
 from tests.unit.serving.test_endpoints import answering, body
 from tests.unit.serving.test_grpc_client import generate, question, serving
 
-LIMITS = (5.0, "")
+CALLER = Caller(5.0)
 
 
 @contextmanager
@@ -52,7 +53,7 @@ def test_every_connection_has_a_tunnel_of_its_own() -> None:
     with answering(200, body()) as endpoint, forwarding(to(endpoint)) as here:
         there = replace(here.endpoint("", ""), path=endpoint.path)
         for _number in range(3):
-            assert complete(there, "m", "why", 3, LIMITS) == Answer("because", 1, 2)
+            assert complete(there, "m", "why", 3, CALLER) == Answer("because", 1, 2)
         assert here.problem == ""
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection((there.host, there.port))
@@ -61,7 +62,7 @@ def test_every_connection_has_a_tunnel_of_its_own() -> None:
 def test_a_call_of_grpc_goes_through() -> None:
     with serving(generate) as endpoint, forwarding(to(endpoint)) as here:
         there = here.endpoint("", "port 8033 of pod models/granite")
-        with asking(there, question(), (20.0, "")) as calling:
+        with asking(there, question(), Caller(20.0)) as calling:
             assert calling.complete("granite", "why", 7).text == "granite: why 7"
 
 
@@ -70,10 +71,10 @@ def test_what_the_other_side_says_of_a_connection_that_failed_is_kept() -> None:
         threading.Thread(target=lambda: silent.accept()[0].close(), daemon=True).start()
         gone = Endpoint("http", "127.0.0.1", silent.getsockname()[1])
         with forwarding(to(gone, "nobody listens")) as here, pytest.raises(AnswerError, match="does not answer"):
-            complete(here.endpoint("", ""), "m", "why", 3, LIMITS)
+            complete(here.endpoint("", ""), "m", "why", 3, CALLER)
         assert here.problem == "nobody listens"
     with forwarding(forbidden) as here, pytest.raises(AnswerError, match="port 1 of pod a/b does not answer"):
-        complete(here.endpoint("", "port 1 of pod a/b"), "m", "why", 3, LIMITS)
+        complete(here.endpoint("", "port 1 of pod a/b"), "m", "why", 3, CALLER)
     assert here.problem == "pods/portforward is forbidden"
 
 
@@ -92,32 +93,32 @@ def test_the_certificate_is_held_against_the_name_of_the_pods_server(tmp_path: P
     pair = authority.issue_server("server", ["granite.models.svc"])
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(pair.certificate, pair.key)
-    limits = (5.0, str(authority.pair.certificate))
+    caller = Caller(5.0, str(authority.pair.certificate))
     with ThreadingHTTPServer(("127.0.0.1", 0), Model) as server:
         server.socket = context.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         with forwarding(to(Endpoint("https", "127.0.0.1", server.server_port))) as here:
             there = here.endpoint("granite.models.svc", "the pod")
-            assert complete(there, "m", "why", 3, limits) == Answer("because", 1, 2)
+            assert complete(there, "m", "why", 3, caller) == Answer("because", 1, 2)
             with pytest.raises(AnswerError, match="the pod: its certificate is not trusted: Hostname mismatch"):
-                complete(replace(there, server_name="phi.models.svc"), "m", "why", 3, limits)
+                complete(replace(there, server_name="phi.models.svc"), "m", "why", 3, caller)
         server.shutdown()
         thread.join()
 
 
 def test_a_call_of_grpc_is_held_against_it_too(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
-    limits = (20.0, str(authority.pair.certificate))
+    caller = Caller(20.0, str(authority.pair.certificate))
     with (
         serving(generate, pair=authority.issue_server("server", ["granite.models.svc"])) as endpoint,
         forwarding(to(endpoint)) as here,
     ):
         there = here.endpoint("granite.models.svc", "")
-        with asking(there, question(), limits) as calling:
+        with asking(there, question(), caller) as calling:
             assert calling.complete("granite", "why", 7).text == "granite: why 7"
         with (
-            asking(replace(there, server_name="phi.models.svc"), question(), limits) as calling,
+            asking(replace(there, server_name="phi.models.svc"), question(), caller) as calling,
             pytest.raises(AnswerError),
         ):
             calling.complete("granite", "why", 7)

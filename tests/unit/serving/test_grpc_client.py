@@ -14,7 +14,7 @@ import grpc
 import grpc.aio
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import Answer, AnswerError, Endpoint
+from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import Answer, AnswerError, Caller, Endpoint
 from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import (
     Question,
     asking,
@@ -106,7 +106,7 @@ def serving(
 
 
 def ask(endpoint: Endpoint, asked: Question, timeout_s: float = PATIENCE_S) -> Answer:
-    with asking(endpoint, asked, (timeout_s, "")) as calling:
+    with asking(endpoint, asked, Caller(timeout_s)) as calling:
         return calling.complete("granite", "why {not}", 7)
 
 
@@ -154,11 +154,11 @@ def test_what_cannot_be_asked_is_a_mistake_of_the_user(asked: dict[str, Any], sa
 def test_the_servers_certificate_is_verified(tmp_path: Path) -> None:
     authority, other = Authority(tmp_path / "one"), Authority(tmp_path / "other")
     with serving(generate, pair=authority.issue_server("server", [])) as endpoint:
-        with asking(endpoint, question(), (PATIENCE_S, str(authority.pair.certificate))) as calling:
+        with asking(endpoint, question(), Caller(PATIENCE_S, str(authority.pair.certificate))) as calling:
             assert calling.complete("granite", "why", 7).text == "granite: why 7"
         for unknown in (str(other.pair.certificate), ""):
             with (
-                asking(endpoint, question(), (PATIENCE_S, unknown)) as calling,
+                asking(endpoint, question(), Caller(PATIENCE_S, unknown)) as calling,
                 pytest.raises(AnswerError, match="its certificate is not trusted"),
             ):
                 calling.complete("granite", "why", 7)
@@ -179,7 +179,7 @@ def test_an_address_with_a_path_is_refused() -> None:
 def test_an_authority_that_cannot_be_read_is_a_mistake_of_the_user() -> None:
     with (
         pytest.raises(UsageError, match="the certificates in /nowhere cannot be used"),
-        asking(Endpoint("https", "127.0.0.1", 1), question(), (1.0, "/nowhere")),
+        asking(Endpoint("https", "127.0.0.1", 1), question(), Caller(1.0, "/nowhere")),
     ):
         pass
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods
+from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import AUTH
 from ansible_collections.psap.perf.plugins.module_utils.serving.llm_d_plan import LlmDPlan, llm_d_plan
 
 MAIN = {
@@ -22,7 +23,16 @@ SERVICE: dict[str, Any] = {
 
 
 def planned(*flavors: str, manifest: dict[str, Any] = SERVICE, **other: Any) -> LlmDPlan:
-    settings = {"llm_d_claim": "", "llm_d_model_uri": "", "llm_d_patch": {}, "llm_d_flavor": "simple", **other}
+    settings = {
+        "llm_d_annotations": {},
+        "llm_d_api_key": "",
+        "llm_d_auth": False,
+        "llm_d_claim": "",
+        "llm_d_flavor": "simple",
+        "llm_d_model_uri": "",
+        "llm_d_patch": {},
+        **other,
+    }
     cells = [{"index": place, "name": "", "values": {"llm_d_flavor": each}} for place, each in enumerate(flavors)]
     return llm_d_plan(settings, cells or [{"index": 0, "name": "", "values": {}}], manifest)
 
@@ -66,3 +76,22 @@ def test_without_one_nothing_is_downloaded() -> None:
 def test_a_flavor_that_is_none_is_refused() -> None:
     with pytest.raises(UsageError, match="'y2' is no part of one"):
         planned("simple", "simple-y2")
+
+
+@pytest.mark.parametrize(
+    ("settings", "required"),
+    [
+        ({}, False),
+        ({"llm_d_auth": True}, True),
+        ({"llm_d_annotations": {AUTH: "true"}}, True),
+        ({"llm_d_auth": True, "llm_d_patch": {"metadata": {"annotations": {AUTH: "false"}}}}, False),
+    ],
+)
+def test_a_token_is_required_as_settings_and_patch_say(settings: dict[str, Any], required: bool) -> None:
+    assert planned(**settings, llm_d_api_key="file:token").auth == required
+
+
+def test_a_missing_token_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"llm_d_api_key: requests need a token, .*; name its secret"):
+        planned(llm_d_auth=True)
+    assert not planned().auth

@@ -10,6 +10,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster import lease, rights
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import lab_of
 from ansible_collections.psap.perf.plugins.modules.preflight import DOCUMENTATION
@@ -29,14 +30,7 @@ class ActionModule(PerfAction):
         """Reach the cluster, and check what it serves."""
         _require_secrets(context)
         cluster = context.cluster()
-        needed = [
-            (api_version_of(wanted["kind"], wanted["api_version"]), wanted["kind"])
-            for wanted in context.args["requires"]
-            if not (wanted["unless"] and cluster.serves(api_version_of(wanted["unless"]), wanted["unless"]))
-        ]
-        missing = [(version, kind) for version, kind in needed if not cluster.serves(version, kind)]
-        if missing:
-            raise ClusterError(lacking(cluster.server, missing, is_openshift=cluster.is_openshift()))
+        _require_kinds(context.args["requires"], cluster)
         takes_lease = context.args["lease"] and needs_lease(context)
         rules = [*map(_given, context.args["rights"]), {**lease.RIGHTS, "when": takes_lease}]
         denied = rights.lacking(cluster, rights.rights(rights.holding(rules, cluster), _rules_of))
@@ -52,6 +46,25 @@ class ActionModule(PerfAction):
         }
         taken = take_lease(context, str(context.variables["perf_flow"])) if takes_lease else {}
         return VerbResult(values={"run_facts": facts, "openshift": cluster.is_openshift(), **taken})
+
+
+def _require_kinds(requires: Sequence[Mapping[str, Any]], cluster: Cluster) -> None:
+    """Check that the cluster serves the kinds that it must.
+
+    :raises ClusterError: naming every one that is missing.
+    """
+
+    def serves(kind: str) -> bool:
+        return cluster.serves(api_version_of(kind), kind)
+
+    needed = {
+        (api_version_of(wanted["kind"], wanted["api_version"]), wanted["kind"]): wanted["advice"]
+        for wanted in requires
+        if not (wanted["unless"] and serves(wanted["unless"])) and (not wanted["served"] or serves(wanted["served"]))
+    }
+    missing = {each: advice for each, advice in needed.items() if not cluster.serves(*each)}
+    if missing:
+        raise ClusterError(lacking(cluster.server, missing, is_openshift=cluster.is_openshift()))
 
 
 def _require_secrets(context: VerbContext) -> None:
@@ -81,9 +94,11 @@ def _rules_of(role: str) -> list[dict[str, Any]]:
     return rules
 
 
-def lacking(server: str, missing: Sequence[tuple[str, str]], *, is_openshift: bool) -> str:
-    """Which kinds, by API version, the cluster does not serve, and what to do about it."""
+def lacking(server: str, missing: Mapping[tuple[str, str], str], *, is_openshift: bool) -> str:
+    """Which kinds, by API version, the cluster does not serve, and the advice about each."""
     kinds = ", no ".join(f"{kind} ({version})" for version, kind in missing)
     openshifts = all(version.partition("/")[0].endswith(".openshift.io") for version, _kind in missing)
-    advice = "it is no OpenShift, which this needs" if openshifts and not is_openshift else "install what defines it"
+    advice = "it is no OpenShift, which this needs"
+    if not openshifts or is_openshift:
+        advice = "; ".join(dict.fromkeys(missing.values()))
     return f"the cluster at {server} serves no {kinds}; {advice}"

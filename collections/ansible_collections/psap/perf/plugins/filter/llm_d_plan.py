@@ -39,8 +39,8 @@ RETURN = r"""
 _value:
   description:
     - C(source), where the model is downloaded from, and C(target), where to, both empty without a claim; C(gpus), the
-      most that a pod has; C(pods), of each cell those that serve the model, as P(psap.perf.nodes_for_cells#filter)
-      wants them.
+      most that a pod has; C(auth), whether Open Data Hub requires a token in requests of a cell; C(pods), of each cell
+      those that serve the model, as P(psap.perf.nodes_for_cells#filter) wants them.
   type: dict
 """
 

@@ -8,7 +8,7 @@ name: llm_inference_service
 short_description: Shape the manifest of an LLMInferenceService
 version_added: 0.1.0
 description:
-  - Applies a flavor, the model and annotations of the pods. What none of them says stays as it is.
+  - Applies a flavor, the model, annotations, and whether requests need a token. Other fields stay as they are.
 author: The psap.perf developers (@openshift-psap)
 positional: flavor
 options:
@@ -38,9 +38,15 @@ options:
     type: str
     default: ""
   annotations:
-    description: Annotations that its pods get.
+    description: Annotations of the service and of its pods.
     type: dict
     default: {}
+  auth:
+    description:
+      - Whether Open Data Hub requires a token in requests, its annotation C(security.opendatahub.io/enable-auth). If
+        V(false), the annotation of the manifest or of O(annotations) is kept, and is V(false) without one.
+    type: bool
+    default: false
   pod:
     description: Fields of the templates of all pods that serve the model, such as C(nodeSelector).
     type: dict

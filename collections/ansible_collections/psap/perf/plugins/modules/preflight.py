@@ -30,6 +30,13 @@ options:
           - A known kind with which it is not required, such as V(Subscription) where Operator Lifecycle Manager
             installs what brings it.
         type: str
+      served:
+        description: A known kind without which it is not required, such as V(DataScienceCluster).
+        type: str
+      advice:
+        description: What users can do when it is missing.
+        type: str
+        default: install what defines it
   rights:
     description:
       - What the user must be allowed. All that is lacking is told at once. Kinds that the cluster does not serve need

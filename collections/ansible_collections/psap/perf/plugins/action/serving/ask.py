@@ -17,6 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.port_forward imp
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import (
     Answer,
     AnswerError,
+    Caller,
     Endpoint,
     complete,
     endpoint_of,
@@ -50,11 +51,13 @@ class ActionModule(PerfAction):
         model = args["model"] or args["name"]
         place = context.directory / "artifacts" / args["name"]
         place.mkdir(parents=True, exist_ok=True)
+        api_key = context.secret(args["api_key"]) if args["api_key"] else ""
+        caller = Caller(seconds(args["request_timeout"]), args["authority"], api_key)
         answers: list[dict[str, Any]] = []
         first_at = ""
         with _reached(args, context.cluster()) as (endpoint, problem):
             try:
-                with _model(args, endpoint, model) as answer:
+                with _model(args, endpoint, model, caller) as answer:
                     ask = functools.partial(_asked, answer, problem)
                     for number, prompt in enumerate(args["prompts"]):
                         context.check_interrupted()
@@ -124,12 +127,11 @@ def _asked(answer: Callable[[str], Answer], problem: Callable[[], str], prompt: 
 
 
 @contextmanager
-def _model(args: Any, endpoint: Endpoint, model: str) -> Iterator[Callable[[str], Answer]]:
+def _model(args: Any, endpoint: Endpoint, model: str, caller: Caller) -> Iterator[Callable[[str], Answer]]:
     """What answers a prompt, by either protocol."""
-    limits = seconds(args["request_timeout"]), args["authority"]
     if args["protocol"] == "http":
-        yield lambda prompt: complete(endpoint, model, prompt, args["tokens"], limits)
+        yield lambda prompt: complete(endpoint, model, prompt, args["tokens"], caller)
         return
     question = Question(args["method"], args["proto"], plain(args["request"]), args["answer"])
-    with asking(endpoint, question, limits) as calling:
+    with asking(endpoint, question, caller) as calling:
         yield lambda prompt: calling.complete(model, prompt, args["tokens"])

@@ -8,7 +8,7 @@ import socket
 import ssl
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,6 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Clust
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 
 _OK = 200
+_UNAUTHORIZED = (401, 403)
 _SHOWN = 300
 HTTP, GRPC = "http", "grpc"
 _PORTS = {"http": 80, "https": 443}
@@ -123,18 +124,35 @@ class Answer:
     completion_tokens: int
 
 
-def complete(endpoint: Endpoint, model: str, prompt: str, tokens: int, limits: tuple[float, str]) -> Answer:
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """How a served model is asked.
+
+    :param patience_s: how many seconds the server may be silent.
+    :param authority: file with the certificates of the authority that vouches for the server; the system's if empty.
+    :param api_key: the bearer token of requests; none if empty.
+    """
+
+    patience_s: float
+    authority: str = ""
+    api_key: str = field(default="", repr=False)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What its requests have beside their content."""
+        return {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
+
+
+def complete(endpoint: Endpoint, model: str, prompt: str, tokens: int, caller: Caller) -> Answer:
     """One completion of OpenAI's API.
 
-    :param limits: how many seconds the server may be silent, and the file of the authority that vouches for it; without
-        one, the system's authorities do.
     :raises AnswerError: when it is refused, or no completion.
     :raises UsageError: when the file is of no use.
     """
     body = json.dumps({"model": model, "prompt": prompt, "max_tokens": tokens})
-    path, headers = f"{endpoint.path}/v1/completions", {"Content-Type": "application/json"}
+    path, headers = f"{endpoint.path}/v1/completions", {"Content-Type": "application/json", **caller.headers}
     try:
-        with closing(_connection(endpoint, *limits)) as client:
+        with closing(_connection(endpoint, caller)) as client:
             client.request("POST", path, body=body, headers=headers)
             answer = client.getresponse()
             content = answer.read().decode("utf-8", "replace")
@@ -143,14 +161,16 @@ def complete(endpoint: Endpoint, model: str, prompt: str, tokens: int, limits: t
     except (OSError, http.client.HTTPException) as error:
         raise AnswerError(f"{endpoint.shown} does not answer: {error or type(error).__name__}") from error
     if answer.status != _OK:
-        raise AnswerError(f"{endpoint.shown} answers {answer.status} {answer.reason}: {content[:_SHOWN]}")
+        advice = "; check api_key" if answer.status in _UNAUTHORIZED else ""
+        raise AnswerError(f"{endpoint.shown} answers {answer.status} {answer.reason}: {content[:_SHOWN]}{advice}")
     return _checked(endpoint, content)
 
 
-def _connection(endpoint: Endpoint, timeout_s: float, authority: str) -> http.client.HTTPConnection:
+def _connection(endpoint: Endpoint, caller: Caller) -> http.client.HTTPConnection:
+    timeout_s = caller.patience_s
     if endpoint.scheme == "http":
         return http.client.HTTPConnection(endpoint.host, endpoint.port, timeout=timeout_s)
-    context = certificates(authority)
+    context = certificates(caller.authority)
     client = http.client.HTTPSConnection(endpoint.host, endpoint.port, timeout=timeout_s, context=context)
     if endpoint.server_name:
         client.sock = context.wrap_socket(

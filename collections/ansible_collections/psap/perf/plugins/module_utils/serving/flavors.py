@@ -9,6 +9,7 @@ its replicas, and both of what prefills. TOPSAIL's llm-d project reads them so.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from copy import deepcopy
@@ -33,6 +34,8 @@ _PART = re.compile(r"(dtp|tp|x|ptp|px)([1-9][0-9]*)")
 _FORM = "BASE[-tpN|-dtpN][-xN][-ptpN][-pxN]"
 _GPU = "nvidia.com/gpu"
 _CONTAINER = "main"
+AUTH = "security.opendatahub.io/enable-auth"
+"""Annotation of a service by which Open Data Hub requires a token in requests, unless it is ``"false"``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +85,18 @@ class Shape:
     :param model_uri: where the model is from.
     :param model_name: its name in requests.
     :param model_claim: PersistentVolumeClaim that has it, in the folder that its source names.
-    :param annotations: of the pods.
+    :param annotations: of the service and of its pods.
     :param pod: fields of the templates of all pods that serve the model, such as ``nodeSelector``.
+    :param auth: whether Open Data Hub requires a token in requests; the manifest's annotation goes before False.
     """
 
     flavor: str = ""
     model_uri: str = ""
     model_name: str = ""
     model_claim: str = ""
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, Any] = field(default_factory=dict)
     pod: Mapping[str, Any] = field(default_factory=dict)
+    auth: bool = False
 
 
 def shaped(service: Manifest, shape: Shape) -> Manifest:
@@ -101,14 +106,41 @@ def shaped(service: Manifest, shape: Shape) -> Manifest:
     """
     manifest = in_flavor(service, parse_flavor(shape.flavor)) if shape.flavor else deepcopy(service)
     model = {name: value for name, value in (("uri", shape.model_uri), ("name", shape.model_name)) if value}
-    said = {name: value for name, value in (("model", model), ("annotations", shape.annotations)) if value}
-    manifest = merged(manifest, {"spec": said})
-    for stage in stages(manifest) if shape.pod else ():
-        stage["template"] = merged(stage.get("template"), shape.pod)
+    said = {"metadata": {"annotations": _annotations(manifest, shape)}, "spec": {"model": model} if model else {}}
+    manifest = merged(manifest, said)
+    for stage in stages(manifest):
+        _shape_pods(stage, shape)
     if not shape.model_claim:
         return manifest
     uri = (manifest["spec"].get("model") or {}).get("uri", "")
     return merged(manifest, {"spec": {"model": {"uri": in_claim(uri, shape.model_claim)}}})
+
+
+def requires_token(service: Manifest) -> bool:
+    """Return whether Open Data Hub lets only requests with a token through to an LLMInferenceService."""
+    annotations = service.get("metadata", {}).get("annotations") or {}
+    return str(annotations.get(AUTH, "true")).lower() != "false"
+
+
+def _annotations(service: Manifest, shape: Shape) -> dict[str, str]:
+    """Those that the service gets; texts, since YAML and the command line make booleans and numbers of some."""
+    given = {**(service.get("metadata", {}).get("annotations") or {}), **_texts(shape.annotations)}
+    return {**given, AUTH: "true" if shape.auth else str(given.get(AUTH, "false"))}
+
+
+def _texts(annotations: Mapping[str, Any]) -> dict[str, str]:
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in annotations.items()}
+
+
+def _shape_pods(stage: dict[str, Any], shape: Shape) -> None:
+    """Give the pods of a stage, with those below a leader, their annotations and fields."""
+    if shape.annotations:
+        stage["annotations"] = {**(stage.get("annotations") or {}), **_texts(shape.annotations)}
+    if not shape.pod:
+        return
+    stage["template"] = merged(stage.get("template"), shape.pod)
+    if stage.get("worker"):
+        stage["worker"] = merged(stage["worker"], shape.pod)
 
 
 def stages(service: Manifest) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import (
     Answer,
     AnswerError,
+    Caller,
     Endpoint,
     certificates,
     checked,
@@ -95,11 +96,9 @@ def said_of(status: str, details: str, place: str, question: Question, timeout_s
 
 
 @contextmanager
-def asking(endpoint: Endpoint, question: Question, limits: tuple[float, str]) -> Iterator[Calling]:
+def asking(endpoint: Endpoint, question: Question, caller: Caller) -> Iterator[Calling]:
     """Calls of a model, until the block ends.
 
-    :param limits: how many seconds the server may be silent, and the file of the authority that vouches for it; without
-        one, the system's authorities do.
     :raises UsageError: when the library, the proto file or the authority is of no use, or the address of gRPC.
     """
     if endpoint.path:
@@ -116,7 +115,7 @@ def asking(endpoint: Endpoint, question: Question, limits: tuple[float, str]) ->
             "gRPC needs grpcio, grpcio-reflection and grpcio-tools: pip install 'psap-perf[grpc]', or pip install them"
         ) from error
     del grpc_reflection, grpc_tools
-    timeout_s, authority = limits
+    timeout_s = caller.patience_s
     # of the reflection, too, which takes none from its caller
     patience = {"methodConfig": [{"name": [{}], "timeout": f"{timeout_s:.3f}s"}]}
     options = [("grpc.service_config", json.dumps(patience))]
@@ -126,9 +125,9 @@ def asking(endpoint: Endpoint, question: Question, limits: tuple[float, str]) ->
     if endpoint.scheme == "http":
         channel = grpc.insecure_channel(target, options)
     else:
-        channel = grpc.secure_channel(target, grpc.ssl_channel_credentials(_roots(authority)), options)
+        channel = grpc.secure_channel(target, grpc.ssl_channel_credentials(_roots(caller.authority)), options)
     with channel:
-        yield Calling(channel, endpoint.shown, question, timeout_s)
+        yield Calling(channel, endpoint.shown, question, caller)
 
 
 def _roots(authority: str) -> bytes | None:
@@ -140,8 +139,8 @@ def _roots(authority: str) -> bytes | None:
 class Calling:
     """A connection to a model, which learns at its first call how the messages look."""
 
-    def __init__(self, channel: grpc.Channel, place: str, question: Question, timeout_s: float) -> None:
-        self._channel, self._place, self._question, self._timeout_s = channel, place, question, timeout_s
+    def __init__(self, channel: grpc.Channel, place: str, question: Question, caller: Caller) -> None:
+        self._channel, self._place, self._question, self._caller = channel, place, question, caller
         self._method: MethodDescriptor | None = None
 
     def complete(self, model: str, prompt: str, tokens: int) -> Answer:
@@ -157,7 +156,7 @@ class Calling:
             document = self._called(self._method, model, prompt, tokens)
         except grpc.RpcError as error:
             status, details = error.code().name, error.details() or ""
-            raise AnswerError(said_of(status, details, self._place, self._question, self._timeout_s)) from error
+            raise AnswerError(said_of(status, details, self._place, self._question, self._caller.patience_s)) from error
         return answer_in(document, self._question.answer, self._place)
 
     def _called(self, method: MethodDescriptor, model: str, prompt: str, tokens: int) -> dict[str, Any]:
@@ -175,7 +174,9 @@ class Calling:
             request_serializer=asked.SerializeToString,
             response_deserializer=told.FromString,
         )
-        answer = call(request, timeout=self._timeout_s, metadata=((_MODEL, model),))
+        # gRPC refuses capitals in the names of headers
+        headers = tuple((name.lower(), value) for name, value in self._caller.headers.items())
+        answer = call(request, timeout=self._caller.patience_s, metadata=((_MODEL, model), *headers))
         return MessageToDict(answer, always_print_fields_with_no_presence=True, preserving_proto_field_name=True)
 
     def _described(self) -> MethodDescriptor:

@@ -7,11 +7,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.merge_patch import merged
 from ansible_collections.psap.perf.plugins.module_utils.base.quantities import format_quantity, parse_quantity
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods, most_gpus
-from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import Shape, shaped, stages
+from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import (
+    AUTH,
+    Shape,
+    requires_token,
+    shaped,
+    stages,
+)
 
 _GPU = "nvidia.com/gpu"
 
@@ -23,12 +30,14 @@ class LlmDPlan:
     :param source: where the model is downloaded from, empty when each pod reads it from there.
     :param target: where it is downloaded to, as ``pvc://<claim>/<folder>``.
     :param gpus: the most that a pod has.
+    :param auth: whether Open Data Hub requires a token in requests of a cell.
     :param pods: of each cell those that serve the model.
     """
 
     source: str
     target: str
     gpus: int
+    auth: bool
     pods: tuple[tuple[Pods, ...], ...]
 
 
@@ -36,25 +45,32 @@ def llm_d_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], 
     """What *settings* of the flow and the *cells* of its matrix come to.
 
     :param manifest: that of the LLMInferenceService before flavor, model and patch change it.
-    :raises UsageError: for a flavor that is none, and a source that no claim holds.
+    :raises UsageError: for a flavor that is none, a source that no claim holds, and requests without the token that
+        they need.
     """
-    pods = tuple(tuple(_pods(manifest, {**settings, **cell["values"]})) for cell in cells)
-    gpus = most_gpus(pods)
+    services = [_service(manifest, {**settings, **cell["values"]}) for cell in cells]
+    pods = tuple(tuple(_pods_of(stage) for stage in stages(each)) for each in services)
+    gpus, auth = most_gpus(pods), any(map(requires_token, services))
+    if auth and not settings["llm_d_api_key"]:
+        raise UsageError(
+            f"llm_d_api_key: requests need a token, for llm_d_auth is true or the annotation {AUTH} is not false; name "
+            "its secret, such as file:llm-d.token"
+        )
     claim = settings["llm_d_claim"]
     if not claim:
-        return LlmDPlan("", "", gpus, pods)
+        return LlmDPlan("", "", gpus, auth, pods)
     uri = settings["llm_d_model_uri"]
     source, target = (
         shaped(manifest, shape)["spec"]["model"]["uri"]
         for shape in (Shape(model_uri=uri), Shape(model_uri=uri, model_claim=claim))
     )
-    return LlmDPlan(source, target, gpus, pods)
+    return LlmDPlan(source, target, gpus, auth, pods)
 
 
-def _pods(manifest: Manifest, values: Mapping[str, Any]) -> list[Pods]:
-    """Those of what decodes, and of what prefills if that is apart."""
-    served = merged(shaped(manifest, Shape(flavor=values["llm_d_flavor"])), values["llm_d_patch"])
-    return [_pods_of(stage) for stage in stages(served)]
+def _service(manifest: Manifest, values: Mapping[str, Any]) -> Manifest:
+    """The LLMInferenceService of a cell, as far as its pods and its authentication depend on it."""
+    shape = Shape(values["llm_d_flavor"], annotations=values["llm_d_annotations"], auth=values["llm_d_auth"])
+    return merged(shaped(manifest, shape), values["llm_d_patch"])
 
 
 def _pods_of(stage: Mapping[str, Any]) -> Pods:

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import Object, Verdict, condition_true
+from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import (
+    Object,
+    Verdict,
+    condition,
+    condition_true,
+)
 
 # KServe's reasons for which a model is not loaded until somebody changes something
 _HOPELESS = frozenset(
     ("ModelLoadFailed", "NoSupportingRuntime", "RuntimeNotRecognized", "RuntimeDisabled", "InvalidPredictorSpec")
 )
+# Open Data Hub's, of an LLMInferenceService whose requests need a token while nothing could check one; it then deletes
+# the HTTPRoute, and does not look again
+_NO_AUTH_POLICY = "GatewayPreconditionNotMet"
+
+
+def llm_service_ready(obj: Object) -> Verdict:
+    """The LLMInferenceService is Ready; it never will be where Open Data Hub cannot check the token of a request."""
+    routes = condition(obj, "HTTPRoutesReady") or {}
+    if routes.get("status") == "False" and routes.get("reason") == _NO_AUTH_POLICY:
+        note = (
+            "requests need a token, but the cluster serves no AuthPolicy (kuadrant.io/v1) to check it; install Red Hat "
+            'Connectivity Link, or set the annotation security.opendatahub.io/enable-auth to "false"'
+        )
+        return Verdict(False, f"{_NO_AUTH_POLICY}: {note}", True)
+    return condition_true("Ready")(obj)
 
 
 def model_loaded(obj: Object) -> Verdict:

@@ -15,7 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.machine_configs 
     kubelet_config_ready,
     pool_updated,
 )
-from ansible_collections.psap.perf.plugins.module_utils.waiting.model_states import model_loaded
+from ansible_collections.psap.perf.plugins.module_utils.waiting.model_states import llm_service_ready, model_loaded
 from ansible_collections.psap.perf.plugins.module_utils.waiting.olm_states import (
     catalog_ready,
     csv_succeeded,
@@ -266,6 +266,7 @@ _BY_KIND: Mapping[tuple[str, str], Predicate] = {
     ("RayJob", "started"): ray_job_started,
     ("Gateway", "ready"): condition_true("Programmed"),
     ("InferenceService", "ready"): model_loaded,
+    ("LLMInferenceService", "ready"): llm_service_ready,
     ("PersistentVolumeClaim", "ready"): claim_bound,
     ("DSCInitialization", "ready"): data_science_ready,
     ("DataScienceCluster", "ready"): data_science_ready,

@@ -65,6 +65,12 @@ options:
     description: File with the certificates of the authority that vouches for the server, beside the system's.
     type: str
     default: ""
+  api_key:
+    description:
+      - Reference to the secret with the bearer token of requests, such as V(file:api.key); none if empty. A call of
+        gRPC has it as the header C(authorization); requests of reflection have none, so give O(proto).
+    type: str
+    default: ""
   timeout:
     description:
       - How long it may take until the first prompt is answered, which is asked again until then, as seconds or like
