@@ -1,6 +1,7 @@
-"""What guidellm 0.6 is to its callers: `benchmark run --target URL ...` writes results. The client is the tests' own.
+"""What guidellm since 0.7 is to its callers: `run --backend kind=openai_http,target=URL ...` writes results.
 
-It sends as many requests as it may, not for a duration, and writes what it was given of its environment to its log.
+The client is the tests' own. It sends as many requests as it may, not for a duration, and writes what it was given of
+its environment to its log.
 """
 
 from __future__ import annotations
@@ -17,19 +18,27 @@ sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from tests.load_client import load
 
+
+def pairs(text: str) -> dict[str, str]:
+    """Those of a text such as `kind=json,path=/results`."""
+    return dict(part.split("=", 1) for part in text.split(","))
+
+
 parser = argparse.ArgumentParser()
-parser.add_argument("command", nargs=2)
-parser.add_argument("--target", required=True)
-parser.add_argument("--rate", required=True)
-parser.add_argument("--max-requests", type=int, required=True)
-parser.add_argument("--model", required=True)
-parser.add_argument("--output-path", type=Path, required=True)
+parser.add_argument("command", choices=["run"])
+parser.add_argument("--backend", type=pairs, required=True)
+parser.add_argument("--profile", type=pairs, required=True)
+parser.add_argument("--override", nargs=2, default=("", ""))
+parser.add_argument("--constraint", type=pairs, action="append", required=True)
+parser.add_argument("--output", type=pairs, required=True)
 asked, _ = parser.parse_known_args()
+backend = asked.backend
+[requests] = [int(each["count"]) for each in asked.constraint if each["kind"] == "max_requests"]
 
 
 def benchmark(users: int) -> dict[str, Any]:
     """A stage, from the records of the client."""
-    found = asyncio.run(load(asked.target, asked.model, users=users, requests=asked.max_requests, tokens=3))["results"]
+    found = asyncio.run(load(backend["target"], backend["model"], users=users, requests=requests, tokens=3))["results"]
     lists: dict[str, list[dict[str, Any]]] = {"successful": [], "errored": [], "incomplete": []}
     for one in found:
         times = {"start_time": one["start_time"], "end_time": one["end_time"]}
@@ -41,7 +50,7 @@ def benchmark(users: int) -> dict[str, Any]:
         lists["successful"].append({**times, **first, **tokens})
     totals = {name: len(records) for name, records in lists.items()}
     return {
-        "config": {"strategy": {"type_": "concurrent", "streams": users}, "backend": {"model": asked.model}},
+        "config": {"strategy": {"type_": "concurrent", "streams": users}, "backend": {"model": backend["model"]}},
         "requests": lists,
         "metrics": {"request_totals": totals},
     }
@@ -49,8 +58,8 @@ def benchmark(users: int) -> dict[str, Any]:
 
 # guidellm writes its key to its results
 document = {
-    "args": {"backend_kwargs": json.loads(os.environ.get("GUIDELLM_BACKEND_KWARGS", "{}"))},
-    "benchmarks": [benchmark(int(float(rate))) for rate in asked.rate.split(",")],
+    "args": {"backend": {**backend, "api_key": os.environ.get("GUIDELLM__SPEC__BACKEND__API_KEY")}},
+    "benchmarks": [benchmark(int(streams)) for streams in (asked.override[1] or asked.profile["streams"]).split(",")],
 }
-asked.output_path.write_text(json.dumps(document))
+Path(asked.output["path"]).write_text(json.dumps(document))
 print(f"{len(document['benchmarks'])} benchmarks by a client of psap.perf's tests, not guidellm")

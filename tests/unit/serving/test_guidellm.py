@@ -40,6 +40,12 @@ def test_options_until_0_6() -> None:
     assert " --data /data/p.jsonl " in told([1], data_file="/home/u/p.jsonl")
 
 
+@pytest.mark.parametrize("version", ["v0.6.0", "v0.8.0"])
+def test_multiples_of_the_rate_in_data(version: str) -> None:
+    data = "turns=5,prefix_count={2*rate},prefix_tokens={rate}"
+    assert "turns=5,prefix_count=64,prefix_tokens=32 " in told([32], version=version, data=data)
+
+
 @pytest.mark.parametrize("version", ["v0.7.0", "0.8.1", "v1.0", "latest"])
 def test_options_since_0_7(version: str) -> None:
     assert told([1, 8], version=version, max_requests=10, processor="/t") == (
@@ -68,7 +74,8 @@ def test_kinds_of_load_and_data_since_0_7() -> None:
         ([1.0, 0.0], {}, "above 0, not 0"),
         ([1.0, 2.0], {"rate_type": "sweep"}, "a single one"),
         ([1.0], {"max_requests": -1}, "max_requests must be 0"),
-        ([1.0, 2.0], {"requests_per_rate": 10}, "requests_per_rate: .* has 2 rates; leave rates_in_one_run out"),
+        ([1.0, 2.0], {"requests_per_rate": 10}, "requests_per_rate: .* has 2; leave rates_in_one_run out"),
+        ([1.0, 2.0], {"data": "prefix_count={2*rate}"}, "data: .* has 2; leave rates_in_one_run out"),
         ([1.0], {"max_seconds": 0}, "no end"),
     ],
 )

@@ -18,6 +18,8 @@ IN_POD = f"/results/{OUTPUT}"
 API_KEY = "$(API_KEY)"
 """What stands for the key in a value of the environment, as Kubernetes has it."""
 WITHOUT_RATES = ("synchronous", "throughput")
+# {rate} and {2*rate} in a data set
+_OF_RATE = re.compile(r"\{(?:(\d+)\*)?rate\}")
 _VERSION = re.compile(r"v?(\d+)\.(\d+)")
 # since this version options are written kind=..., with other names
 _WRITTEN_BY_KIND = (0, 7)
@@ -55,7 +57,8 @@ def invocation(asked: Mapping[str, Any], rates: Sequence[float], output: str, da
     :raises UsageError: when the arguments cannot be.
     """
     if asked["requests_per_rate"]:
-        asked = {**asked, "max_requests": _most(asked["requests_per_rate"], rates)}
+        asked = {**asked, "max_requests": _multiple(asked["requests_per_rate"], rates, "requests_per_rate")}
+    asked = {**asked, "data": _OF_RATE.sub(lambda found: str(_multiple(found[1] or 1, rates, "data")), asked["data"])}
     _check(asked, rates)
     found = _VERSION.match(asked["version"])
     # a tag such as latest is the newest
@@ -69,14 +72,14 @@ def invocation(asked: Mapping[str, Any], rates: Sequence[float], output: str, da
     return Invocation((*options, *more), variable, value, deadline_s(asked["start_timeout"], asked["timeout"]))
 
 
-def _most(per_rate: int, rates: Sequence[float]) -> int:
-    """How many requests a run of the program sends at most."""
+def _multiple(factor: int | str, rates: Sequence[float], name: str) -> int:
+    """The multiple of the rate that a run of the program has."""
     if len(rates) != 1:
         raise UsageError(
-            f"requests_per_rate: a run of guidellm has one number of requests, but this one has {len(rates)} rates; "
+            f"{name}: a multiple of the rate needs a run of guidellm with one rate, but this one has {len(rates)}; "
             "leave rates_in_one_run out"
         )
-    return round(per_rate * rates[0])
+    return round(int(factor) * rates[0])
 
 
 def _check(asked: Mapping[str, Any], rates: Sequence[float]) -> None:
