@@ -199,6 +199,24 @@ def test_a_host_has_its_own_routes_and_those_of_all_hosts(tmp_path: Path, monkey
     assert [each["match"].get("path_separated_prefix", "/") for each in others] == ["/a", "/"]
 
 
+@pytest.mark.parametrize("wanted", ["true", "false"])
+def test_requests_without_a_token_are_refused_where_the_route_wants_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: str
+) -> None:
+    api = cluster()
+    parent = {"name": "gate", "namespace": "gates"}
+    spec = {"parentRefs": [parent], "rules": [rule("/models/opt", "svc"), rule("/models/opt/v1", "pool")]}
+    put(api, ROUTES, "opt", spec, annotations={envoy.PROTECTION: wanted})
+    configuration, _clusters = settled(api, tmp_path, monkeypatch)
+    found = [(each["match"]["path_separated_prefix"], "direct_response" in each) for each in entries(configuration)]
+    refused = [each for each in found if each[1]]
+    led = [("/models/opt/v1", False), ("/models/opt", False)]
+    assert [each for each in found if not each[1]] == led
+    assert refused == ([(path, True) for path, _ in led] if wanted == "true" else [])
+    # each is refused before it is led anywhere
+    assert all(found.index((path, True)) < found.index((path, False)) for path, _ in refused)
+
+
 def test_a_pod_in_the_network_of_its_node_has_no_address_of_its_own() -> None:
     ready = {"conditions": [{"type": "Ready", "status": "True"}]}
     metadata = {"name": "a", "namespace": "b", "annotations": {MODEL: ""}}

@@ -3,7 +3,8 @@
 //
 // Upstream has a program for each of the two kinds, which listen on all interfaces. Here they share a process and the
 // server of their webhooks, on one address. Left out are inference graphs and trained models, which would need a router
-// and an agent in pods that run. The controllers are upstream's, unchanged.
+// and an agent in pods that run. The controllers are upstream's, unchanged; where Open Data Hub 3 is, auth.go gives them
+// a client that makes the difference of its build.
 package main
 
 import (

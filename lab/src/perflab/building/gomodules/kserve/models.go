@@ -42,7 +42,7 @@ func newLLMManager(config *rest.Config, clientset *kubernetes.Clientset, o ctrl.
 	}
 	validator := &v1alpha2.LLMInferenceServiceValidator{}
 	if err := (&llmisvc.LLMISVCReconciler{
-		Client:        manager.GetClient(),
+		Client:        withAuth{manager.GetClient(), clientset.Discovery()},
 		Clientset:     clientset,
 		EventRecorder: recorder(manager, clientset, "LLMInferenceServiceController"),
 		Validator: func(ctx context.Context, service *v1alpha2.LLMInferenceService) error {

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from perflab.cluster.api import Document
+from perflab.emulators.framework.documents import own_annotations
 from perflab.emulators.kubernetes.gateway.routing import (
     EXACT,
     POOL,
@@ -30,6 +31,13 @@ _TYPES = "type.googleapis.com/envoy"
 _ANY_HOST = "*"
 # a rule without a match
 _EVERYTHING: tuple[Document, ...] = ({},)
+# of an HTTPRoute that Open Data Hub protects; KServe's program in the lab sets it
+PROTECTION = "lab.psap.perf/bearer-token"
+_NO_TOKEN = {"name": "authorization", "string_match": {"prefix": "Bearer "}, "invert_match": True}
+_UNAUTHORIZED = {
+    "direct_response": {"status": 401},
+    "response_headers_to_add": [{"header": {"key": "www-authenticate", "value": "Bearer"}}],
+}
 # what is measured are servers, not the gateway's limits
 _UNLIMITED = 2**32 - 1
 # shorter than the servers keep a connection that nobody uses, lest one ends as it is used again
@@ -117,6 +125,9 @@ def _entries(route: Document) -> Iterator[tuple[Any, Document]]:
                 ],
                 "query_parameters": [{"name": each["name"], **_exactly(each["value"])} for each in parameters],
             }
+            if own_annotations(route).get(PROTECTION) == "true":
+                # it goes before the route itself: the sort keeps the order of equals
+                yield place, {"match": {**found, "headers": [*found["headers"], _NO_TOKEN]}, **_UNAUTHORIZED}
             yield place, {"match": found, "route": {**action, **_rewritten(rule, path["value"])}}
 
 
