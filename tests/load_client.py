@@ -21,9 +21,10 @@ from perflab.serving.tgis import SERVICE, described
 Request = Callable[[], Awaitable[dict[str, Any]]]
 
 
-async def load(url: str, model: str, *, users: int, requests: int, tokens: int) -> dict[str, Any]:
+async def load(url: str, model: str, *, users: int, requests: int, tokens: int, api_key: str = "") -> dict[str, Any]:
     """Results of so many requests, of so many users at a time, each of which sends one after the other."""
-    async with aiohttp.ClientSession() as session:
+    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+    async with aiohttp.ClientSession(headers=headers) as session:
         return await _loaded(lambda: _request(session, url, model, tokens), model, users, requests)
 
 

@@ -34,10 +34,14 @@ class Lab:
 
     def run(self, runs: Path, program: str, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a program of the project on the lab; its runs go to *runs*."""
+        return self.run_with(self.environment(runs), program, *words)
+
+    def run_with(self, environment: dict[str, str], program: str, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a program of the project in this environment."""
         return subprocess.run(
             [str(PROGRAMS / program), *words],
             cwd=PROJECT,
-            env=self.environment(runs),
+            env=environment,
             capture_output=True,
             text=True,
             check=False,

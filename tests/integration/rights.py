@@ -25,6 +25,7 @@ TO_COME = {
     "ClusterPolicy": "clusterpolicies",
     "DSCInitialization": "dscinitializations",
     "DataScienceCluster": "datascienceclusters",
+    "Kuadrant": "kuadrants",
     "LeaderWorkerSetOperator": "leaderworkersetoperators",
     "NVIDIADriver": "nvidiadrivers",
     "NodeFeature": "nodefeatures",

@@ -33,12 +33,14 @@ parser.add_argument("--constraint", type=pairs, action="append", required=True)
 parser.add_argument("--output", type=pairs, required=True)
 asked, _ = parser.parse_known_args()
 backend = asked.backend
+api_key = os.environ.get("GUIDELLM__SPEC__BACKEND__API_KEY", "")
 [requests] = [int(each["count"]) for each in asked.constraint if each["kind"] == "max_requests"]
 
 
 def benchmark(users: int) -> dict[str, Any]:
     """A stage, from the records of the client."""
-    found = asyncio.run(load(backend["target"], backend["model"], users=users, requests=requests, tokens=3))["results"]
+    loaded = load(backend["target"], backend["model"], users=users, requests=requests, tokens=3, api_key=api_key)
+    found = asyncio.run(loaded)["results"]
     lists: dict[str, list[dict[str, Any]]] = {"successful": [], "errored": [], "incomplete": []}
     for one in found:
         times = {"start_time": one["start_time"], "end_time": one["end_time"]}
@@ -58,7 +60,7 @@ def benchmark(users: int) -> dict[str, Any]:
 
 # guidellm writes its key to its results
 document = {
-    "args": {"backend": {**backend, "api_key": os.environ.get("GUIDELLM__SPEC__BACKEND__API_KEY")}},
+    "args": {"backend": {**backend, "api_key": api_key}},
     "benchmarks": [benchmark(int(streams)) for streams in (asked.override[1] or asked.profile["streams"]).split(",")],
 }
 Path(asked.output["path"]).write_text(json.dumps(document))

@@ -1,0 +1,158 @@
+"""LLMInferenceServices as the flow writes them: their schema, and who may ask them under Open Data Hub 3."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import Shape, shaped
+from kubernetes import client
+from perflab import catalogs
+
+from tests.integration.conftest import PROJECT
+from tests.integration.conftest import Lab as RunLab
+from tests.integration.load_clients import guidellm
+
+from .labs import Cluster, Labs, wait_for
+from .serving import GROUP, LLM, NAME, NAMESPACE
+from .workloads import PREFIX
+
+MANIFEST = PROJECT / "playbooks/llm_d/files/model.yml"
+CONNECTIVITY_LINK = Path(catalogs.__file__).parent / "crds/connectivity_link.yaml"
+# whatever its fields: that it is served in this version says that Open Data Hub 3 is there
+DATA_SCIENCE: dict[str, Any] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "datascienceclusters.datasciencecluster.opendatahub.io"},
+    "spec": {
+        "group": "datasciencecluster.opendatahub.io",
+        "scope": "Cluster",
+        "names": {"kind": "DataScienceCluster", "plural": "datascienceclusters", "singular": "datasciencecluster"},
+        "versions": [
+            {"name": name, "served": True, "storage": name == "v2", "schema": {"openAPIV3Schema": {"type": "object"}}}
+            for name in ("v1", "v2")
+        ],
+    },
+}
+MODEL = {f"{PREFIX}model": "{name: opt, ttft: 0.01, itl: 0.001}"}
+TOKEN = "planted-token-of-loader"
+
+
+@pytest.mark.parametrize("version", ["v1alpha1", "v1alpha2"])
+@pytest.mark.parametrize("flavor", ["simple-x2", "intelligentrouting-tp2", "pd-tp4-x2-ptp1-px4"])
+def test_manifests_match_the_schema_of_each_version(kserve: Cluster, flavor: str, version: str) -> None:
+    """Dry runs that refuse unknown fields; KServe's webhook sees them, too."""
+    pod = {"nodeSelector": {"gpu": "yes"}, "tolerations": [{"key": "gpu", "operator": "Exists"}]}
+    shape = Shape(flavor, "hf://facebook/opt-125m", "opt", "models", MODEL, pod, auth=True)
+    manifest = shaped(yaml.safe_load(MANIFEST.read_text()), shape)
+    created = kserve.custom.create_namespaced_custom_object(
+        GROUP,
+        version,
+        NAMESPACE,
+        LLM,
+        {**manifest, "apiVersion": f"{GROUP}/{version}"},
+        dry_run="All",
+        field_validation="Strict",
+    )
+    assert created["spec"]["model"]["uri"] == "pvc://models/facebook/opt-125m"
+
+
+def crds(cluster: Cluster) -> client.ApiextensionsV1Api:
+    return client.ApiextensionsV1Api(cluster.core.api_client)
+
+
+def is_served(cluster: Cluster, group: str, version: str) -> bool:
+    groups = client.ApisApi(cluster.core.api_client).get_api_versions().groups
+    return version in [each.version for one in groups if one.name == group for each in one.versions]
+
+
+@pytest.fixture(name="open_data_hub")
+def _open_data_hub(kserve: Cluster) -> Iterator[Cluster]:
+    """The lab while it serves DataScienceCluster in v2."""
+    crds(kserve).create_custom_resource_definition(DATA_SCIENCE)
+    wait_for("it is served", lambda: is_served(kserve, DATA_SCIENCE["spec"]["group"], "v2"))
+    yield kserve
+    crds(kserve).delete_custom_resource_definition(DATA_SCIENCE["metadata"]["name"])
+    wait_for("it is gone", lambda: not is_served(kserve, DATA_SCIENCE["spec"]["group"], "v2"))
+
+
+def run(labs: Labs, folder: Path, *words: str, **settings: Any) -> tuple[int, str, Path]:
+    """The exit code, what was said, and the folder of the run, of the flow with a token in a file of secrets."""
+    secrets = folder / "secrets"
+    secrets.mkdir()
+    secrets.chmod(0o700)
+    (secrets / "llm-d.token").write_text(TOKEN)
+    (secrets / "llm-d.token").chmod(0o600)
+    lab, runs = RunLab(NAME, labs.get(NAME).kubeconfig), folder / "runs"
+    given = {
+        "perf_kubeconfig": str(lab.kubeconfig),
+        "llm_d_model_uri": "hf://facebook/opt-125m",
+        "llm_d_model_name": "opt",
+        "llm_d_flavor": "intelligentrouting",
+        "llm_d_namespace": "with-auth",
+        "llm_d_annotations": MODEL,
+        "llm_d_rate": [2],
+        "llm_d_max_requests": 4,
+        "llm_d_guidellm_program": guidellm(folder),
+        **settings,
+    }
+    environment = {**lab.environment(runs), "PERF_SECRETS_DIR": str(secrets)}
+    ran = lab.run_with(environment, "perfdrv", "run", "llm_d", *words, "-e", json.dumps(given))
+    return ran.returncode, ran.stdout + ran.stderr, runs
+
+
+def test_without_auth_policy_a_run_whose_requests_need_a_token_is_refused(
+    labs: Labs, open_data_hub: Cluster, tmp_path: Path
+) -> None:
+    code, said, runs = run(labs, tmp_path, llm_d_auth=True, llm_d_api_key="file:llm-d.token")
+    assert code == 3, said
+    assert "serves no AuthPolicy (kuadrant.io/v1); install Red Hat Connectivity Link" in " ".join(said.split())
+    assert list(runs.glob("*/*__prepare_*")) == []
+    assert "with-auth" not in [each.metadata.name for each in open_data_hub.core.list_namespace().items]
+
+
+def test_a_run_without_the_token_that_its_requests_need_is_refused(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    code, said, _runs = run(labs, tmp_path, llm_d_auth=True)
+    assert code == 2, said
+    assert "llm_d_api_key: requests need a token" in " ".join(said.split())
+
+
+def test_open_data_hub_serves_a_model_whose_requests_need_no_token(
+    labs: Labs, open_data_hub: Cluster, tmp_path: Path
+) -> None:
+    code, said, _runs = run(labs, tmp_path)
+    assert code == 0, said
+
+
+def test_all_requests_have_the_token_and_no_file_has_it(labs: Labs, open_data_hub: Cluster, tmp_path: Path) -> None:
+    definitions = list(yaml.safe_load_all(CONNECTIVITY_LINK.read_text()))
+    for each in definitions:
+        crds(open_data_hub).create_custom_resource_definition(each)
+    try:
+        wait_for("policies are served", lambda: is_served(open_data_hub, "kuadrant.io", "v1"))
+        code, said, runs = run(labs, tmp_path, llm_d_auth=True, llm_d_api_key="file:llm-d.token")
+    finally:
+        for each in definitions:
+            crds(open_data_hub).delete_custom_resource_definition(each["metadata"]["name"])
+    assert code == 0, said
+    (captured,) = runs.rglob("*__llmd__capture_isvc_state/artifacts/httproute.yml")
+    # so the lab's gateway answers 401 to any other request
+    assert yaml.safe_load(captured.read_text())["metadata"]["annotations"][f"{PREFIX}bearer-token"] == "true"
+    kpis = json.loads(next(runs.rglob("kpis.json")).read_text())["kpis"]
+    assert [one["value"] for one in kpis if one["name"] == "requests_failed"] == [0]
+    assert TOKEN not in said
+    assert [path for path in runs.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()] == []
+
+
+def test_the_wait_for_a_model_without_a_route_ends_at_once(labs: Labs, open_data_hub: Cluster, tmp_path: Path) -> None:
+    words = ("--name", "opt", "--namespace", "with-auth", "--yaml-file", str(MANIFEST), "--auth")
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    ran = lab.run(tmp_path, "perfdrv", "toolbox", "llmd", "deploy-llm-inference-service", *words)
+    open_data_hub.custom.delete_namespaced_custom_object(GROUP, "v1alpha2", "with-auth", LLM, "opt")
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    said = " ".join((ran.stdout + ran.stderr).split())
+    assert "GatewayPreconditionNotMet: requests need a token, but the cluster serves no AuthPolicy" in said
