@@ -94,6 +94,12 @@ def test_only_its_flavor_has_a_prefill_or_a_scheduler() -> None:
     assert in_flavor(given, parse_flavor("intelligentrouting"))["spec"]["router"]["scheduler"] == {"replicas": 2}
 
 
+@pytest.mark.parametrize(("flavor", "decode", "prefill"), [("pd-x2-px4", 2, 8), ("pd-px4", 3, 4), ("pd-x2", 2, None)])
+def test_replicas_that_prefill_are_for_each_that_decodes(flavor: str, decode: int, prefill: int | None) -> None:
+    spec = in_flavor(service(), parse_flavor(flavor))["spec"]
+    assert (spec["replicas"], spec["prefill"].get("replicas")) == (decode, prefill)
+
+
 def test_a_manifest_that_says_nothing_gets_a_container() -> None:
     shaped = in_flavor({"kind": "LLMInferenceService"}, parse_flavor("simple-tp2"))["spec"]
 

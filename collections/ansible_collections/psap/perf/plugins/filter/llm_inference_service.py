@@ -20,7 +20,8 @@ options:
     description:
       - V(BASE[-tpN|-dtpN][-xN][-ptpN][-pxN]). The base is V(simple) (the Service spreads the requests),
         V(intelligentrouting) (a scheduler does) or V(pd) (prefill and decode are apart); then the GPUs and replicas of
-        what decodes, and both of what prefills. As the manifest has it if empty.
+        what decodes, and both of what prefills, whose replicas are for each that decodes. As the manifest has it if
+        empty.
     type: str
     default: ""
   model_uri:

@@ -4,7 +4,8 @@
 """Flavors of an LLMInferenceService: how requests are routed, and how many GPUs and replicas its stages have.
 
 A flavor is `BASE[-tpN|-dtpN][-xN][-ptpN][-pxN]`, in any order behind the base: the tensor parallelism of what decodes,
-its replicas, and both of what prefills. TOPSAIL's llm-d project reads them so.
+its replicas, and both of what prefills, whose replicas are for each that decodes. TOPSAIL's llm-d project reads them
+so.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ class Flavor:
 
     :param tensor: GPUs over which each replica's layers are split.
     :param prefill_tensor: the same of what reads the prompts, where another stage writes the answers.
+    :param prefill_replicas: those of what reads the prompts, for each of *replicas*.
     """
 
     base: str
@@ -158,7 +160,8 @@ def in_flavor(service: Manifest, flavor: Flavor) -> Manifest:
         prefill = spec.setdefault("prefill", {})
         if "template" in spec:
             prefill.setdefault("template", deepcopy(spec["template"]))
-        _scale(prefill, flavor.prefill_tensor, flavor.prefill_replicas)
+        for_each = flavor.prefill_replicas
+        _scale(prefill, flavor.prefill_tensor, for_each and for_each * (flavor.replicas or 1))
     else:
         spec.pop("prefill", None)
     _scale(spec, flavor.tensor, flavor.replicas)
