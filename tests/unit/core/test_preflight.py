@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from ansible_collections.psap.perf.plugins.action.preflight import lacking
+from ansible_collections.psap.perf.plugins.action.preflight import lacking, require_kinds
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 
 MACHINE_SETS = ("machine.openshift.io/v1beta1", "MachineSet")
 JOBS = ("kubeflow.org/v1", "PyTorchJob")
@@ -26,3 +29,49 @@ def test_the_advice_fits_what_is_missing(missing: dict[tuple[str, str], str], is
     (version, kind), *_others = missing
     assert said.startswith(f"the cluster at https://lab serves no {kind} ({version})")
     assert said.endswith(f"; {advice}")
+
+
+class Cluster:
+    """A cluster that serves these kinds."""
+
+    server = "https://lab"
+
+    def __init__(self, *kinds: str) -> None:
+        self.kinds = kinds
+
+    def serves(self, api_version: str, kind: str) -> bool:
+        return kind in self.kinds
+
+    def is_openshift(self) -> bool:
+        return False
+
+
+def required(**more: Any) -> list[dict[str, Any]]:
+    defaults = {"api_version": None, "unless": None, "served": None, "advice": "install Kuadrant"}
+    return [{"kind": "AuthPolicy", **defaults, **more}]
+
+
+@pytest.mark.parametrize(
+    ("requires", "kinds"),
+    [
+        (required(), ["AuthPolicy"]),
+        (required(unless="Subscription"), ["Subscription"]),
+        (required(served="DataScienceCluster"), []),
+        (required(served="DataScienceCluster", unless="Subscription"), ["DataScienceCluster", "Subscription"]),
+    ],
+)
+def test_what_is_there_or_not_needed_is_not_required(requires: list[dict[str, Any]], kinds: list[str]) -> None:
+    require_kinds(requires, Cluster(*kinds))
+
+
+@pytest.mark.parametrize(
+    ("requires", "kinds"),
+    [
+        (required(), []),
+        (required(unless="Subscription"), ["DataScienceCluster"]),
+        (required(served="DataScienceCluster"), ["DataScienceCluster"]),
+    ],
+)
+def test_a_missing_kind_is_refused_with_its_advice(requires: list[dict[str, Any]], kinds: list[str]) -> None:
+    with pytest.raises(ClusterError, match=r"serves no AuthPolicy \(kuadrant.io/v1\); install Kuadrant$"):
+        require_kinds(requires, Cluster(*kinds))

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster import lease, rights
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import lab_of
 from ansible_collections.psap.perf.plugins.modules.preflight import DOCUMENTATION
@@ -30,7 +29,7 @@ class ActionModule(PerfAction):
         """Reach the cluster, and check what it serves."""
         _require_secrets(context)
         cluster = context.cluster()
-        _require_kinds(context.args["requires"], cluster)
+        require_kinds(context.args["requires"], cluster)
         takes_lease = context.args["lease"] and needs_lease(context)
         rules = [*map(_given, context.args["rights"]), {**lease.RIGHTS, "when": takes_lease}]
         denied = rights.lacking(cluster, rights.rights(rights.holding(rules, cluster), _rules_of))
@@ -48,7 +47,21 @@ class ActionModule(PerfAction):
         return VerbResult(values={"run_facts": facts, "openshift": cluster.is_openshift(), **taken})
 
 
-def _require_kinds(requires: Sequence[Mapping[str, Any]], cluster: Cluster) -> None:
+class Served(Protocol):
+    """A cluster, and which kinds it serves."""
+
+    @property
+    def server(self) -> str:
+        """Return its address."""
+
+    def serves(self, api_version: str, kind: str) -> bool:
+        """Return whether it serves a kind in that version."""
+
+    def is_openshift(self) -> bool:
+        """Return whether it is an OpenShift."""
+
+
+def require_kinds(requires: Sequence[Mapping[str, Any]], cluster: Served) -> None:
     """Check that the cluster serves the kinds that it must.
 
     :raises ClusterError: naming every one that is missing.
