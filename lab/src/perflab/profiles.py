@@ -13,6 +13,7 @@ _PACKAGES: Mapping[str, str] = {
     "volumes": "kubernetes.volumes",
     "trainers": "kubernetes.trainers",
     "gateway": "kubernetes.gateway",
+    "leader_worker_sets": "kubernetes.leader_worker_sets",
     "openshift": "openshift.platform",
     "machines": "openshift.machines",
     "machine_config": "openshift.machine_config",
@@ -39,8 +40,8 @@ PRODUCTS: Mapping[str, tuple[str, ...]] = {
     KSERVE: (KSERVE, f"{KSERVE}-webhook"),
     MODELS: (MODELS, MODELS_GRPC),
 }
-# what KServe's models are reached by, and the emulator that tells it what to proxy
-ENVOY, GATEWAY = "envoy", "gateway"
+# what KServe's models are reached by, the emulator that tells it what to proxy, and that of models on several nodes
+ENVOY, GATEWAY, LEADER_WORKER_SETS = "envoy", "gateway", "leader_worker_sets"
 _WITH_KSERVE: Mapping[str, tuple[str, ...]] = {ENVOY: (ENVOY, f"{ENVOY}-admin")}
 # a store for the tests of exports and a server of models for those of machines, which no lab runs
 S3, LLAMA_CPP = "s3", "llama-cpp"
@@ -61,7 +62,7 @@ PROFILES: Mapping[str, tuple[str, ...]] = {
 
 def chosen(profile: str, emulate: Iterable[str], products: Iterable[str] = ()) -> tuple[str, ...]:
     """The emulators of a lab: every lab's, its profile's, its products', and those that were asked for; each once."""
-    of_products = (GATEWAY,) if KSERVE in products else ()
+    of_products = (GATEWAY, LEADER_WORKER_SETS) if KSERVE in products else ()
     return tuple(dict.fromkeys((*STANDARD, *PROFILES[profile], *of_products, *emulate)))
 
 

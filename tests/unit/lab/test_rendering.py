@@ -130,7 +130,7 @@ def test_prometheus_scrapes_the_control_plane_and_what_emulators_tell(tmp_path: 
 
 def test_a_lab_has_what_its_profile_has_and_what_was_asked_for_each_once() -> None:
     assert chosen(KUBERNETES, ("runai",)) == (*STANDARD, "runai")
-    assert chosen(KUBERNETES, ("runai",), ("kserve",)) == (*STANDARD, "gateway", "runai")
+    assert chosen(KUBERNETES, ("runai",), ("kserve",)) == (*STANDARD, "gateway", "leader_worker_sets", "runai")
     assert chosen(OPENSHIFT, ("machines", "runai")) == (*STANDARD, *PROFILES[OPENSHIFT], "runai")
 
 
