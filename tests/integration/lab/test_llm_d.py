@@ -61,6 +61,26 @@ def test_manifests_match_the_schema_of_each_version(kserve: Cluster, flavor: str
     assert created["spec"]["model"]["uri"] == "pvc://models/facebook/opt-125m"
 
 
+@pytest.mark.parametrize("part", ["worker", "prefill"])
+def test_a_part_that_cannot_start_is_named_long_before_the_timeout(
+    labs: Labs, kserve: Cluster, tmp_path: Path, part: str
+) -> None:
+    """On two nodes each, a leader and a worker; or apart from what decodes."""
+    fails = {"containers": [{"name": "main", "image": "registry.invalid/vllm:1"}]}
+    several = {"parallelism": {"data": 2, "dataLocal": 1}, "worker": fails}
+    patch = {"spec": several if part == "worker" else {"prefill": {"template": fails}}}
+    flavor = "simple" if part == "worker" else "pd"
+    words = ("--name", part, "--namespace", NAMESPACE, "--yaml-file", str(MANIFEST), "--flavor", flavor)
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    command = ("perfdrv", "toolbox", "llmd", "deploy-llm-inference-service")
+    ran = lab.run(tmp_path, *command, *words, "--patch", json.dumps(patch))
+    kserve.custom.delete_namespaced_custom_object(GROUP, "v1alpha2", NAMESPACE, LLM, part)
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    pod = "worker-kserve-mn-0-1" if part == "worker" else "prefill-kserve-prefill-"
+    assert f"pod {pod}" in ran.stdout + ran.stderr
+    assert "container main: ErrImagePull" in ran.stdout + ran.stderr
+
+
 def crds(cluster: Cluster) -> client.ApiextensionsV1Api:
     return client.ApiextensionsV1Api(cluster.core.api_client)
 
