@@ -47,6 +47,16 @@ def test_each_flavor_has_its_pods_and_a_pod_what_its_containers_request() -> Non
     assert plan.gpus == 8
 
 
+@pytest.mark.parametrize(
+    ("parallelism", "workers"), [({"data": 16, "dataLocal": 4}, 6), ({"pipeline": 2}, 2), ({"tensor": 8}, 0)]
+)
+def test_workers_below_each_leader_count(parallelism: dict[str, int], workers: int) -> None:
+    several = {**SERVICE["spec"], "parallelism": parallelism, "worker": {"containers": [MAIN]}}
+    ((leaders, *others),) = planned(manifest={**SERVICE, "spec": several}).pods
+    assert leaders == Pods(2, "2000m", "65536Mi", 1)
+    assert others == ([Pods(workers, "1500m", "65536Mi", 1)] if workers else [])
+
+
 def test_a_patch_changes_them_last() -> None:
     assert planned(llm_d_patch={"spec": {"replicas": 5}}).pods[0][0].count == 5
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -49,7 +49,7 @@ def llm_d_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], 
         they need.
     """
     services = [_service(manifest, {**settings, **cell["values"]}) for cell in cells]
-    pods = tuple(tuple(_pods_of(stage) for stage in stages(each)) for each in services)
+    pods = tuple(tuple(one for stage in stages(each) for one in _pods_of(stage)) for each in services)
     gpus, auth = most_gpus(pods), any(map(requires_token, services))
     if auth and not settings["llm_d_api_key"]:
         raise UsageError(
@@ -73,11 +73,31 @@ def _service(manifest: Manifest, values: Mapping[str, Any]) -> Manifest:
     return merged(shaped(manifest, shape), values["llm_d_patch"])
 
 
-def _pods_of(stage: Mapping[str, Any]) -> Pods:
-    containers = (stage.get("template") or {}).get("containers") or []
+def _pods_of(stage: Mapping[str, Any]) -> Iterator[Pods]:
+    """The pods of a stage: its replicas, each of which has workers below it where the stage is on several nodes."""
+    replicas, template, worker = stage.get("replicas", 1), stage.get("template"), stage.get("worker")
+    if not worker:
+        yield _pods(replicas, template)
+        return
+    yield _pods(replicas, template or worker)
+    workers = _size(stage.get("parallelism") or {}) - 1
+    if workers:
+        yield _pods(replicas * workers, worker)
+
+
+def _size(parallelism: Mapping[str, Any]) -> int:
+    """How many pods a replica has, as KServe computes it."""
+    data, local = parallelism.get("data") or 0, parallelism.get("dataLocal") or 0
+    if data or local:
+        return int(max(data // max(local, 1), 1))
+    return int(parallelism.get("pipeline") or 1)
+
+
+def _pods(count: int, template: Mapping[str, Any] | None) -> Pods:
+    containers = (template or {}).get("containers") or []
     asked = {name: sum((_requested(one, name) for one in containers), Fraction(0)) for name in ("cpu", "memory", _GPU)}
     cpu, memory = (format_quantity(name, asked[name]) for name in ("cpu", "memory"))
-    return Pods(stage.get("replicas", 1), cpu, memory, int(asked[_GPU]))
+    return Pods(count, cpu, memory, int(asked[_GPU]))
 
 
 def _requested(container: Mapping[str, Any], name: str) -> Fraction:
