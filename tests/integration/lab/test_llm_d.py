@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,13 @@ def test_manifests_match_the_schema_of_each_version(kserve: Cluster, flavor: str
     assert created["spec"]["model"]["uri"] == "pvc://models/facebook/opt-125m"
 
 
+def deploy(labs: Labs, runs: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command that deploys an LLMInferenceService and waits for it."""
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    environment = {**lab.environment(runs), "KUBECONFIG": str(lab.kubeconfig)}
+    return lab.run_with(environment, "perfdrv", "toolbox", "llmd", "deploy-llm-inference-service", *words)
+
+
 @pytest.mark.parametrize("part", ["worker", "prefill"])
 def test_a_part_that_cannot_start_is_named_long_before_the_timeout(
     labs: Labs, kserve: Cluster, tmp_path: Path, part: str
@@ -71,9 +79,7 @@ def test_a_part_that_cannot_start_is_named_long_before_the_timeout(
     patch = {"spec": several if part == "worker" else {"prefill": {"template": fails}}}
     flavor = "simple" if part == "worker" else "pd"
     words = ("--name", part, "--namespace", NAMESPACE, "--yaml-file", str(MANIFEST), "--flavor", flavor)
-    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
-    command = ("perfdrv", "toolbox", "llmd", "deploy-llm-inference-service")
-    ran = lab.run(tmp_path, *command, *words, "--patch", json.dumps(patch))
+    ran = deploy(labs, tmp_path, *words, "--patch", json.dumps(patch))
     kserve.custom.delete_namespaced_custom_object(GROUP, "v1alpha2", NAMESPACE, LLM, part)
     assert ran.returncode == 1, ran.stdout + ran.stderr
     pod = "worker-kserve-mn-0-1" if part == "worker" else "prefill-kserve-prefill-"
@@ -170,8 +176,7 @@ def test_all_requests_have_the_token_and_no_file_has_it(labs: Labs, open_data_hu
 
 def test_the_wait_for_a_model_without_a_route_ends_at_once(labs: Labs, open_data_hub: Cluster, tmp_path: Path) -> None:
     words = ("--name", "opt", "--namespace", "with-auth", "--yaml-file", str(MANIFEST), "--auth")
-    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
-    ran = lab.run(tmp_path, "perfdrv", "toolbox", "llmd", "deploy-llm-inference-service", *words)
+    ran = deploy(labs, tmp_path, *words)
     open_data_hub.custom.delete_namespaced_custom_object(GROUP, "v1alpha2", "with-auth", LLM, "opt")
     assert ran.returncode == 1, ran.stdout + ran.stderr
     said = " ".join((ran.stdout + ran.stderr).split())
