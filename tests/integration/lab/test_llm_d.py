@@ -175,7 +175,7 @@ def test_all_requests_have_the_token_and_no_file_has_it(labs: Labs, open_data_hu
 
 
 def test_the_wait_for_a_model_without_a_route_ends_at_once(labs: Labs, open_data_hub: Cluster, tmp_path: Path) -> None:
-    words = ("--name", "opt", "--namespace", "with-auth", "--yaml-file", str(MANIFEST), "--auth")
+    words = ("--name", "opt", "--namespace", "with-auth", "--yaml-file", str(MANIFEST), "--flavor", "simple", "--auth")
     ran = deploy(labs, tmp_path, *words)
     open_data_hub.custom.delete_namespaced_custom_object(GROUP, "v1alpha2", "with-auth", LLM, "opt")
     assert ran.returncode == 1, ran.stdout + ran.stderr
