@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
@@ -22,10 +25,10 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
     read_queue,
     release,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder, read_lease
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import NAME, Holder, named, read_lease
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import hold
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import release as release_lock
-from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import Kept, LeaseKeeper
+from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import PROCESS_NAME, Kept, LeaseKeeper
 
 from tests.integration.conftest import PATIENCE_S, Lab, perflab
 
@@ -102,6 +105,39 @@ def test_what_changes_the_cluster_is_refused_what_looks_is_not_and_what_waits_fo
         give_back()
         out, _none = waits.communicate(timeout=PATIENCE_S)
     assert waits.returncode == 0, out
+
+
+def renewed(lab: Lab) -> str:
+    """When the Lease was last renewed."""
+    cluster = Cluster(Access(kubeconfig=str(lab.kubeconfig)))
+    found = cluster.get(named(NAME))
+    cluster.close()
+    return str(found["spec"]["renewTime"]) if found else ""
+
+
+def keepers(process: int) -> list[int]:
+    """Ids of the processes below *process* that keep a lease."""
+    found = []
+    for pid in descendants(process):
+        with suppress(OSError):
+            if Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip() == PROCESS_NAME:
+                found.append(pid)
+    return found
+
+
+def test_killed_keeper_is_replaced_during_a_long_task(shared_lab: Lab, tmp_path: Path) -> None:
+    with shared_lab.start(tmp_path, "perfdrv", *FLOW) as first:
+        has_begun(shared_lab, tmp_path)
+        (killed,) = keepers(first.pid)
+        os.kill(killed, signal.SIGKILL)
+        before, at = renewed(shared_lab), time.monotonic()
+        wait_until(lambda: renewed(shared_lab) != before)
+        replaced_s = time.monotonic() - at
+        out, _none = first.communicate(timeout=PATIENCE_S)
+    assert first.returncode == 0, out
+    # the next renewal of the killed one might have come then, too, but it is dead
+    assert replaced_s < 10
+    assert holder(shared_lab, tmp_path) is None
 
 
 @pytest.mark.deep

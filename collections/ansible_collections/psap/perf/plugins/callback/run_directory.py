@@ -41,6 +41,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.failures import Fail
 from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP, CONCLUDE, TOOLBOX_FLOW
 from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import (
     RunLogFile,
+    call_while_tasks_run,
     log_to,
     notice_dead_workers,
 )
@@ -50,6 +51,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.leases import KeptLeases
 from ansible_collections.psap.perf.plugins.plugin_utils.run_log import RunLog
 
 _OPENING = "psap.perf.command"
+_SUPERVISED_EVERY_S = 1.0
 
 
 class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no types
@@ -103,6 +105,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         self._log_file = log_to(environment.directory / "ansible.log")
         atexit.register(self._ended_early)
         notice_dead_workers(self._worker_died)
+        call_while_tasks_run(self._supervise, _SUPERVISED_EVERY_S)
         _collect_less_garbage()
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
@@ -120,8 +123,6 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         facts = result.result.get("run_facts")
         if facts:
             self.log.add_facts(facts)
-        self._watch_bookings()
-        self._leases.check()
         lease = result.result.get("run_lease")
         if lease:
             self._leases.keep(lease)
@@ -182,7 +183,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
             # a driver goes on with the finalizers
             self._leases.end(give_back=self._last_of_run and not self._log.part_of_attempt)
 
-    def _watch_bookings(self) -> None:
+    def _supervise(self) -> None:
+        """See to the processes that watch the lease and the bookings, also while one task lasts for hours."""
+        self._leases.check()
         for warning in self._bookings.check() if self._bookings is not None else ():
             self._display.warning(warning)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -154,3 +155,20 @@ def notice_dead_workers(died: Callable[[Any, Any, int], None]) -> None:
 
     TaskQueueManager.has_dead_workers = has_dead_workers
     StrategyBase._process_pending_results = process_results_of_the_living
+
+
+def call_while_tasks_run(act: Callable[[], None], every_s: float) -> None:
+    """Have every strategy call *act* at most every *every_s* seconds while it waits for tasks.
+
+    Callbacks are called when a task ends only, and one task may last for hours.
+    """
+    process_results, called_at = StrategyBase._process_pending_results, 0.0
+
+    def process_results_and_act(strategy: Any, *arguments: Any, **options: Any) -> Any:
+        nonlocal called_at
+        if time.monotonic() - called_at >= every_s:
+            called_at = time.monotonic()
+            act()
+        return process_results(strategy, *arguments, **options)
+
+    StrategyBase._process_pending_results = process_results_and_act

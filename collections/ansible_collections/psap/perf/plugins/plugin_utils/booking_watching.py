@@ -42,7 +42,9 @@ class BookingWatch:
         self._orders: Pipe | None = None
 
     def check(self) -> list[str]:
-        """Start it once there is something to watch; warnings that it has."""
+        """Start it once there is something to watch, again if it was killed; warnings that it has."""
+        if self._process is not None and self._process.exitcode:
+            self._process = None
         if self._process is None and not self._ended and _booked(self._environment.root):
             self._orders, orders = _FORK.Pipe()
             self._process = _FORK.Process(target=_watch, args=(self._environment, orders, self._orders), daemon=True)

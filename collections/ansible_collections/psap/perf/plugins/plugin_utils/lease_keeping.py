@@ -18,7 +18,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent, name_process
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
@@ -28,10 +28,13 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
     renew,
 )
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder
-from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE, make_room
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, append_failure
 
+PROCESS_NAME = "perf-lease"
 _RELEASED_WITHIN_S = 15.0
+# to connect and to read: a request that hangs must not take the time for which the lease lasts
+_REQUEST_TIMEOUT_S = (3, 5)
 _FORK = multiprocessing.get_context("fork")
 
 
@@ -62,21 +65,25 @@ class LeaseKeeper:
         self._start()
 
     def _start(self) -> None:
-        self._orders, orders = _FORK.Pipe()
-        self._process = _FORK.Process(target=_keep, args=(self._kept, orders, self._orders), daemon=True)
-        self._process.start()
-        orders.close()
+        ours, theirs = _FORK.Pipe()
+        process = _FORK.Process(target=_keep, args=(self._kept, theirs, ours), daemon=True)
+        process.start()
+        theirs.close()
+        self._orders, self._process = ours, process
 
     def replace_if_killed(self) -> None:
-        """Start another one, if somebody killed it."""
+        """Start another process if this one was killed or failed; one that lost the lease has ended with 0."""
         if self._process.exitcode:
             self._orders.close()
-            self._start()
+            # without memory for it the next call tries again
+            with suppress(OSError):
+                self._start()
 
     def end(self, *, give_back: bool) -> None:
         """End it; a lease that is not given back is the run's until it expires, or until its next process renews it."""
         self.replace_if_killed()
-        with suppress(BrokenPipeError), self._orders:
+        # OSError: the process is gone, and with it the pipe
+        with suppress(OSError), self._orders:
             self._orders.send(give_back)
         self._process.join(_RELEASED_WITHIN_S)
         self._process.kill()
@@ -94,22 +101,39 @@ def _keep(kept: Kept, orders: Connection, their_end: Connection) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
         os.dup2(nothing, stream)
-    while not orders.poll(RENEWED_EVERY_S):
-        try:
-            # connected anew each time: a run may last longer than the token that it began with
-            with closing(Cluster(kept.access)) as cluster:
-                renew(cluster, kept.holder)
-        except LeaseLostError as error:
-            _stop(kept, error)
+    name_process(PROCESS_NAME)
+    # at once: it may replace a process that was killed a while ago
+    while _renewed(kept):
+        if orders.poll(RENEWED_EVERY_S):
+            _end(kept, orders)
             return
-        except ClusterError:
-            # tried again in a moment; nobody else can reach it either
-            continue
+
+
+def _renewed(kept: Kept) -> bool:
+    """Renew the lease; False where another holder has it, and the run was asked to stop."""
+    try:
+        # connected again each time: a run may last longer than the token that it began with
+        with closing(_connected(kept)) as cluster:
+            renew(cluster, kept.holder)
+    except LeaseLostError as error:
+        _stop(kept, error)
+        return False
+    except ClusterError:
+        # tried again in a moment; other machines cannot reach it either
+        return True
+    return True
+
+
+def _end(kept: Kept, orders: Connection) -> None:
     with suppress(EOFError):
         if orders.recv():
             # what cannot be reached is left to expire
-            with suppress(ClusterError), closing(Cluster(kept.access)) as cluster:
+            with suppress(ClusterError), closing(_connected(kept)) as cluster:
                 release(cluster, kept.holder)
+
+
+def _connected(kept: Kept) -> Cluster:
+    return Cluster(kept.access, request_timeout_s=_REQUEST_TIMEOUT_S)
 
 
 def _stop(kept: Kept, error: LeaseLostError) -> None:
@@ -127,5 +151,8 @@ def _stop(kept: Kept, error: LeaseLostError) -> None:
         kind=type(error).__name__,
         directory=None,
     )
-    append_failure(run, failure)
+    # on a full disk an empty file that stops the run matters more than the reason
+    with suppress(OSError):
+        make_room(run)
+        append_failure(run, failure)
     write_text(run / STOP_FILE, "")

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_NAME = 15
 _CHILD_PROGRAM = Path(__file__).with_name("child_process.py")
 
 
@@ -29,6 +30,11 @@ def die_with_parent() -> None:
     # the parent may have died between the fork and the call, which the kernel does not tell afterwards
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def name_process(name: str) -> None:
+    """Set the name that ``ps`` and ``top`` show for this process, of at most 15 letters."""
+    ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode())
 
 
 def descendants(pid: int) -> list[int]:

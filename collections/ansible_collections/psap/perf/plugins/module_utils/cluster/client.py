@@ -38,13 +38,21 @@ class Cluster:
     :raises ClusterError: from every call, when the cluster cannot be reached, refuses, or lacks the kind.
     """
 
-    def __init__(self, access: Access, outage: Outage | None = None) -> None:
-        """:param outage: how long to bear with a cluster that does not answer; none: not at all."""
+    def __init__(
+        self,
+        access: Access,
+        outage: Outage | None = None,
+        request_timeout_s: tuple[float, float] = _REQUEST_TIMEOUT_S,
+    ) -> None:
+        """:param outage: how long to bear with a cluster that does not answer; none: not at all.
+        :param request_timeout_s: for a connection, and for a part of an answer.
+        """
         self.access = access
         self.outage = outage or Outage()
         self._api = connect(access)
         self._client = kubernetes.dynamic.DynamicClient(self._api, discoverer=KindsByVersion)
         self._date: str | None = None
+        self._request_timeout_s = request_timeout_s
 
     @property
     def server(self) -> str:
@@ -60,7 +68,7 @@ class Cluster:
     def version(self) -> str:
         """The server's version, for example ``v1.36.3``."""
         api = kubernetes.client.VersionApi(self._api)
-        asked = self._answer("asking for the version", lambda: api.get_code(_request_timeout=_REQUEST_TIMEOUT_S))
+        asked = self._answer("asking for the version", lambda: api.get_code(_request_timeout=self._request_timeout_s))
         return str(asked.git_version)
 
     def uid(self) -> str | None:
@@ -110,7 +118,7 @@ class Cluster:
         body = {"spec": {"resourceAttributes": {name: value for name, value in asked.items() if value}}}
         # asking changes nothing
         answer = self._answer(
-            f"asking whether we may {verb} {query}", lambda: create(body, _request_timeout=_REQUEST_TIMEOUT_S)
+            f"asking whether we may {verb} {query}", lambda: create(body, _request_timeout=self._request_timeout_s)
         )
         return bool(answer.status.allowed)
 
@@ -207,7 +215,9 @@ class Cluster:
         approved = {**request, "status": {**status, "conditions": [*(status.get("conditions") or []), condition]}}
         replace = kubernetes.client.CertificatesV1Api(self._api).replace_certificate_signing_request_approval
         self._answer(
-            f"approving {name}", lambda: replace(name, approved, _request_timeout=_REQUEST_TIMEOUT_S), repeatable=False
+            f"approving {name}",
+            lambda: replace(name, approved, _request_timeout=self._request_timeout_s),
+            repeatable=False,
         )
 
     def delete(self, query: Query, *, propagation: str = "Background", resource_version: str | None = None) -> bool:
@@ -294,7 +304,7 @@ class Cluster:
 
     def _log(self, namespace: str, pod: str, given: dict[str, Any]) -> Any:
         read = kubernetes.client.CoreV1Api(self._api).read_namespaced_pod_log
-        return read(pod, namespace, _preload_content=False, _request_timeout=_REQUEST_TIMEOUT_S, **given)
+        return read(pod, namespace, _preload_content=False, _request_timeout=self._request_timeout_s, **given)
 
     def service_account_token(self, namespace: str, name: str, lasting_s: int) -> str:
         """A token of a service account, good for so long; whoever asks for it hides it."""
@@ -305,7 +315,7 @@ class Cluster:
         # one token more does no harm
         answer = self._answer(
             f"asking for a token of service account {namespace}/{name}",
-            lambda: create(name, namespace, request, _request_timeout=_REQUEST_TIMEOUT_S),
+            lambda: create(name, namespace, request, _request_timeout=self._request_timeout_s),
         )
         return str(answer.status.token)
 
@@ -337,7 +347,7 @@ class Cluster:
             # a list of its own each time: the client adds to it
             lambda: request(
                 serialize=False,
-                _request_timeout=_REQUEST_TIMEOUT_S,
+                _request_timeout=self._request_timeout_s,
                 query_params=[("fieldValidation", "Strict")] if strict else [],
                 **arguments,
             ),
