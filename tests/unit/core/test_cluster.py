@@ -23,17 +23,34 @@ users: [{{name: x, user: {{token: none}}}}]
 """
 
 
-@pytest.mark.parametrize("content", ["just a text", "[1, 2]", "", "clusters: 4", "a: ["])
-def test_a_file_that_is_no_kubeconfig_is_refused_by_name(content: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("just a text", "holds a text instead of a mapping"),
+        ("[1, 2]", "holds a list instead of a mapping"),
+        ("", "holds nothing instead of a mapping"),
+        ("clusters: 4", "is damaged: clusters is no list of mappings"),
+        ("users: [me]", "is damaged: users is no list of mappings"),
+        (
+            "{contexts: [{name: x, context: y}], current-context: x}",
+            "is damaged: its context 'x' holds a text instead of",
+        ),
+        ("a: [", r"is no YAML \(line 1\)"),
+    ],
+)
+def test_damaged_kubeconfig_is_named_with_its_damage(content: str, why: str, tmp_path: Path) -> None:
     path = tmp_path / "kubeconfig"
     path.write_text(content, encoding="utf-8")
-    said = rf"(?s)no usable kubeconfig \({path}\): .*; set KUBECONFIG"
-    with pytest.raises(ClusterError, match=said), configured(Access(kubeconfig=str(path))):
+    sentence = rf"the kubeconfig {path} {why}.*; correct it, or set KUBECONFIG, or perf_kubeconfig"
+    with pytest.raises(ClusterError, match=sentence), configured(Access(kubeconfig=str(path))):
         pass
 
 
 def test_so_is_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(ClusterError, match="no usable kubeconfig"), configured(Access(kubeconfig=str(tmp_path))):
+    with (
+        pytest.raises(ClusterError, match="cannot be read: Is a directory"),
+        configured(Access(kubeconfig=str(tmp_path))),
+    ):
         pass
 
 

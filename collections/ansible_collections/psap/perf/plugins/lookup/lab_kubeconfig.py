@@ -32,10 +32,10 @@ _raw:
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from ansible.plugins.lookup import LookupBase
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import lab_kubeconfig
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]  # ansible-core has no types
@@ -43,6 +43,4 @@ class LookupModule(LookupBase):  # type: ignore[misc]  # ansible-core has no typ
 
     def run(self, terms: list[str], variables: Mapping[str, Any] | None = None, **_options: Any) -> list[str]:  # noqa: ARG002
         """One path for each name."""
-        state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-        home = Path(os.environ.get("PERFLAB_HOME") or state / "perflab")
-        return [str(home / name / "kubeconfig") for name in terms or [os.environ.get("PERF_LAB") or "default"]]
+        return [str(lab_kubeconfig(name)) for name in terms or [os.environ.get("PERF_LAB") or "default"]]

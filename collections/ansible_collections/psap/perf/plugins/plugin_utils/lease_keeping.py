@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import time
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -28,6 +29,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
     renew,
 )
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder
+from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE, make_room
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, append_failure
 
@@ -35,6 +37,7 @@ PROCESS_NAME = "perf-lease"
 _RELEASED_WITHIN_S = 15.0
 # to connect and to read: a request that hangs must not take the time for which the lease lasts
 _REQUEST_TIMEOUT_S = (3, 5)
+_PLUGIN_TIMEOUT_S = 10.0
 _FORK = multiprocessing.get_context("fork")
 
 
@@ -133,7 +136,13 @@ def _end(kept: Kept, orders: Connection) -> None:
 
 
 def _connected(kept: Kept) -> Cluster:
-    return Cluster(kept.access, request_timeout_s=_REQUEST_TIMEOUT_S)
+    until = time.monotonic() + _PLUGIN_TIMEOUT_S
+
+    def check() -> None:
+        if time.monotonic() >= until:
+            raise ClusterError("the kubeconfig's credential plugin takes too long to renew the lease")
+
+    return Cluster(kept.access, Outage(check=check), _REQUEST_TIMEOUT_S)
 
 
 def _stop(kept: Kept, error: LeaseLostError) -> None:

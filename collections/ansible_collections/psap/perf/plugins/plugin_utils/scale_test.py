@@ -11,8 +11,8 @@ from ansible.errors import AnsibleError
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint, load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.requests import Place
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
@@ -25,8 +25,7 @@ def endpoint_of(context: VerbContext) -> ApiEndpoint:
 
     :raises ClusterError: when none is configured.
     """
-    access = Access.from_variables(context.variables)
-    return load_endpoint(access.kubeconfig, access.context, access.proxy)
+    return Access.from_variables(context.variables).endpoint(context.check_interrupted)
 
 
 def place_of(context: VerbContext) -> Place:

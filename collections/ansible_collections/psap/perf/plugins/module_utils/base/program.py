@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import selectors
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,9 @@ _POLL_S = 0.25
 _GRACE_S = 20.0
 _LAST_LINES = 4
 _READ_BYTES = 4096
+_CAPTURE_POLL_S = 0.2
+_MOST_CAPTURED = 1 << 20
+_PIPE_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,65 @@ def run(program: Program, log: Path, timeout_s: float, check: Callable[[], None]
         raise PerfError(f"{name} failed, {how}: {said(log)}; {log.name} has all that it said")
 
 
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What a program that has ended printed: its standard output, and the end of its error output."""
+
+    exit_code: int
+    output: bytes
+    errors: str
+
+
+def captured(program: Program, timeout_s: float, check: Callable[[], None]) -> Captured:
+    """Run it to its end without input, and return what it printed.
+
+    A process that it leaves behind in the background does not delay the return.
+
+    :param check: called at least five times a second; raises when the user asked to stop.
+    :raises OSError: when it cannot be started.
+    :raises WaitTimeoutError: when it does not end in time, or prints more than a mebibyte; it is killed then.
+    """
+    until, printed = time.monotonic() + timeout_s, {"output": bytearray(), "errors": bytearray()}
+    process = subprocess.Popen(  # noqa: S603 - the program that the user named
+        program.command,
+        cwd=program.folder,
+        env={**os.environ, **program.environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=die_with_parent,
+    )
+    with process, _ended(process, grace_s=0), selectors.DefaultSelector() as selector:
+        for name, stream in (("output", process.stdout), ("errors", process.stderr)):
+            selector.register(stream, selectors.EVENT_READ, printed[name])  # type: ignore[arg-type]  # both are pipes
+        while process.poll() is None:
+            check()
+            _read_ready(selector, _CAPTURE_POLL_S)
+            if time.monotonic() >= until:
+                raise WaitTimeoutError(f"did not end within {timeout_s:g} s")
+            if max(map(len, printed.values())) > _MOST_CAPTURED:
+                raise WaitTimeoutError(f"printed more than {_MOST_CAPTURED >> 20} MiB")
+        for _piece in range(_MOST_CAPTURED // _PIPE_BYTES):
+            if not _read_ready(selector, 0):
+                break
+    errors = printed["errors"][-_READ_BYTES:].decode("utf-8", "replace")
+    return Captured(process.returncode, bytes(printed["output"]), errors)
+
+
+def _read_ready(selector: selectors.BaseSelector, patience_s: float) -> bool:
+    """Read once from each pipe that has something, after at most *patience_s*; False where none has."""
+    if not selector.get_map():
+        time.sleep(patience_s)
+    ready = selector.select(patience_s)
+    for key, _events in ready:
+        data = os.read(key.fd, _PIPE_BYTES)
+        key.data.extend(data)
+        if not data:
+            selector.unregister(key.fileobj)
+    return bool(ready)
+
+
 def said(log: Path) -> str:
     """The last lines of *log* that have words."""
     with log.open("rb") as stream:
@@ -79,12 +142,12 @@ def said(log: Path) -> str:
 
 
 @contextlib.contextmanager
-def _ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """However the block ends, the process and its children have ended: asked first, killed then."""
+def _ended(process: subprocess.Popen[bytes], grace_s: float = _GRACE_S) -> Iterator[None]:
+    """However the block ends, the process and its children have ended: asked first, killed after *grace_s*."""
     try:
         yield
     finally:
-        for number, patience_s in ((signal.SIGINT, _GRACE_S), (signal.SIGKILL, None)):
+        for number, patience_s in ((signal.SIGINT, grace_s), (signal.SIGKILL, None)):
             if process.poll() is not None:
                 break
             with contextlib.suppress(ProcessLookupError):

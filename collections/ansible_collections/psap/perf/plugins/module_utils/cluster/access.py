@@ -1,4 +1,4 @@
-"""How to reach a cluster: from a host's variables, the environment, a kubeconfig, a token as AWX gives it."""
+"""How to reach a cluster, by a host's variables and the environment, and the kubernetes client that reaches it."""
 
 from __future__ import annotations
 
@@ -6,23 +6,25 @@ import contextlib
 import os
 import ssl
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import kubernetes
 import kubernetes.client
-import kubernetes.config
 import urllib3
 import urllib3.util.ssl_
-import yaml
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError, short
-from ansible_collections.psap.perf.plugins.module_utils.cluster.kubeconfigs import checked_server, kubeconfig_files
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import (
+    ApiEndpoint,
+    chosen_context,
+    load_endpoint,
+    without_credentials,
+)
 from cryptography.x509 import load_pem_x509_certificate
-
-_DEFAULT = "~/.kube/config"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,52 +55,72 @@ class Access:
             proxy=_text(variables.get("perf_kube_proxy")) or environment.get("K8S_AUTH_PROXY"),
         )
 
-    def module_options(self) -> dict[str, str]:
-        """The same as options of kubernetes.core's modules; what they find out as we do is left to them."""
-        options = {"kubeconfig": self.kubeconfig, "context": self.context, "proxy": self.proxy}
-        return {name: value for name, value in options.items() if value}
+    def module_options(self) -> dict[str, Any]:
+        """The same cluster as options of kubernetes.core's modules, whatever they would read from the environment.
+
+        :raises ClusterError: when the kubeconfig cannot be read.
+        """
+        chosen = chosen_context(self.kubeconfig, self.context)
+        reached = without_credentials(chosen, self.proxy)
+        url, login = _split_login(reached.proxy or "")
+        # they know no proxy-url, take HTTP_PROXY for https, and NO_PROXY would win over a proxy that is given
+        options: dict[str, Any] = {"proxy": url, "no_proxy": ""}
+        if login:
+            options["proxy_headers"] = {"proxy_basic_auth": login}
+        if chosen is not None:
+            options |= {"kubeconfig": chosen.origin, "context": chosen.name}
+        return options
 
     def variables(self) -> dict[str, str]:
         """The variables that name the same cluster whatever the environment and the current context will be; empty
         where no kubeconfig says which it is.
 
-        :raises ClusterError: when there is none, or it cannot be read.
+        :raises ClusterError: when it cannot be read.
         """
-        if self.kubeconfig is None and (os.environ.get("K8S_AUTH_HOST") or os.environ.get("KUBERNETES_SERVICE_HOST")):
+        chosen = chosen_context(self.kubeconfig, self.context)
+        if chosen is None:
             return {}
-        kubeconfig = os.pathsep.join(str(path.absolute()) for path in kubeconfig_files(self.kubeconfig or _DEFAULT))
-        if self.context is not None:
-            return {"perf_kubeconfig": kubeconfig, "perf_kube_context": self.context}
-        try:
-            _contexts, current = kubernetes.config.list_kube_config_contexts(kubeconfig)
-            return {"perf_kubeconfig": kubeconfig, "perf_kube_context": str(current["name"])}
-        except (kubernetes.config.ConfigException, yaml.YAMLError, OSError, TypeError, AttributeError) as error:
-            raise ClusterError(f"the kubeconfig {kubeconfig} cannot be read as one: {short(error)}") from error
+        kubeconfig = os.pathsep.join(str(Path(path).absolute()) for path in chosen.origin.split(os.pathsep))
+        return {"perf_kubeconfig": kubeconfig, "perf_kube_context": chosen.name}
+
+    def endpoint(self, check: Callable[[], None] = lambda: None) -> ApiEndpoint:
+        """The API server and the credentials for it.
+
+        :param check: called while a credential plugin runs; raises when the user asked to stop.
+        :raises ClusterError: when no cluster is named, or its credentials cannot be read.
+        """
+        return load_endpoint(self.kubeconfig, self.context, self.proxy, check)
 
 
 @contextlib.contextmanager
-def configured(access: Access) -> Iterator[Any]:
+def configured(access: Access, check: Callable[[], None] = lambda: None) -> Iterator[Any]:
     """The kubernetes client's configuration for *access*, with its certificates in files for as long as this lasts.
 
-    The client would write a kubeconfig's inline key into files that only an orderly exit removes, and Ansible's worker
-    processes never make one.
+    The client's own reader of kubeconfigs ignores ``proxy-url``, waits indefinitely for a credential plugin, logs in
+    anonymously where that fails, and leaves keys in files.
 
-    :raises ClusterError: when none can be found or read.
+    :raises ClusterError: when no cluster is named, or its credentials cannot be read.
     """
+    with _configured(access.endpoint(check)) as configuration:
+        yield configuration
+
+
+@contextlib.contextmanager
+def _configured(endpoint: ApiEndpoint) -> Iterator[Any]:
     try:
         folder = tempfile.TemporaryDirectory(prefix="psap-perf-")
     except OSError as error:
         raise ClusterError(f"the kubeconfig's certificates need a place for a moment: {error}; set TMPDIR") from error
     with folder as name:
-        yield _load_configuration(access, name)
+        yield _configuration(endpoint, Path(name))
 
 
-def connect(access: Access) -> Any:
-    """The kubernetes client for *access*. It holds the certificates in memory: nothing of them is left on disk.
+def connect(endpoint: ApiEndpoint) -> Any:
+    """The kubernetes client for *endpoint*. It holds the certificates in memory: nothing of them is left on disk.
 
-    :raises ClusterError: when there is no configuration, or its certificates cannot be used.
+    :raises ClusterError: when its certificates cannot be used.
     """
-    with configured(access) as configuration:
+    with _configured(endpoint) as configuration:
         api = kubernetes.client.ApiClient(configuration)
         pool = api.rest_client.pool_manager.connection_pool_kw
         try:
@@ -112,16 +134,23 @@ def connect(access: Access) -> Any:
     return api
 
 
-def expiry_advice(access: Access) -> str:
-    """When the client certificate of *access* expired, and what to do; empty where there is none, or it is good."""
-    with configured(access) as configuration:
-        if not configuration.cert_file:
-            return ""
-        certificate = load_pem_x509_certificate(Path(configuration.cert_file).read_bytes())
-    expired = certificate.not_valid_after_utc
+def expiry_advice(endpoint: ApiEndpoint) -> str:
+    """When the client certificate of *endpoint* expired, and what to do; empty without one, or where it is good."""
+    if not endpoint.client_certificate:
+        return ""
+    expired = load_pem_x509_certificate(endpoint.client_certificate).not_valid_after_utc
     if expired > datetime.now(UTC):
         return ""
     return f"the client certificate expired on {expired:%Y-%m-%d at %H:%M UTC}; renew the kubeconfig"
+
+
+def http_pool(proxy: str | None, **options: Any) -> urllib3.PoolManager:
+    """Connections through *proxy*, whose URL may hold a login, or without one."""
+    url, login = _split_login(proxy or "")
+    if not url:
+        return urllib3.PoolManager(**options)
+    headers = urllib3.make_headers(proxy_basic_auth=login) if login else None
+    return urllib3.ProxyManager(url, proxy_headers=headers, **options)
 
 
 def _ssl_context(configuration: Any) -> ssl.SSLContext:
@@ -138,50 +167,47 @@ def _ssl_context(configuration: Any) -> ssl.SSLContext:
     return context
 
 
-def _load_configuration(access: Access, folder: str) -> Any:
-    """A kubeconfig, a bearer token as AWX gives, or the pod's own; what is inline becomes files in *folder*."""
+def _configuration(endpoint: ApiEndpoint, folder: Path) -> Any:
+    """The client's configuration; certificates become files in *folder*."""
     configuration = kubernetes.client.Configuration()
-    host = os.environ.get("K8S_AUTH_HOST")
-    try:
-        if access.kubeconfig is None and host:
-            configuration.host = host
-            configuration.api_key = {"authorization": f"Bearer {os.environ.get('K8S_AUTH_API_KEY', '')}"}
-            configuration.verify_ssl = os.environ.get("K8S_AUTH_VERIFY_SSL", "true").lower() not in (
-                "false",
-                "no",
-                "0",
-            )
-            configuration.ssl_ca_cert = os.environ.get("K8S_AUTH_SSL_CA_CERT")
-        elif access.kubeconfig is None and access.context is None and os.environ.get("KUBERNETES_SERVICE_HOST"):
-            kubernetes.config.load_incluster_config(client_configuration=configuration)
-        else:
-            paths = kubeconfig_files(access.kubeconfig) if access.kubeconfig else []
-            _load_kubeconfig(configuration, paths, access.context, folder)
-    except (kubernetes.config.ConfigException, yaml.YAMLError) as error:
-        raise ClusterError(
-            f"no usable kubeconfig ({access.kubeconfig or 'the default one'}): {short(error)}; "
-            "set KUBECONFIG, or perf_kubeconfig for the host"
-        ) from error
-    configuration.host = checked_server(str(configuration.host))
-    if access.proxy:
-        configuration.proxy = access.proxy
+    configuration.host = endpoint.server
+    configuration.verify_ssl = not endpoint.insecure
+    configuration.tls_server_name = endpoint.server_name
+    configuration.ssl_ca_cert = _file(folder / "authority", endpoint.certificate_authority)
+    if endpoint.client_certificate and endpoint.client_key:
+        configuration.cert_file = _file(folder / "certificate", endpoint.client_certificate)
+        configuration.key_file = _file(folder / "key", endpoint.client_key)
+    # the environment is heeded already
+    configuration.proxy, configuration.no_proxy = None, None
+    if endpoint.proxy:
+        configuration.proxy, login = _split_login(endpoint.proxy)
+        configuration.proxy_headers = urllib3.make_headers(proxy_basic_auth=login) if login else None
+
+    def authorize(configuration: Any) -> None:
+        # before each request: a token may be renewed meanwhile
+        configuration.api_key = {"authorization": endpoint.headers().get("Authorization")}
+
+    if endpoint.current_token():
+        authorize(configuration)
+        configuration.refresh_api_key_hook = authorize
     # A server that does not answer is tried twice: whoever waits for it decides how long. One that says when to come
     # again (429 and 503 with Retry-After, as after a CRD was installed) is believed for a while.
     configuration.retries = urllib3.Retry(total=10, connect=1, read=1, status=8)
     return configuration
 
 
-def _load_kubeconfig(configuration: Any, paths: list[Path], context: str | None, folder: str) -> None:
-    try:
-        kubernetes.config.load_kube_config(
-            config_file=os.pathsep.join(map(str, paths)) or None,
-            context=context,
-            client_configuration=configuration,
-            temp_file_path=folder,
-        )
-    except (OSError, TypeError, AttributeError, ValueError) as error:
-        # the client looks into whatever the file holds as if it were a kubeconfig
-        raise kubernetes.config.ConfigException(f"it cannot be read as one: {error}") from error
+def _file(path: Path, content: bytes | None) -> str | None:
+    if content is None:
+        return None
+    path.write_bytes(content)
+    return str(path)
+
+
+def _split_login(proxy: str) -> tuple[str, str]:
+    """The URL of a proxy without the login in it, and the login, ``user:password``."""
+    parts = urlsplit(proxy)
+    login, _at, address = parts.netloc.rpartition("@")
+    return urlunsplit(parts._replace(netloc=address)), unquote(login)
 
 
 def _text(value: object) -> str | None:

@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import email.utils
 import json
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -27,7 +28,8 @@ LAB_CONFIG_MAP = ("kube-system", "perflab")
 _REQUEST_TIMEOUT_S = (10, 60)
 _CHUNK_BYTES = 1 << 16
 # said by a server that starts or is overloaded, by what stands before one that is away, or when etcd is
-_UNKNOWN_USER, _TOO_MANY, _INTERNAL = 401, 429, 500
+_UNKNOWN_USER, _FORBIDDEN, _TOO_MANY, _INTERNAL = 401, 403, 429, 500
+_ANONYMOUS = "system:anonymous"
 _UNAVAILABLE = (_TOO_MANY, 502, 503, 504)
 _NEVER_SENT = (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError, ConnectionRefusedError)
 
@@ -49,7 +51,8 @@ class Cluster:
         """
         self.access = access
         self.outage = outage or Outage()
-        self._api = connect(access)
+        self._endpoint = access.endpoint(self.outage.check)
+        self._api = connect(self._endpoint)
         self._client = kubernetes.dynamic.DynamicClient(self._api, discoverer=KindsByVersion)
         self._date: str | None = None
         self._request_timeout_s = request_timeout_s
@@ -393,8 +396,7 @@ class Cluster:
             raise self._refused(doing, error) from error
         except (urllib3.exceptions.HTTPError, OSError) as error:
             cause = getattr(error, "reason", None) or error
-            kubeconfig = self.access.kubeconfig or "the default kubeconfig"
-            advice = certificate_advice(cause) or f"is it up, and is {kubeconfig} the right kubeconfig?"
+            advice = certificate_advice(cause) or f"is it up, and is {self._credentials_of()} right?"
             told = f"cannot reach the cluster at {self.server} while {doing}: {short(cause)}; {advice}"
             if isinstance(cause, urllib3.exceptions.SSLError):
                 raise ClusterError(told) from error
@@ -402,10 +404,25 @@ class Cluster:
 
     def _refused(self, doing: str, error: Any) -> ClusterError:
         """The server's refusal, with the reason where only we know it."""
-        refusal = _refused(self.server, doing, error)
-        if error.status == _UNKNOWN_USER and (advice := expiry_advice(self.access)):
-            return _DeniedError(f"{refusal}: {advice}")
-        return refusal
+        message = _message_of(error)
+        if error.status == _UNKNOWN_USER:
+            advice = expiry_advice(self._endpoint) or "log in again, or renew it"
+            return _DeniedError(
+                f"{self.server} does not accept the credentials of {self._credentials_of()} "
+                f"while {doing} ({error.status}: {message}); {advice}"
+            )
+        if error.status == _FORBIDDEN and _ANONYMOUS in message:
+            message += f"; {self._credentials_of()} gives its user no credentials, so the request was anonymous"
+        told = f"{self.server} refused {doing} with {error.status}: {message}"
+        if error.status in _UNAVAILABLE or (error.status == _INTERNAL and "etcdserver" in message):
+            return UnavailableError(told, untouched=error.status == _TOO_MANY)
+        return _REFUSALS.get(error.status, ClusterError)(told)
+
+    def _credentials_of(self) -> str:
+        """What named the cluster, for messages."""
+        if self.access.kubeconfig:
+            return f"the kubeconfig {self.access.kubeconfig}"
+        return "K8S_AUTH_HOST and K8S_AUTH_API_KEY" if os.environ.get("K8S_AUTH_HOST") else "the default kubeconfig"
 
 
 class UnknownKindError(ClusterError):
@@ -433,20 +450,15 @@ class InvalidError(ClusterError):
 
 
 _REFUSALS: dict[int, type[ClusterError]] = {
-    _UNKNOWN_USER: _DeniedError,
-    403: _ForbiddenError,
+    _FORBIDDEN: _ForbiddenError,
     404: _NotFoundError,
     409: ConflictError,
     422: InvalidError,
 }
 
 
-def _refused(server: str, doing: str, error: Any) -> ClusterError:
+def _message_of(error: Any) -> str:
     try:
-        message = json.loads(error.body)["message"]
+        return str(json.loads(error.body)["message"])
     except (TypeError, ValueError, KeyError):
-        message = error.reason or "no reason given"
-    told = f"{server} refused {doing} with {error.status}: {message}"
-    if error.status in _UNAVAILABLE or (error.status == _INTERNAL and "etcdserver" in message):
-        return UnavailableError(told, untouched=error.status == _TOO_MANY)
-    return _REFUSALS.get(error.status, ClusterError)(told)
+        return str(error.reason or "no reason given")

@@ -1,12 +1,36 @@
-"""The files of a kubeconfig, and the address in it."""
+"""The files of a kubeconfig: merged as kubectl merges them, and the entries that a context names."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import advice_on_missing_lab
+
+_LISTS = ("clusters", "contexts", "users")
+_ADVICE = "set KUBECONFIG, or perf_kubeconfig for the host"
+_KINDS = {list: "a list", str: "a text", int: "a number", float: "a number", bool: "a boolean", type(None): "nothing"}
+
+
+@dataclass(frozen=True, slots=True)
+class KubeconfigContext:
+    """What one context of a kubeconfig names.
+
+    :param origin: the files, for messages.
+    :param cluster: its entry, with the ``folder`` of its file.
+    :param user: its entry, with the ``folder`` of its file; empty where the context names no user.
+    """
+
+    origin: str
+    name: str
+    cluster: Mapping[str, Any]
+    user: Mapping[str, Any]
 
 
 def kubeconfig_files(named: str) -> list[Path]:
@@ -14,19 +38,49 @@ def kubeconfig_files(named: str) -> list[Path]:
 
     Those of several that are missing are left out, as kubectl does.
 
-    :raises ClusterError: when none is there.
+    :raises ClusterError: when all are missing.
     """
     paths = [Path(text).expanduser() for text in named.split(os.pathsep) if text]
     found = [path for path in paths if path.exists()]
     if not found:
-        raise ClusterError(f"the kubeconfig {named} does not exist; start the lab, or set perf_kubeconfig")
+        advice = (advice_on_missing_lab(path) for path in paths)
+        what_to_do = next(filter(None, advice), f"correct the path: {_ADVICE}")
+        raise ClusterError(f"the kubeconfig {named} does not exist; {what_to_do}")
     return found
 
 
-def checked_server(address: str) -> str:
-    """*address*, in which no user name and no password may stand: it is written into logs and artifacts.
+def default_files() -> list[Path]:
+    """The files that kubectl reads without an option; empty where there are none, as in a pod."""
+    named = os.environ.get("KUBECONFIG")
+    default = Path.home() / ".kube" / "config"
+    return kubeconfig_files(named) if named else [default] if default.is_file() else []
 
-    :raises ClusterError: when one does; it shows neither.
+
+def read_context(paths: list[Path], context: str | None) -> KubeconfigContext:
+    """The entries of *context*, by default of the current one.
+
+    :raises ClusterError: when a file is no kubeconfig, or an entry is missing.
+    """
+    configuration = _merged(paths)
+    origin = os.pathsep.join(str(path) for path in paths)
+    chosen = context or str(configuration.get("current-context") or "")
+    if not chosen:
+        raise ClusterError(
+            f"the kubeconfig {origin} has no current-context; "
+            "set perf_kube_context, or kubectl config use-context in the file"
+        )
+    entry = _named(configuration, "contexts", chosen, "context", origin)
+    cluster = _named(configuration, "clusters", str(entry.get("cluster")), "cluster", origin)
+    if not cluster.get("server"):
+        raise ClusterError(f"the kubeconfig {origin} names no server for its cluster {entry.get('cluster')!r}")
+    user = _named(configuration, "users", str(entry["user"]), "user", origin) if entry.get("user") else {}
+    return KubeconfigContext(origin, chosen, cluster, user)
+
+
+def checked_server(address: str) -> str:
+    """*address*, in which no user name and no password may be: it is written into logs and artifacts.
+
+    :raises ClusterError: when it has one; the message shows neither.
     """
     parts = urlsplit(address)
     if "@" not in parts.netloc:
@@ -36,3 +90,50 @@ def checked_server(address: str) -> str:
         f"the address of the cluster at {where} has a user name or a password in it, which Kubernetes does not take; "
         "remove them from the server's URL, and give a token or a client certificate to the kubeconfig's user"
     )
+
+
+def _merged(paths: list[Path]) -> dict[str, Any]:
+    """Several kubeconfigs as one, the first that names an entry wins."""
+    merged: dict[str, Any] = {name: [] for name in _LISTS}
+    for path in paths:
+        document = _read(path)
+        # the first file that has one decides
+        merged["current-context"] = merged.get("current-context") or document.get("current-context")
+        for kind in _LISTS:
+            entries = document.get(kind) or []
+            if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+                raise ClusterError(
+                    f"the kubeconfig {path} is damaged: {kind} is no list of mappings; correct it, or {_ADVICE}"
+                )
+            merged[kind] += [{**entry, "folder": path.resolve().parent} for entry in entries]
+    return merged
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ClusterError(f"the kubeconfig {path} cannot be read: {error.strerror}; {_ADVICE}") from error
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
+        # not the error itself: it shows the line, which may hold a token
+        mark = getattr(error, "problem_mark", None)
+        line = f" (line {mark.line + 1})" if mark else ""
+        raise ClusterError(f"the kubeconfig {path} is no YAML{line}; correct it, or {_ADVICE}") from None
+    if not isinstance(document, dict):
+        kind = _KINDS.get(type(document), "something else")
+        raise ClusterError(f"the kubeconfig {path} holds {kind} instead of a mapping; correct it, or {_ADVICE}")
+    return document
+
+
+def _named(configuration: Mapping[str, Any], kind: str, name: str, singular: str, origin: str) -> dict[str, Any]:
+    for entry in configuration[kind]:
+        if entry.get("name") == name:
+            content = entry.get(singular) or {}
+            if not isinstance(content, dict):
+                raise ClusterError(
+                    f"the kubeconfig {origin} is damaged: its {singular} {name!r} holds "
+                    f"{_KINDS.get(type(content), 'something else')} instead of a mapping; correct it, or {_ADVICE}"
+                )
+            return {**content, "folder": entry["folder"]}
+    known = ", ".join(sorted(str(entry.get("name")) for entry in configuration[kind])) or "none"
+    raise ClusterError(f"the kubeconfig {origin} has no {singular} {name!r}; it has: {known}")

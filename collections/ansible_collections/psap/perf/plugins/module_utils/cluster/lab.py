@@ -1,10 +1,14 @@
-"""What documents say of a lab: which of its parts are real, which emulated, and which simulated."""
+"""What documents say of a lab: which of its parts are real, which emulated, which simulated; and where labs are."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+_KUBECONFIG = "kubeconfig"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,29 @@ def lab_of(data: Mapping[str, str] | None) -> Lab | None:
     if data is None:
         return None
     return Lab(data.get("name", ""), *(_names(data.get(word)) for word in ("real", "emulated", "simulated")))
+
+
+def lab_kubeconfig(name: str) -> Path:
+    """Where the lab of this machine that has this *name* keeps its kubeconfig, as long as it exists."""
+    return _labs_folder() / name / _KUBECONFIG
+
+
+def advice_on_missing_lab(kubeconfig: Path) -> str:
+    """What to do when *kubeconfig* is that of a lab that does not exist; empty for any other kubeconfig."""
+    folder = _labs_folder().resolve()
+    if kubeconfig.name != _KUBECONFIG or kubeconfig.parent.parent.resolve() != folder:
+        return ""
+    start = f"start the lab with: perflab up --name {kubeconfig.parent.name}"
+    others = sorted(path.parent.name for path in folder.glob(f"*/{_KUBECONFIG}"))
+    if not others:
+        return start
+    use = " or ".join(f"PERF_LAB={name}" for name in others)
+    return f"{start}, or use a lab that exists: set {use}"
+
+
+def _labs_folder() -> Path:
+    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    return Path(os.environ.get("PERFLAB_HOME") or state / "perflab")
 
 
 def _names(text: str | None) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ class Outage:
 
     def __init__(self, patience_s: float = 0.0, check: Callable[[], None] = lambda: None) -> None:
         self._patience_s = patience_s
-        self._check = check
+        self.check = check
         self._since: float | None = None
         self.answered: bool | None = None
         """Whether the last request was answered; None before the first."""
@@ -52,7 +52,7 @@ class Outage:
         """
         now = time.monotonic()
         self._since = now if self._since is None else self._since
-        self._check()
+        self.check()
         if now - self._since >= self._patience_s:
             self.answered = False
             raise error

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import ssl
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import urllib3
 import urllib3.exceptions
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, certificate_advice, short
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, configured
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, http_pool
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 
 # OpenShift's own client for programs that ask for a password
@@ -29,16 +28,14 @@ class Logins:
 
     def __init__(self, access: Access) -> None:
         """It is where the API server says, and trusted by what is trusted of that, and by this machine."""
-        with configured(access) as configuration:
-            self.server = str(configuration.host)
-            trusted = ssl.create_default_context()
-            if configuration.ssl_ca_cert:
-                trusted.load_verify_locations(configuration.ssl_ca_cert)
-            if not configuration.verify_ssl:
-                trusted.check_hostname, trusted.verify_mode = False, ssl.CERT_NONE
-            proxy = configuration.proxy
-        options: dict[str, Any] = {"ssl_context": trusted, "timeout": _TIMEOUT, "retries": False}
-        self._pool = urllib3.ProxyManager(proxy, **options) if proxy else urllib3.PoolManager(**options)
+        endpoint = access.endpoint()
+        self.server = endpoint.server
+        trusted = ssl.create_default_context()
+        if endpoint.certificate_authority:
+            trusted.load_verify_locations(cadata=endpoint.certificate_authority.decode())
+        if endpoint.insecure:
+            trusted.check_hostname, trusted.verify_mode = False, ssl.CERT_NONE
+        self._pool = http_pool(endpoint.proxy, ssl_context=trusted, timeout=_TIMEOUT, retries=False)
         self._endpoint = self._authorization_endpoint()
 
     def attempt(self, user: str, password: str, hide: Callable[[str], None]) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import time
-import urllib.request
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from typing import Any
 
 import aiohttp
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RequestCounts, RetryPolicy
 from yarl import URL
 
@@ -74,7 +73,7 @@ class ApiClient:
         self._policy = policy or RetryPolicy()
         self._timeout = aiohttp.ClientTimeout(total=request_timeout_s, sock_connect=_CONNECT_TIMEOUT_S)
         self._ssl = endpoint.ssl_context()
-        self._proxy = endpoint.proxy or _environment_proxy(endpoint.server)
+        self._proxy = endpoint.proxy
         self._session: aiohttp.ClientSession | None = None
         self._urls: dict[str, URL] = {}
         self._identity: tuple[float, dict[str, str]] | None = None
@@ -216,13 +215,3 @@ class ApiClient:
             if len(self._urls) > 100:
                 self._urls.clear()
         return url
-
-
-def _environment_proxy(server: str) -> str | None:
-    """The proxy that HTTPS_PROXY and its like name, as kubectl heeds them.
-
-    Looked up once: aiohttp's own way looks at the whole environment for every request, a quarter of its cost.
-    """
-    scheme, _separator, rest = server.partition("://")
-    host = rest.partition("/")[0]
-    return None if urllib.request.proxy_bypass(host) else urllib.request.getproxies().get(scheme)

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint, load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint, load_endpoint
 
 _BINARY = ("certificate_authority", "client_certificate", "client_key")
 
@@ -26,7 +26,9 @@ def read_line() -> bytes:
 
 def encoded(endpoint: ApiEndpoint) -> bytes:
     """The API server and our credentials as one line of JSON."""
-    given: dict[str, Any] = {field.name: getattr(endpoint, field.name) for field in dataclasses.fields(endpoint)}
+    # a process of its own cannot ask the credential plugin again: it gets the present token
+    handed_over = dataclasses.replace(endpoint, token=endpoint.current_token(), plugin=None)
+    given: dict[str, Any] = {field.name: getattr(handed_over, field.name) for field in dataclasses.fields(handed_over)}
     for name in _BINARY:
         given[name] = base64.b64encode(given[name]).decode() if given[name] is not None else None
     given["token_file"] = str(given["token_file"]) if given["token_file"] else None

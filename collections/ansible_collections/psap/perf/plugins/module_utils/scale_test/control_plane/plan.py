@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint, environment_proxy
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.selection import (
     APISERVER,
     COMPONENTS,
@@ -90,9 +90,8 @@ def lab_endpoints(text: str | None) -> dict[str, str]:
 def _target(component: str, url: str, api: ApiEndpoint) -> Target:
     parts = urlsplit(url)
     server = f"{parts.scheme}://{parts.netloc}"
-    # no credentials over plain HTTP; the proxy and the server's name are those of the API server
-    endpoint = (
-        ApiEndpoint(server) if parts.scheme == "http" else replace(api, server=server, proxy=None, server_name=None)
-    )
+    # no credentials over plain HTTP; the proxy and the server's name are those of the API server alone
+    base = ApiEndpoint(server) if parts.scheme == "http" else replace(api, server=server, server_name=None)
+    endpoint = replace(base, proxy=environment_proxy(server))
     path = parts.path or _METRICS
     return Target(component, endpoint, f"{path}?{parts.query}" if parts.query else path)

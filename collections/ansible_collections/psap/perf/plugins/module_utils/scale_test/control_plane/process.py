@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import child_command
+from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import encoded
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsPlan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.scraping import (

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.endpoint import load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import load_endpoint
 
 
 def kubeconfig(folder: Path, name: str = "config", **changes: Any) -> Path:
@@ -72,7 +72,8 @@ def test_several_files_are_one_configuration_and_the_first_wins(
 
 
 def test_a_credential_plugin_is_asked(tmp_path: Path) -> None:
-    program = "import json, os; assert os.environ['WHO'] == 'me'; print(json.dumps({'status': {'token': 'fresh'}}))"
+    status = "{'apiVersion': 'client.authentication.k8s.io/v1', 'status': {'token': 'fresh'}}"
+    program = f"import json, os; assert os.environ['WHO'] == 'me'; print(json.dumps({status}))"
     plugin = {
         "apiVersion": "client.authentication.k8s.io/v1",
         "command": sys.executable,
@@ -94,9 +95,9 @@ def test_a_credential_plugin_that_fails_is_named(tmp_path: Path) -> None:
     ("program", "told"),
     [
         ("raise SystemExit(3)", "ended with exit code 3"),
-        ("print('{}')", "gave no ExecCredential"),
-        ("print('[]')", "gave no ExecCredential"),
-        ("import sys; sys.stdin.read(); print('no more')", "gave no ExecCredential"),
+        ("print('{}')", "printed no ExecCredential"),
+        ("print('[]')", "printed no ExecCredential"),
+        ("import sys; sys.stdin.read(); print('no more')", "printed no ExecCredential"),
     ],
 )
 def test_the_arguments_of_a_credential_plugin_are_never_told(tmp_path: Path, program: str, told: str) -> None:
@@ -118,7 +119,7 @@ def test_a_damaged_kubeconfig_is_told_by_its_line_only(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="is no YAML"):
         load_endpoint(str(path))
     path.write_text("- users", encoding="utf-8")
-    with pytest.raises(ClusterError, match="is no mapping"):
+    with pytest.raises(ClusterError, match="holds a list instead of a mapping"):
         load_endpoint(str(path))
 
 
