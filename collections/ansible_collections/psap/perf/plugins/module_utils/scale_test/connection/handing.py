@@ -27,7 +27,8 @@ def read_line() -> bytes:
 def encoded(endpoint: ApiEndpoint) -> bytes:
     """The API server and our credentials as one line of JSON."""
     # a process of its own cannot ask the credential plugin again: it gets the present token
-    handed_over = dataclasses.replace(endpoint, token=endpoint.current_token(), plugin=None)
+    token = endpoint.token if endpoint.plugin is None else endpoint.current_token()
+    handed_over = dataclasses.replace(endpoint, token=token, plugin=None)
     given: dict[str, Any] = {field.name: getattr(handed_over, field.name) for field in dataclasses.fields(handed_over)}
     for name in _BINARY:
         given[name] = base64.b64encode(given[name]).decode() if given[name] is not None else None
