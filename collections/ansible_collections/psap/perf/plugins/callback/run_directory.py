@@ -26,6 +26,7 @@ import os
 import shlex
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +77,16 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
 
     @property
     def log(self) -> RunLog:
-        """The run's log; every event comes after the playbook's start."""
+        """The run's log, in a directory that exists; every event comes after the playbook's start."""
         if self._log is None:
             raise RuntimeError("an event came before the playbook's start")
+        self._restore_directory(self._log)
         return self._log
+
+    def _restore_directory(self, log: RunLog) -> None:
+        if log.restore_if_removed():
+            # it is opened again when something is written
+            self._log_file.close()
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
         """Make the run directory and hold it; without it no play begins."""
@@ -178,13 +185,16 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
     def _ended_early(self) -> None:
         """Ansible leaves without its statistics after an error of the playbook itself, and after a signal."""
         if self._log is not None and os.getpid() == self._main_process:
-            self._log.ended_early(self._log_file.last_error)
+            self.log.ended_early(self._log_file.last_error)
             self._tell_where(self._log)
             # a driver goes on with the finalizers
             self._leases.end(give_back=self._last_of_run and not self._log.part_of_attempt)
 
     def _supervise(self) -> None:
-        """See to the processes that watch the lease and the bookings, also while one task lasts for hours."""
+        """See to the run directory, the lease and the bookings, also while one task lasts for hours."""
+        if self._log is not None:
+            with suppress(OSError):
+                self._restore_directory(self._log)
         self._leases.check()
         for warning in self._bookings.check() if self._bookings is not None else ():
             self._display.warning(warning)

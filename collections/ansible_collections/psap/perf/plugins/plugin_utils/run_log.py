@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.command_tracker import C
 
 # Ansible's own words after SIGINT
 _USER_INTERRUPTED = "User interrupted execution"
+SETTINGS_FILE = "settings.yml"
 TIMELINE = "timeline.csv"
 TIMELINE_COLUMNS = ("start", "end", "host", "lane", "kind", "name", "directory", "status")
 
@@ -41,9 +43,11 @@ TIMELINE_COLUMNS = ("start", "end", "host", "lane", "kind", "name", "directory",
 class RunLog:
     """One attempt at a run, as it goes."""
 
-    def __init__(self, environment: RunEnvironment, *, part_of_attempt: bool) -> None:
+    def __init__(self, environment: RunEnvironment, facts: Mapping[str, Any], *, part_of_attempt: bool) -> None:
         """Use :meth:`begin`."""
         self.environment = environment
+        self._facts = dict(facts)
+        self._settings = b""
         self.directory = environment.directory
         self.part_of_attempt = part_of_attempt
         self._tracker = CommandTracker(self._command_ended)
@@ -69,15 +73,41 @@ class RunLog:
             for name in (STOP_FILE, REACHED_FILE):
                 (environment.directory / name).unlink(missing_ok=True)
             begin_attempt(environment.directory, facts)
-        timeline = environment.directory / TIMELINE
+        log = cls(environment, facts, part_of_attempt=joined)
+        if not log.restore_if_removed():
+            log._begin_timeline()
+        return log
+
+    def restore_if_removed(self) -> bool:
+        """Make the run directory again if somebody removed it, so that finalizers have a place to work in.
+
+        Commands that are at work stop, and the run fails for this reason. What the directory held is lost.
+        """
+        if (self.directory / RUN_FILE).exists():
+            return False
+        self.directory.mkdir(parents=True, exist_ok=True)
+        # the lock of the removed file protects nothing
+        release(self.directory)
+        hold(self.directory)
+        begin_attempt(self.directory, self._facts)
+        self._begin_timeline()
+        if self._settings:
+            write_text(self.directory / SETTINGS_FILE, self._settings.decode())
+        self.failed(_removed(self.environment))
+        write_text(self.directory / STOP_FILE, "")
+        return True
+
+    def _begin_timeline(self) -> None:
+        timeline = self.directory / TIMELINE
         if not timeline.exists():
             write_text(timeline, ",".join(TIMELINE_COLUMNS) + "\n")
-        return cls(environment, part_of_attempt=joined)
 
     def play_started(self, name: str) -> None:
         """All commands are over when a play begins."""
         self._end_play()
         self._play = (name, utc_now())
+        with suppress(OSError):
+            self._settings = (self.directory / SETTINGS_FILE).read_bytes()
 
     def opened(self, command: OpenCommand, chain: Collection[int]) -> None:
         """A command opened its directory."""
@@ -98,7 +128,8 @@ class RunLog:
         make_room(self.directory)
         append_failure(self.directory, failure)
         for directory in self._with_those_around(command.directory) if command else ():
-            if not (directory / "FAILURE").exists():
+            # its directory may have been removed
+            if directory.is_dir() and not (directory / "FAILURE").exists():
                 write_text(directory / "FAILURE", _failure_text(failure, directory))
 
     def _with_those_around(self, directory: Path) -> list[Path]:
@@ -108,6 +139,7 @@ class RunLog:
 
     def add_facts(self, facts: Mapping[str, Any]) -> None:
         """Keep what a verb learnt about the run."""
+        self._facts.update(facts)
         update_run(self.directory, facts)
 
     def ended(self, hosts_failed: bool) -> None:
@@ -156,9 +188,10 @@ class RunLog:
 
     def _command_ended(self, command: OpenCommand) -> None:
         path = command.directory / "status.json"
-        status = read_json(path)
-        status.update(status=command.status, changed=command.changed, ended=command.last, error=command.error)
-        write_json(path, status)
+        if path.exists():
+            status = read_json(path)
+            status.update(status=command.status, changed=command.changed, ended=command.last, error=command.error)
+            write_json(path, status)
         self._row(
             command.started,
             command.last,
@@ -174,6 +207,22 @@ class RunLog:
         lane = next((part.partition("lane__")[2] for part in place.split("/") if "lane__" in part), "")
         with (self.directory / TIMELINE).open("a", newline="", encoding="utf-8") as stream:
             csv.writer(stream, lineterminator="\n").writerow((start, end, host, lane, kind, hide(name), place, status))
+
+
+def _removed(environment: RunEnvironment) -> Failure:
+    """The failure of a run whose directory was removed."""
+    return Failure(
+        at=utc_now(),
+        attempt=environment.attempt,
+        host="",
+        role=None,
+        what="the run directory was removed while the run was going on",
+        where=str(environment.directory),
+        why="its records and results are lost; the run stopped and its finalizers ran",
+        exit_code=1,
+        kind="",
+        directory=None,
+    )
 
 
 def _failure_text(failure: Failure, directory: Path) -> str:
