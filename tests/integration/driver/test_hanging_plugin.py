@@ -1,0 +1,44 @@
+"""A kubeconfig whose credential plugin hangs: a Ctrl-C stops the run, and nothing of the plugin stays."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import yaml
+
+from tests.integration.conftest import PROJECT
+
+from .conftest import DEADLINE_SECONDS, Driver, Gone
+
+
+def kubeconfig(folder: Path) -> Path:
+    """A kubeconfig whose plugin writes a file and never ends."""
+    program = folder / "plugin-that-hangs"
+    program.write_text('#!/bin/sh\ntouch "$(dirname "$0")/called"\nsleep 600\n', encoding="utf-8")
+    program.chmod(0o700)
+    plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": str(program)}
+    document = {
+        "current-context": "x",
+        "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+        "users": [{"name": "u", "user": {"exec": plugin}}],
+        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+    }
+    path = folder / "kubeconfig"
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    return path
+
+
+def test_ctrl_c_stops_a_run_whose_credential_plugin_hangs(tmp_path: Path, driver: Driver, gone: Gone) -> None:
+    driver.project, driver.variables = PROJECT, {"KUBECONFIG": str(kubeconfig(tmp_path))}
+    process = driver.start("run", "scale_test", "--site", "local")
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not (tmp_path / "called").exists():
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    ended = driver.end(process)
+    # had it gone on to the time limit of the plugin, the cluster would be unreachable: exit code 3
+    assert ended.code == 130, ended.out + ended.err
+    gone("plugin-that-hangs")
