@@ -97,7 +97,9 @@ def test_a_cluster_that_cannot_be_reached_is_refused_before_anything(
     assert played.returncode == 2
     document = _document(_run(tmp_path) / "run.json")
     assert document["exit_code"] == 3
-    assert "does not exist; start the lab, or set perf_kubeconfig" in document["reason"]["why"]
+    assert (
+        "does not exist; correct the path: set KUBECONFIG, or perf_kubeconfig for the host" in document["reason"]["why"]
+    )
 
 
 def test_command_txt_runs_the_command_again(shared_lab: Lab, tmp_path: Path) -> None:

@@ -120,6 +120,15 @@ def test_modules_of_kubernetes_core_are_given_the_proxy_and_the_context(behind: 
     assert access().module_options()["proxy"] == ""
 
 
+def test_proxy_that_refuses_is_named_without_its_login(behind: Behind) -> None:
+    access, proxy = behind
+    proxy.login = "Basic other"
+    with_login = proxy.url.replace("//", "//ada:s3cret@")
+    with pytest.raises(ClusterError, match=rf"through the proxy {proxy.url} while .*407") as told:
+        verb_reaches(access(**{"proxy-url": with_login}))
+    assert "s3cret" not in str(told.value)
+
+
 def test_own_proxy_wins(behind: Behind) -> None:
     access, proxy = behind
     reached = access(**{"proxy-url": "http://127.0.0.1:1"})

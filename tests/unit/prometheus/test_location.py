@@ -21,6 +21,7 @@ class _Cluster:
     def __init__(self, lab: dict[str, str] | None = None, objects: dict[str, Any] | None = None) -> None:
         self._lab, self._objects = lab, objects
         self.tokens: list[tuple[str, str, int]] = []
+        self.proxy: str | None = None
 
     def lab(self) -> dict[str, str] | None:
         return self._lab
@@ -87,7 +88,8 @@ def test_openshift_has_routes_tokens_and_certificates_of_its_own() -> None:
         "ConfigMap openshift-config-managed/default-ingress-cert": CA,
     }
     cluster = _Cluster(objects=objects)
-    assert find(lambda: cluster, Wanted(proxy="http://proxy:3128")) == Address(
+    cluster.proxy = "http://proxy:3128"
+    assert find(lambda: cluster, Wanted()) == Address(
         "https://thanos-querier.apps.example.com",
         "route openshift-monitoring/thanos-querier",
         "short-lived",

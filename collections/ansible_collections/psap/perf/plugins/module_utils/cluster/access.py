@@ -62,7 +62,7 @@ class Access:
         """
         chosen = chosen_context(self.kubeconfig, self.context)
         reached = without_credentials(chosen, self.proxy)
-        url, login = _split_login(reached.proxy or "")
+        url, login = split_login(reached.proxy or "")
         # they know no proxy-url, take HTTP_PROXY for https, and NO_PROXY would win over a proxy that is given
         options: dict[str, Any] = {"proxy": url, "no_proxy": ""}
         if login:
@@ -146,7 +146,7 @@ def expiry_advice(endpoint: ApiEndpoint) -> str:
 
 def http_pool(proxy: str | None, **options: Any) -> urllib3.PoolManager:
     """Connections through *proxy*, whose URL may hold a login, or without one."""
-    url, login = _split_login(proxy or "")
+    url, login = split_login(proxy or "")
     if not url:
         return urllib3.PoolManager(**options)
     headers = urllib3.make_headers(proxy_basic_auth=login) if login else None
@@ -180,7 +180,7 @@ def _configuration(endpoint: ApiEndpoint, folder: Path) -> Any:
     # the environment is heeded already
     configuration.proxy, configuration.no_proxy = None, None
     if endpoint.proxy:
-        configuration.proxy, login = _split_login(endpoint.proxy)
+        configuration.proxy, login = split_login(endpoint.proxy)
         configuration.proxy_headers = urllib3.make_headers(proxy_basic_auth=login) if login else None
 
     def authorize(configuration: Any) -> None:
@@ -203,7 +203,7 @@ def _file(path: Path, content: bytes | None) -> str | None:
     return str(path)
 
 
-def _split_login(proxy: str) -> tuple[str, str]:
+def split_login(proxy: str) -> tuple[str, str]:
     """The URL of a proxy without the login in it, and the login, ``user:password``."""
     parts = urlsplit(proxy)
     login, _at, address = parts.netloc.rpartition("@")

@@ -16,7 +16,12 @@ import kubernetes.dynamic
 import kubernetes.dynamic.exceptions
 import urllib3.exceptions
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, certificate_advice, short
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, connect, expiry_advice
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import (
+    Access,
+    connect,
+    expiry_advice,
+    split_login,
+)
 from ansible_collections.psap.perf.plugins.module_utils.cluster.kinds_by_version import KindsByVersion
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import group_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
@@ -61,6 +66,11 @@ class Cluster:
     def server(self) -> str:
         """The API server's address."""
         return str(self._api.configuration.host)
+
+    @property
+    def proxy(self) -> str | None:
+        """The URL of the proxy to the API server; None where it is reached directly."""
+        return self._endpoint.proxy
 
     def now(self) -> datetime.datetime:
         """The time of the API server, to the second, when it last answered; ours, if it does not say."""
@@ -397,7 +407,8 @@ class Cluster:
         except (urllib3.exceptions.HTTPError, OSError) as error:
             cause = getattr(error, "reason", None) or error
             advice = certificate_advice(cause) or f"is it up, and is {self._credentials_of()} right?"
-            told = f"cannot reach the cluster at {self.server} while {doing}: {short(cause)}; {advice}"
+            through = f" through the proxy {split_login(self.proxy)[0]}" if self.proxy else ""
+            told = f"cannot reach the cluster at {self.server}{through} while {doing}: {short(cause)}; {advice}"
             if isinstance(cause, urllib3.exceptions.SSLError):
                 raise ClusterError(told) from error
             raise UnavailableError(told, untouched=isinstance(cause, _NEVER_SENT)) from error

@@ -19,6 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
     certificate_advice,
     short,
 )
+from ansible_collections.psap.perf.plugins.module_utils.cluster.access import http_pool
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.answers import Answer, joined, read_answer
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.windows import MOST_POINTS, Window, halves, parts
 
@@ -77,7 +78,7 @@ class Prometheus:
         if address.url.startswith("https:"):
             options["ssl_context"] = _verifying(address)
         self._headers = {"Authorization": f"Bearer {address.token}"} if address.token else {}
-        self._pool = urllib3.ProxyManager(address.proxy, **options) if address.proxy else urllib3.PoolManager(**options)
+        self._pool = http_pool(address.proxy, **options)
 
     def __enter__(self) -> Self:
         """Itself."""

@@ -27,6 +27,10 @@ _TOKEN_S = 3600
 class Source(Protocol):
     """What is needed of a cluster."""
 
+    @property
+    def proxy(self) -> str | None:
+        """The proxy to the API server."""
+
     def lab(self) -> dict[str, str] | None:
         """What a lab says of itself."""
 
@@ -48,6 +52,7 @@ class Wanted:
     :param token: a bearer token for that address.
     :param authority: file with certificates that sign its own.
     :param service_account: on OpenShift, whose token is used: ``namespace/name``.
+    :param proxy: to that address; a route is reached as the API server of its cluster is.
     """
 
     url: str = ""
@@ -126,7 +131,7 @@ def _of_openshift(source: Source, wanted: Wanted) -> Address:
         raise UsageError(f"{wanted.service_account!r} is no service account: write namespace/name")
     token = source.service_account_token(namespace, account, _TOKEN_S)
     return Address(
-        f"https://{route['spec']['host']}", f"route {MONITORING}/{name}", token, _ingress_ca(source), wanted.proxy
+        f"https://{route['spec']['host']}", f"route {MONITORING}/{name}", token, _ingress_ca(source), source.proxy
     )
 
 
