@@ -5,6 +5,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
+from tests.integration.conftest import PATIENCE_S, Lab
+from tests.integration.driver.test_lease import FLOW, has_begun, holder, jobs
+
 from .conftest import JOBS, Driver, Gone
 
 LONG = ("run", "demo", "-s", "demo_seconds=[60, 61]", "--jobs")
@@ -31,3 +36,31 @@ def test_removed_directory_stops_the_run_and_finalizers_run(jobs: str, driver: D
     assert (document["status"], document["exit_code"], document["reason"]["what"]) == ("failed", 1, WHY)
     assert driver.cleaned() == ["ok"]
     gone("sleep")
+
+
+def test_run_without_its_directory_leaves_no_jobs_and_no_lease(shared_lab: Lab, tmp_path: Path) -> None:
+    with shared_lab.start(tmp_path, "perfdrv", *FLOW, "-s", "scale_test_count=120") as run:
+        remove(tmp_path / has_begun(shared_lab, tmp_path))
+        out, _none = run.communicate(timeout=PATIENCE_S)
+    assert run.returncode == 1, out
+    assert f"what  {WHY}" in out
+    assert (jobs(shared_lab), holder(shared_lab, tmp_path)) == (0, None)
+
+
+@pytest.mark.deep
+def test_without_the_driver_a_removed_directory_leaves_nothing_either(shared_lab: Lab, tmp_path: Path) -> None:
+    words = (
+        "playbooks/scale_test.yml",
+        "-i",
+        "inventories/lab",
+        "-e",
+        "scale_test_count=120",
+        "-e",
+        "scale_test_rate=2",
+    )
+    with shared_lab.start(tmp_path, "ansible-playbook", *words) as run:
+        remove(tmp_path / has_begun(shared_lab, tmp_path))
+        out, _none = run.communicate(timeout=PATIENCE_S)
+    assert run.returncode == 2, out
+    assert WHY in out
+    assert (jobs(shared_lab), holder(shared_lab, tmp_path)) == (0, None)
