@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +12,10 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Clust
 from ansible_collections.psap.perf.plugins.module_utils.cluster import kinds_by_version
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, configured
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import lab_kubeconfig
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+
+from tests.http_servers import Quiet, served
 
 _KUBECONFIG = """
 apiVersion: v1
@@ -52,6 +56,41 @@ def test_so_is_a_folder(tmp_path: Path) -> None:
         configured(Access(kubeconfig=str(tmp_path))),
     ):
         pass
+
+
+def test_missing_lab_is_named_with_the_labs_that_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERFLAB_HOME", str(tmp_path))
+    missing = Access(str(lab_kubeconfig("default")))
+    with pytest.raises(ClusterError, match=r"start the lab with: perflab up --name default$"):
+        missing.endpoint()
+    for name in ("ada", "bob"):
+        lab_kubeconfig(name).parent.mkdir()
+        lab_kubeconfig(name).touch()
+    with pytest.raises(ClusterError, match=r"use a lab that exists: set PERF_LAB=ada or PERF_LAB=bob$"):
+        missing.endpoint()
+    with pytest.raises(ClusterError, match="does not exist; correct the path: set KUBECONFIG, or perf_kubeconfig"):
+        Access(str(tmp_path / "elsewhere" / "config")).endpoint()
+
+
+class _Anonymous(Quiet, BaseHTTPRequestHandler):
+    """Refuses who has no credentials, as an API server does."""
+
+    def do_GET(self) -> None:
+        body = b'{"message": "nodes is forbidden: User \\"system:anonymous\\" cannot list resource"}'
+        self.send_response(403)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def test_anonymous_refusal_names_the_missing_credentials(tmp_path: Path) -> None:
+    path = tmp_path / "kubeconfig"
+    with served(_Anonymous) as server:
+        path.write_text(_KUBECONFIG.format(server=server), encoding="utf-8")
+        cluster = Cluster(Access(kubeconfig=str(path)))
+        with pytest.raises(ClusterError, match=rf"403: .*; the kubeconfig {path} gives its user no credentials"):
+            cluster.serves("v1", "Node")
+        cluster.close()
 
 
 def test_a_cluster_that_takes_a_connection_and_never_answers_is_given_up(
