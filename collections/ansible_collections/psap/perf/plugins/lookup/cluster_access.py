@@ -8,10 +8,11 @@ name: cluster_access
 short_description: Options of kubernetes.core's modules for the cluster of a host
 version_added: 0.1.0
 description:
-  - One dictionary with the options C(kubeconfig), C(context) and C(proxy), as far as the host or the environment names
-    them. It is resolved as the verbs of this collection resolve it, so that both reach the same cluster.
+  - One dictionary with the options C(kubeconfig), C(context), C(proxy), C(no_proxy) and C(proxy_headers). It is
+    resolved as the verbs of this collection resolve it, so that both reach the same cluster.
   - The host's variables C(perf_kubeconfig), C(perf_kube_context) and C(perf_kube_proxy) come first, then
     E(K8S_AUTH_KUBECONFIG), E(K8S_AUTH_CONTEXT) and E(K8S_AUTH_PROXY), then E(KUBECONFIG). An empty text names nothing.
+  - The C(proxy-url) of the kubeconfig, which the modules themselves ignore, is the C(proxy) if no other is named.
 author: The psap.perf developers (@openshift-psap)
 options:
   _terms:
@@ -53,7 +54,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]  # ansible-core has no typ
         terms: list[str],  # noqa: ARG002 - there are none
         variables: Mapping[str, Any] | None = None,
         **_options: Any,
-    ) -> list[dict[str, str]]:
+    ) -> list[dict[str, Any]]:
         """One dictionary."""
         try:
             return [Access.from_variables(HostVariables(variables or {}, self._templar.template)).module_options()]
