@@ -219,6 +219,9 @@ def test_a_cluster_is_named_for_later(tmp_path: Path, monkeypatch: pytest.Monkey
     path = str(tmp_path / "config")
     assert Access("config").variables() == {"perf_kubeconfig": path, "perf_kube_context": "two"}
     assert Access("config", "one").variables() == {"perf_kubeconfig": path, "perf_kube_context": "one"}
+    proxy = "http://bastion:3128"
+    assert Access("config", "one", proxy).variables()["perf_kube_proxy"] == proxy
+    assert "perf_kube_proxy" not in Access("config", "one", "http://ada:hush@bastion:3128").variables()
     with pytest.raises(ClusterError, match="does not exist"):
         Access("nowhere").variables()
     _kubeconfig(tmp_path / "config", None)

@@ -49,7 +49,7 @@ def said_of(record: ClusterRecord | None) -> dict[str, Any]:
 def where_hive_runs(context: VerbContext, record: ClusterRecord) -> Iterator[Cluster]:
     """The cluster that the record names; that of the environment, as in a pod, where no kubeconfig does."""
     named = record.destruction.get("hub") or {}
-    access = Access(named.get("perf_kubeconfig"), named.get("perf_kube_context"))
+    access = Access(named.get("perf_kubeconfig"), named.get("perf_kube_context"), named.get("perf_kube_proxy"))
     cluster = context.other_cluster(access)
     try:
         yield cluster

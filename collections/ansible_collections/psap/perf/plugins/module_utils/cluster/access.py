@@ -81,7 +81,9 @@ class Access:
         if chosen is None:
             return {}
         kubeconfig = os.pathsep.join(str(Path(path).absolute()) for path in chosen.origin.split(os.pathsep))
-        return {"perf_kubeconfig": kubeconfig, "perf_kube_context": chosen.name}
+        named = {"perf_kubeconfig": kubeconfig, "perf_kube_context": chosen.name}
+        # a login of the proxy is written nowhere
+        return {**named, "perf_kube_proxy": self.proxy} if self.proxy and not split_login(self.proxy)[1] else named
 
     def endpoint(self, check: Callable[[], None] = lambda: None) -> ApiEndpoint:
         """The API server and the credentials for it.
