@@ -73,5 +73,5 @@ def test_what_is_there_or_not_needed_is_not_required(requires: list[dict[str, An
     ],
 )
 def test_a_missing_kind_is_refused_with_its_advice(requires: list[dict[str, Any]], kinds: list[str]) -> None:
-    with pytest.raises(ClusterError, match=r"serves no AuthPolicy \(kuadrant.io/v1\); install Kuadrant$"):
+    with pytest.raises(ClusterError, match=r"serves no AuthPolicy \(kuadrant.io\); install Kuadrant$"):
         require_kinds(requires, Cluster(*kinds))
