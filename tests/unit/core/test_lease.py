@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import datetime
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import Silence
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder, in_order, lease_of
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.cluster import lease_objects
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import LeaseHeldError, Silence, acquire, renew
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import (
+    Holder,
+    in_order,
+    lease_of,
+    read_lease,
+)
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import begin_attempt, hold, release
 
 LEASE = {
@@ -94,3 +106,91 @@ def test_a_holder_that_renews_is_not_over_whatever_its_clock_says() -> None:
     for look in range(0, 300, 2):
         renewed = replace(lease, resource_version=str(look // 10))
         assert not silence.ended(renewed, look, RENEWED + datetime.timedelta(hours=1, seconds=look))
+
+
+WORKFLOW = "https://awx.example.com/#/jobs/workflow/17"
+# of a job of AWX that was cancelled: its container is gone, and with it its run directory
+CANCELLED = Holder(
+    "scale_test-1", "scale_test", "root", "automation-job-41", "node-1", "/runner/project/runs/1", WORKFLOW
+)
+CLEANUP = replace(CANCELLED, run="scale_test-2", host="automation-job-42", directory="/runner/project/runs/2")
+
+
+class OneLease:
+    """A cluster with one Lease, and a clock that passes as others sleep."""
+
+    server = "https://cluster"
+
+    def __init__(self) -> None:
+        self.passed_s = 0.0
+        self.written: dict[str, Any] = {}
+        self.renewing: Callable[[], None] = lambda: None
+        self._version = 0
+
+    def sleep(self, wait_s: float) -> None:
+        self.passed_s += wait_s
+        if self.passed_s % 10 == 0:
+            self.renewing()
+
+    def now(self) -> datetime.datetime:
+        return RENEWED + datetime.timedelta(seconds=self.passed_s)
+
+    def get(self, query: Query) -> dict[str, Any] | None:
+        return self.written.get(str(query.name))
+
+    def list(self, query: Query) -> tuple[list[dict[str, Any]], str]:
+        return [each for name, each in self.written.items() if name == query.name], ""
+
+    def create(self, manifest: dict[str, Any]) -> dict[str, Any]:
+        self._version += 1
+        metadata = {**manifest["metadata"], "resourceVersion": str(self._version)}
+        written = {**manifest, "metadata": metadata}
+        self.written[manifest["metadata"]["name"]] = written
+        return written
+
+    replace = create
+
+
+@pytest.fixture(name="one_lease")
+def _one_lease(monkeypatch: pytest.MonkeyPatch) -> OneLease:
+    made = OneLease()
+    monkeypatch.setattr(time, "monotonic", lambda: made.passed_s)
+    monkeypatch.setattr(time, "sleep", made.sleep)
+    monkeypatch.setattr(lease_objects, "clock", made.now)
+    acquire(cast(Cluster, made), CANCELLED, 0, lambda: None)
+    return made
+
+
+def test_next_step_of_a_workflow_takes_over_from_a_cancelled_job(one_lease: OneLease) -> None:
+    states: list[str] = []
+    cluster = cast(Cluster, one_lease)
+
+    acquire(cluster, CLEANUP, 0, lambda: None, states.append)
+
+    found = read_lease(cluster)
+    assert found and found.holder == CLEANUP
+    assert 20 < one_lease.passed_s < 40
+    assert states == [f"https://cluster is in use by run scale_test-1 (scale_test) of root on automation-job-41, since "
+                      f"2026-11-23T17:44:19Z, a step of {WORKFLOW}"]  # fmt: skip
+
+
+def test_steps_of_a_workflow_that_run_concurrently_exclude_each_other(one_lease: OneLease) -> None:
+    cluster = cast(Cluster, one_lease)
+    one_lease.renewing = lambda: renew(cluster, CANCELLED)
+
+    with pytest.raises(LeaseHeldError, match="in use by run scale_test-1"):
+        acquire(cluster, CLEANUP, 0, lambda: None)
+
+    assert one_lease.passed_s <= 14
+
+
+@pytest.mark.parametrize("workflow", ["", "https://awx.example.com/#/jobs/workflow/18"])
+def test_a_run_of_another_workflow_is_refused_immediately(one_lease: OneLease, workflow: str) -> None:
+    with pytest.raises(LeaseHeldError, match="in use by run scale_test-1"):
+        acquire(cast(Cluster, one_lease), replace(CLEANUP, workflow=workflow), 0, lambda: None)
+
+    assert one_lease.passed_s == 0
+
+
+def test_runs_outside_awx_share_no_workflow() -> None:
+    assert not replace(CANCELLED, workflow="").precedes(replace(CLEANUP, workflow=""))

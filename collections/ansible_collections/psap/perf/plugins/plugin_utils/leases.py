@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ansible.utils.display import Display
+from ansible_collections.psap.perf.plugins.module_utils.base.awx_job import AwxJob
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import LeaseLostError, acquire
@@ -42,13 +43,19 @@ def take_lease(context: VerbContext, what: str) -> dict[str, Any]:
     if has_lease(context):
         return {}
     access = Access.from_variables(context.variables)
-    holder = Holder.here(environment.run, what, environment.root)
+    holder = Holder.here(environment.run, what, environment.root, workflow_of(context))
     waits = context.variables.get("clusters_lock") == "wait"
     wait_s = seconds(context.variables.get("clusters_lock_timeout", 0)) if waits else 0.0
     owner = str(context.variables.get("clusters_lock_owner", ""))
     acquire(context.cluster(), holder, wait_s, context.check_interrupted, show_wait, owner=owner)
     kept = Kept(access, holder, str(environment.directory), environment.attempt)
     return {"run_lease": asdict(kept)}
+
+
+def workflow_of(context: VerbContext) -> str:
+    """Return the address of the workflow job of AWX that this run is a step of; empty for any other run."""
+    job = AwxJob.read(context.variables)
+    return job.workflow if job else ""
 
 
 def has_lease(context: VerbContext) -> bool:

@@ -9,6 +9,7 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostError, error_for_exit_code
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.plugin_utils.leases import workflow_of
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext
 
 
@@ -47,4 +48,5 @@ class LockAction(PerfAction):
 def asking(context: VerbContext) -> Holder:
     """Who asks: this run."""
     environment = RunEnvironment.read()
-    return Holder.here(environment.run, f"lock for {context.args['owner']}", environment.root)
+    what = f"lock for {context.args['owner']}"
+    return Holder.here(environment.run, what, environment.root, workflow_of(context))

@@ -43,6 +43,8 @@ RIGHTS = {"kinds": [KIND], "verbs": ["get", "list", "create", "update", "delete"
 _QUEUE = Query(API_VERSION, KIND, namespace=NAMESPACE, label_selector=WAITING)
 _LOOK_EVERY_S = 2.0
 _LONGEST_LOOK_S = 5.0
+# of a former step of the same workflow; a living one, whose renewal may fail once, renews within that time
+_STEP_SILENT_S = 2.5 * RENEWED_EVERY_S
 
 
 class LeaseHeldError(ClusterError):
@@ -136,7 +138,7 @@ class _Attempt:
 
     def may_be_silent(self) -> bool:
         """Whether all that stand in the way look expired: whether they are is seen in a moment."""
-        return self._lock is None and all(each.expired(lease_objects.clock()) for each in self._in_the_way())
+        return self._lock is None and all(map(self._looks_silent, self._in_the_way()))
 
     def state(self) -> str:
         """Who has the cluster, and who stands before in the queue."""
@@ -202,9 +204,14 @@ class _Attempt:
     def _in_the_way(self) -> list[Lease]:
         return [*([self._held] if self._held else []), *self._before]
 
+    def _looks_silent(self, lease: Lease) -> bool:
+        former_step = lease.holder.precedes(self._holder) and not self._silences[lease.name].broken
+        return former_step or lease.expired(lease_objects.clock())
+
     def _is_over(self, lease: Lease) -> bool:
         silence = self._silences.setdefault(lease.name, Silence())
-        silent = silence.ended(lease, time.monotonic(), lease_objects.clock())
+        former_step = lease.holder.precedes(self._holder)
+        silent = silence.ended(lease, time.monotonic(), lease_objects.clock(), former_step=former_step)
         return not lease.holder.run or lease.holder.is_gone(self._holder) or silent
 
 
@@ -213,24 +220,32 @@ class Silence:
 
     def __init__(self) -> None:
         self._version, self._looked_at, self._silent_s = "", 0.0, 0.0
+        self.broken = False
+        """Whether the holder renewed it since the first look."""
 
-    def ended(self, lease: Lease, elapsed_s: float, now: datetime.datetime) -> bool:
+    def ended(self, lease: Lease, elapsed_s: float, now: datetime.datetime, *, former_step: bool = False) -> bool:
         """Whether the holder is over: it was silent for the duration of *lease*, or for less if that looks expired.
 
         While the API server does not answer nobody can renew, so the time between two looks counts up to a limit.
 
         :param elapsed_s: the time of this look, of a clock that nobody sets.
         :param now: the time by the clock with which the holder's is compared.
+        :param former_step: whether the holder is a former step of the reader's workflow, which AWX has ended.
         """
         if lease.resource_version == self._version:
             self._silent_s += min(elapsed_s - self._looked_at, _LONGEST_LOOK_S)
         else:
+            self.broken = bool(self._version)
             self._version, self._silent_s = lease.resource_version, 0.0
         self._looked_at = elapsed_s
-        expired_s = (
-            RENEWED_EVERY_S + _LOOK_EVERY_S if lease.expired(now) else max(lease.duration_s, lease_objects.DURATION_S)
-        )
-        return self._silent_s > expired_s
+        return self._silent_s > _longest_silence(lease, now, former_step=former_step)
+
+
+def _longest_silence(lease: Lease, now: datetime.datetime, *, former_step: bool) -> float:
+    """Return the seconds without a renewal after which the holder is over."""
+    if lease.expired(now):
+        return RENEWED_EVERY_S + _LOOK_EVERY_S
+    return _STEP_SILENT_S if former_step else max(lease.duration_s, lease_objects.DURATION_S)
 
 
 def renew(cluster: Cluster, holder: Holder) -> None:

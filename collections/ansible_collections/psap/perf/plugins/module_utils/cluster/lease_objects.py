@@ -27,6 +27,7 @@ KIND, NAMESPACE, NAME, LOCK_NAME = "Lease", "default", "psap-perf", "psap-perf-l
 DURATION_S = 60
 WAITING = "psap.perf/waiting"
 _ANNOTATION = "psap.perf/"
+_WHO = ("what", "user", "host", "machine", "directory", "workflow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Holder:
     :param what: the flow, or the command.
     :param machine: identifies the booted machine, which a host name does not.
     :param directory: of the run, on that machine.
+    :param workflow: address of the workflow job of AWX that the run is a step of; empty for any other run.
     """
 
     run: str
@@ -45,18 +47,23 @@ class Holder:
     host: str
     machine: str
     directory: str
+    workflow: str = ""
 
     @classmethod
-    def here(cls, run: str, what: str, directory: Path) -> Holder:
+    def here(cls, run: str, what: str, directory: Path, workflow: str = "") -> Holder:
         """A run of this machine."""
         machine = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return cls(run, what, user(), socket.gethostname(), machine, str(directory))
+        return cls(run, what, user(), socket.gethostname(), machine, str(directory), workflow)
 
     def is_gone(self, here: Holder) -> bool:
         """Whether its run is seen, from *here*, to have no process any more; False where that cannot be seen."""
         if self.machine != here.machine or not (Path(self.directory) / LOCK_FILE).is_file():
             return False
         return not is_held(Path(self.directory))
+
+    def precedes(self, here: Holder) -> bool:
+        """Whether its run and that of *here* are steps of one workflow, which AWX starts one after the other."""
+        return bool(self.workflow) and self.workflow == here.workflow and self.run != here.run
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +104,8 @@ class Lease:
         if self.name == LOCK_NAME:
             what = f" ({who.what})" if who.what else ""
             return f"{who.run}{what}, by {who.user} on {who.host}, until {utc_text(self.end)[:19]}Z"
-        return f"run {who.run} ({who.what}) of {who.user} on {who.host}, since {self.since}"
+        step = f", a step of {who.workflow}" if who.workflow else ""
+        return f"run {who.run} ({who.what}) of {who.user} on {who.host}, since {self.since}{step}"
 
 
 def named(name: str) -> Query:
@@ -123,7 +131,7 @@ def lease_of(document: Manifest) -> Lease:
     spec, metadata = document["spec"], document["metadata"]
     said = metadata.get("annotations") or {}
     run = str(spec.get("holderIdentity") or "")
-    who = {key: str(said.get(_ANNOTATION + key, "")) for key in ("what", "user", "host", "machine", "directory")}
+    who = {key: str(said.get(_ANNOTATION + key, "")) for key in _WHO}
     return Lease(
         name=str(metadata.get("name", "")),
         uid=str(metadata.get("uid", "")),
@@ -165,12 +173,12 @@ def manifest_of(
         "renewTime": renewed,
         "leaseTransitions": former.transitions + (not ours) if former else 0,
     }
-    who = {"what": holder.what, "user": holder.user, "host": holder.host, "machine": holder.machine}
+    who = {_ANNOTATION + key: value for key in _WHO if (value := getattr(holder, key))}
     metadata = {
         "name": name,
         "namespace": NAMESPACE,
         "labels": {**MANAGED_BY, **(labels or {})},
-        "annotations": {_ANNOTATION + key: value for key, value in {**who, "directory": holder.directory}.items()},
+        "annotations": who,
     }
     return {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec}
 

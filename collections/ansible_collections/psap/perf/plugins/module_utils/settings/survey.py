@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.awx_job import JOB
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import read_yaml_file
@@ -18,7 +19,6 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Op
 PRESETS = "perf_presets"
 NOT_SET = "not set"
 """The choice that answers nothing; AWX's page may choose the first one by itself, so this is the first."""
-_JOB = "awx_job_id"
 # what AWX's own page writes for a text without limits
 _LONGEST_TEXT, _LONGEST_DOCUMENT = 1024, 16384
 
@@ -52,7 +52,7 @@ def unanswered(extra: Mapping[str, Any], project: Project) -> Iterator[str]:
 
     Outside a job of AWX there is none: an empty text is a value there.
     """
-    if _JOB not in extra:
+    if JOB not in extra:
         return
     for name, value in extra.items():
         asked = name == PRESETS or project.setting(name) is not None
@@ -66,7 +66,7 @@ def misread_texts(extra: Mapping[str, Any], project: Project, read: Callable[[st
 
     :param read: the file that the variable of a name was read from.
     """
-    if _JOB not in extra:
+    if JOB not in extra:
         return {}
     texts: dict[str, str] = {}
     for name, value in extra.items():

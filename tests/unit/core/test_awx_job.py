@@ -1,0 +1,29 @@
+"""What a job of AWX is, by the variables and the environment that AWX 24.6.1 gives to it."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.awx_job import AwxJob
+
+COMMIT = "83512f4b00000000000000000000000000000000"
+ENVIRONMENT = {"AWX_HOST": "https://awx.example.com", "PROJECT_REVISION": COMMIT, "JOB_ID": "41"}
+VARIABLES = {"awx_job_id": 41, "awx_inventory_name": "psap.perf dgx", "awx_project_scm_branch": "main"}
+
+
+def test_a_job_of_a_workflow() -> None:
+    job = AwxJob.read({**VARIABLES, "awx_workflow_job_id": 17}, ENVIRONMENT)
+
+    assert job == AwxJob("https://awx.example.com/#/jobs/workflow/17", "psap.perf dgx", COMMIT)
+
+
+def test_a_job_without_a_workflow() -> None:
+    assert AwxJob.read(VARIABLES, ENVIRONMENT) == AwxJob("", "psap.perf dgx", COMMIT)
+    # an ad-hoc container of the same image
+    assert AwxJob.read({}, ENVIRONMENT) is None
+
+
+@pytest.mark.parametrize(("branch", "commit"), [("", COMMIT), ("main", COMMIT), ("a-fix", "")])
+def test_the_commit_is_that_of_the_projects_own_branch_only(branch: str, commit: str) -> None:
+    job = AwxJob.read({**VARIABLES, "awx_job_scm_branch": branch}, ENVIRONMENT)
+
+    assert job and job.commit == commit
