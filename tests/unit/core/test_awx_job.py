@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from ansible.utils.display import Display
 from ansible_collections.psap.perf.plugins.module_utils.base.awx_job import AwxJob
+from ansible_collections.psap.perf.plugins.plugin_utils import ansible_private
 
 COMMIT = "83512f4b00000000000000000000000000000000"
 ENVIRONMENT = {"AWX_HOST": "https://awx.example.com", "PROJECT_REVISION": COMMIT, "JOB_ID": "41"}
@@ -27,3 +31,23 @@ def test_the_commit_is_that_of_the_projects_own_branch_only(branch: str, commit:
     job = AwxJob.read({**VARIABLES, "awx_job_scm_branch": branch}, ENVIRONMENT)
 
     assert job and job.commit == commit
+
+
+def test_output_of_a_worker_does_not_pass_the_wrapper_of_ansible_runner(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[tuple[Any, ...]] = []
+
+    class Queue:
+        """What a worker hands to the main process."""
+
+        def send_display(self, *words: str) -> None:
+            sent.append(words)
+
+    def wrapper(_display: Display, text: str) -> None:
+        raise AssertionError(f"writes to the worker's stdout: {text}")
+
+    monkeypatch.setattr(Display, "display", wrapper)
+    monkeypatch.setattr(Display(), "_final_q", Queue())
+
+    ansible_private.show("waits: the cluster is in use")
+
+    assert sent == [("display", "waits: the cluster is in use")]

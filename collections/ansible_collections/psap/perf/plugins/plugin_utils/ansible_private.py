@@ -19,6 +19,7 @@ from ansible.module_utils._internal._datatag import AnsibleTagHelper
 from ansible.plugins.strategy import StrategyBase
 from ansible.release import __version__ as core_version
 from ansible.utils import display
+from ansible.utils.display import Display
 from ansible.utils.vars import load_extra_vars
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, Where, label_of
@@ -83,6 +84,19 @@ def drop_extra_var(loader: Any, name: str) -> None:
         raise AnsibleError(
             f"ansible-core {core_version} does not let psap.perf leave {name} out; use one of 2.19 to 2.21"
         )
+
+
+def show(text: str) -> None:
+    """Print a line of Ansible's output, from a worker too.
+
+    In a job of AWX ansible-runner wraps ``Display.display``. Before release 2.4.2 the wrapper writes to the stdout of
+    the worker, about which Ansible warns. The main process displays what is put in the queue.
+    """
+    line = Display()
+    if line._final_q is None:
+        line.display(text)
+    else:
+        line._final_q.send_display("display", text)
 
 
 def tagged_at(value: Any, path: Path, line: int | None) -> Any:

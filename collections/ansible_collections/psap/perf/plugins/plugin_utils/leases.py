@@ -7,7 +7,6 @@ import os
 from dataclasses import asdict
 from typing import Any
 
-from ansible.utils.display import Display
 from ansible_collections.psap.perf.plugins.module_utils.base.awx_job import AwxJob
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
@@ -15,10 +14,10 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import Lea
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import failures_of
+from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import show
 from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import Kept, LeaseKeeper
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 
-_DISPLAY = Display()
 # what the main process keeps, for the workers that it forks from then on
 _KEPT = "PERF_RUN_LEASES"
 
@@ -65,7 +64,7 @@ def has_lease(context: VerbContext) -> bool:
 
 def show_wait(state: str) -> None:
     """Say what is waited for."""
-    _DISPLAY.display(f"waits: {state}")
+    show(f"waits: {state}")
 
 
 class KeptLeases:

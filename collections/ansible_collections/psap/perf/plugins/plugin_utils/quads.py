@@ -24,6 +24,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Ass
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import RELEASED, Journal, Record, Records, tag
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import parts
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import parse_offset
+from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import show
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
@@ -105,15 +106,15 @@ def bookings(context: VerbContext, writes: bool = True, owner: str = "") -> list
 @contextmanager
 def telling(context: VerbContext, what: str, timeout_s: float) -> Iterator[Callable[[str], None]]:
     """Tells people what goes on: in Ansible's output, and in ``waiting.json``, which the driver's live view shows."""
-    with shown_wait(context.command_directory(), what, timeout_s) as show:
+    with shown_wait(context.command_directory(), what, timeout_s) as show_in_file:
         last = ""
 
         def say(text: str) -> None:
             nonlocal last
             if text != last:
                 last = text
-                _DISPLAY.display(f"quads: {text}")
-                show(text)
+                show(f"quads: {text}")
+                show_in_file(text)
 
         yield say
 
