@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from ansible_collections.psap.perf.plugins.module_utils.base.awx_job import AwxJob
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError, error_for_exit_code
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
@@ -28,7 +29,8 @@ class ActionModule(PerfAction):
         _refuse_leaked_secrets(context)
         failures = failures_of(context.run_directory, attempt)
         if failures:
-            raise error_for_exit_code(failures[0].exit_code, _told(failures))
+            run = context.run_directory if AwxJob.read(context.variables) else None
+            raise error_for_exit_code(failures[0].exit_code, _told(failures, run))
         commands = sum(1 for _status in _commands(context.run_directory, attempt))
         # a later attempt may have nothing to do but to delete what the first one left
         if not commands and attempt == 1 and context.args["expect_commands"]:
@@ -36,11 +38,17 @@ class ActionModule(PerfAction):
         return VerbResult(values={"commands": commands})
 
 
-def _told(failures: list[Failure]) -> str:
+def _told(failures: list[Failure], temporary: Path | None) -> str:
+    """Return what failed.
+
+    Args:
+        temporary: the run directory if it ends with the job: a directory is named by its place in the export then.
+    """
     first, *others = failures
     told = f"{first.what}: {first.why}"
     if first.directory:
-        told += f" (see {first.directory})"
+        shown = Path(first.directory)
+        told += f" (see {shown.relative_to(temporary) if temporary else shown})"
     following = [failure.what for failure in others if not failure.interrupted and failure.directory != first.directory]
     return f"{told}; after it failed: {', '.join(following)}" if following else told
 

@@ -33,6 +33,7 @@ from typing import Any
 from ansible import constants
 from ansible import context as ansible_context
 from ansible.plugins.callback import CallbackBase
+from ansible_collections.psap.perf.plugins.module_utils.base.awx_job import AwxJob
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.provenance import command_line, git_state, versions
@@ -43,6 +44,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANU
 from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import (
     RunLogFile,
     call_while_tasks_run,
+    extra_vars,
     log_to,
     notice_dead_workers,
 )
@@ -70,6 +72,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         self._log_file: RunLogFile
         self._main_process = os.getpid()
         self._flow = ""
+        self._job: AwxJob | None = None
         self._failed_items: dict[tuple[str, str], Any] = {}
         self._leases = KeptLeases()
         self._bookings: BookingWatch | None = None
@@ -91,21 +94,21 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
     def v2_playbook_on_start(self, playbook: Any) -> None:
         """Make the run directory and hold it; without it no play begins."""
         try:
-            self._begin(Path(playbook._file_name).stem)
+            self._begin(Path(playbook._file_name).stem, AwxJob.read(extra_vars(playbook._loader)))
         except (PerfError, OSError) as error:
             # Ansible takes what a callback raises for a warning, and would go on without a record, or in another run
             self._display.error(f"no play begins without a run directory: {error}")
             raise SystemExit(error.exit_code if isinstance(error, PerfError) else 1) from error
 
-    def _begin(self, flow: str) -> None:
+    def _begin(self, flow: str, job: AwxJob | None) -> None:
         environment = _environment(flow)
         environment.write()
-        self._flow = flow
+        self._flow, self._job = flow, job
         # a driver that runs the phases as processes of their own leaves the conclusion out but once
         self._last_of_run = environment.parent is None and CONCLUDE not in (
             ansible_context.CLIARGS.get("skip_tags") or ()
         )
-        self._log = RunLog.begin(environment, _facts(flow, environment))
+        self._log = RunLog.begin(environment, _facts(flow, environment, job))
         only_cleans = {CLEANUP, CONCLUDE}.issuperset(ansible_context.CLIARGS.get("tags") or ("all",))
         if flow != TOOLBOX_FLOW and not only_cleans:
             self._bookings = BookingWatch(environment)
@@ -203,11 +206,23 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         """Where the run is and how to make its report, which a driver says and does itself."""
         if log.part_of_attempt or log.environment.parent:
             return
+        if self._job is not None:
+            self._tell_export(log)
+            return
         place = os.path.relpath(log.directory) if log.directory.is_relative_to(Path.cwd()) else str(log.directory)
         self._display.display(f"run     {place}")
         # of a single command there is nothing to report
         if self._flow != TOOLBOX_FLOW:
             self._display.display(f"report  make it with: perfanalysis report {shlex.quote(place)}")
+
+    def _tell_export(self, log: RunLog) -> None:
+        """Print where the run is once AWX has deleted the files of the job."""
+        place = log.exported_to()
+        if place:
+            self._display.display(f"run     {place}")
+            self._display.display(f"report  make it with: perfdrv replot {shlex.quote(place)}")
+        else:
+            self._display.display(f"run     {log.directory.name} ends with this job; set export_to to keep its files")
 
     def _worker_died(self, host: Any, task: Any, code: int) -> None:
         """The process that carried out a task on a host is gone, so there will be no result, and the playbook ends."""
@@ -329,15 +344,18 @@ def _site(inventory: str, project: Path) -> str:
     return next((site.name for site in (path, path.parent) if site.parent == project / "inventories"), str(path))
 
 
-def _facts(flow: str, environment: RunEnvironment) -> dict[str, Any]:
+def _facts(flow: str, environment: RunEnvironment, job: AwxJob | None) -> dict[str, Any]:
     arguments = ansible_context.CLIARGS
+    sites = ", ".join(_site(source, environment.project) for source in environment.inventory) or "default"
+    # AWX copies the project without its .git
+    commit = {"commit": job.commit, "dirty": False} if job and job.commit else git_state(environment.project)
     return {
         "flow": flow,
         "parent": environment.parent,
         "check": bool(arguments.get("check")),
         "tags": {"run": list(arguments.get("tags") or ()), "skip": list(arguments.get("skip_tags") or ())},
-        "site": ", ".join(_site(source, environment.project) for source in environment.inventory) or "default",
+        "site": job.inventory if job and job.inventory else sites,
         "argv": command_line(sys.argv),
         "versions": versions(),
-        "git": git_state(environment.project),
+        "git": commit,
     }

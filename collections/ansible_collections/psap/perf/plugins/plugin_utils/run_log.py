@@ -157,6 +157,11 @@ class RunLog:
         lost = document.get(FACT) or {}
         return str(lost.get("why")) if document["status"] == "ok" and lost.get("status") == "failed" else ""
 
+    def exported_to(self) -> str:
+        """Return the place of the run's export; empty if it was not exported."""
+        export = read_json(self.directory / RUN_FILE).get(FACT) or {}
+        return str(export["to"]) if export.get("status") == "ok" else ""
+
     def ended_early(self, last_error: str | None) -> None:
         """Ansible left before the last play: after a signal, or an error of the project's own files.
 
