@@ -2,7 +2,8 @@
 
 It refuses what AWX refuses where the project could run into it: names that are taken, playbooks that are not in the
 project, prompts that a template does not have, surveys, injectors and rrules that are not well formed, fields that
-nobody can filter by. It pages, and shows no secret. It starts no jobs; nothing here is AWX.
+nobody can filter by. It pages, and shows no secret. It computes the variables of a job that is launched, and starts
+none; nothing here is AWX.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from tests.awx.surveys import RefusedError, accepted_variables, check_survey
+from tests.awx.surveys import RefusedError, accepted_variables, check_survey, launched
 from tests.http_servers import Quiet
 
 TOKEN = "a-token-of-awx"
@@ -120,6 +121,31 @@ class AwxApi:
         """The names of those that an object is associated with."""
         ids = self.links.get((self.named(kind, name)["id"], link), [])
         return sorted(one.get("identifier") or one["name"] for one in map(self._any, ids))
+
+    def launch(self, template: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the variables of a job of a template.
+
+        :raises RefusedError: an answer is wrong, or a variable is not prompted for.
+        """
+        one = self.named("job_templates", template)
+        self._check_variables(one, given)
+        return self._launched(one, given)
+
+    def launch_workflow(self, workflow: str, given: Mapping[str, Any], artifacts: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the variables of a node's job, whose template has the name of the workflow without its last word.
+
+        The variables of the workflow beat the artifacts of the jobs before, and both beat what the template has.
+
+        :raises RefusedError: as :meth:`launch`.
+        """
+        one = self.named("workflow_job_templates", workflow)
+        self._check_variables(one, given)
+        variables = self._launched(one, given)
+        return self._launched(self.named("job_templates", workflow.rpartition(" ")[0]), {**artifacts, **variables})
+
+    def _launched(self, template: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+        questions = self.surveys.get(template["id"], {}).get("spec", [])
+        return launched(questions, json.loads(template["extra_vars"] or "{}"), given)
 
     def answer(self, method: str, path: str, query: dict[str, str], body: Any) -> tuple[int, Any]:
         """What a request is answered."""

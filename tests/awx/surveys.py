@@ -66,6 +66,19 @@ def accepted_variables(
     return accepted, errors
 
 
+def launched(questions: list[dict[str, Any]], template: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the variables of a job: the template's, then the survey's defaults, then what was given at launch.
+
+    A default is left out if it is none, or would be a wrong answer, as a list's text and an empty number are.
+    """
+    defaults = {
+        one["variable"]: one["default"]
+        for one in questions
+        if one.get("default") is not None and not _wrong_answer(one, one["default"])
+    }
+    return {**template, **defaults, **given}
+
+
 def _wrong_answer(question: Mapping[str, Any], value: Any) -> str:
     name, kind = question["variable"], question["type"]
     choices = question.get("choices", "").splitlines()

@@ -7,25 +7,35 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.survey import survey
 
-from tests.awx.api import PASSWORD, USER, AwxApi, awx_api
+from tests.awx.api import TOKEN, USER, AwxApi, awx_api
 
 REPOSITORY = Path(__file__).resolve().parents[3]
+PAGE = (REPOSITORY / "docs/awx.md").read_text(encoding="utf-8")
+# what the page shows as mine.yml
+(EXAMPLE,) = [
+    each for each in map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)) if "awx_sites" in each
+]
 PLANTED = "planted-kubeconfig"
 # one flow is enough to see it; each call of a module takes a second
 ONE_FLOW = {
     "awx_flows": [{"name": "scale_test", "timeout": 14400}],
     "awx_credentials": [{"name": "a cluster", "type": "kubeconfig", "inputs": {"kubeconfig": PLANTED}}],
-    "awx_extra_vars": {"clusters_patience": "90s"},
+    "awx_extra_vars": EXAMPLE["awx_extra_vars"],
 }
+
+
+BY_TOKEN = {"CONTROLLER_OAUTH_TOKEN": TOKEN}
 
 
 @dataclass
@@ -35,7 +45,9 @@ class Awx:
     api: AwxApi
     home: Path
 
-    def play(self, playbook: str, variables: dict[str, Any], password: str = PASSWORD) -> tuple[int, str]:
+    def play(
+        self, playbook: str, variables: dict[str, Any], login: Mapping[str, str] = MappingProxyType(BY_TOKEN)
+    ) -> tuple[int, str]:
         """Run a playbook as the page says; its exit code and output."""
         done = subprocess.run(
             ["ansible-playbook", playbook, "-e", json.dumps(variables)],
@@ -45,8 +57,7 @@ class Awx:
                 "HOME": str(self.home),
                 "LC_ALL": "C.UTF-8",
                 "CONTROLLER_HOST": self.api.url,
-                "CONTROLLER_USERNAME": USER,
-                "CONTROLLER_PASSWORD": password,
+                **login,
             },
             text=True,
             stdout=subprocess.PIPE,
@@ -89,11 +100,17 @@ def _look_at(api: AwxApi) -> None:
     shared = [
         one["variable"] for one in api.surveys[template["id"]]["spec"] if not one["variable"].startswith("scale_")
     ]
-    expected = survey(Project(REPOSITORY), "scale_test", shared[1:])
+    expected = survey(Project(REPOSITORY), "scale_test", shared[1:], EXAMPLE["awx_extra_vars"])
 
     assert api.surveys[template["id"]] == api.surveys[workflow["id"]] == expected
     assert template["playbook"] == "playbooks/scale_test.yml"
-    assert json.loads(template["extra_vars"]) == {"clusters_patience": "90s"}
+    assert json.loads(template["extra_vars"]) == EXAMPLE["awx_extra_vars"] == {"clusters_lock": "wait"}
+    # although the survey asks for it, and its defaults beat the template's variables
+    assert "clusters_lock" in shared
+    assert api.launch("psap.perf scale_test", {})["clusters_lock"] == "wait"
+    assert api.launch_workflow("psap.perf scale_test workflow", {}, {})["clusters_lock"] == "wait"
+    answered = {"clusters_lock": "refuse"}
+    assert api.launch_workflow("psap.perf scale_test workflow", answered, {})["clusters_lock"] == "refuse"
     assert api.linked("job_templates", "psap.perf scale_test", "credentials") == ["a cluster"]
     assert api.named("inventory_sources", "psap.perf local")["source_path"] == "inventories/local/hosts.yml"
     # cleanup follows on all ends, and the report on it
@@ -114,7 +131,7 @@ def _look_at(api: AwxApi) -> None:
 
 
 def test_awx_refuses_the_password(awx: Awx) -> None:
-    code, text = awx.play("apply.yml", ONE_FLOW, password="wrong")
+    code, text = awx.play("apply.yml", ONE_FLOW, {"CONTROLLER_USERNAME": USER, "CONTROLLER_PASSWORD": "wrong"})
 
     assert code == 2
     assert "Failed to get token: HTTP Error 401" in text

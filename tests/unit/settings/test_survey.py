@@ -12,29 +12,26 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.project import 
 from ansible_collections.psap.perf.plugins.module_utils.settings.survey import NOT_SET, presets_of, survey, unanswered
 from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_text, problems
 
-from tests.awx.surveys import accepted_variables, check_survey
+from tests.awx.surveys import accepted_variables, check_survey, launched
 
 PROJECT = Project(Path(__file__).parents[3])
 OBJECTS = yaml.safe_load((PROJECT.root / "awx/vars/objects.yml").read_text())
 SHARED = OBJECTS["awx_shared_settings"]
 
 
-def questions(flow: str) -> dict[str, dict[str, object]]:
-    return {one["variable"]: one for one in survey(PROJECT, flow, SHARED)["spec"]}
+def questions(flow: str, **values: object) -> dict[str, dict[str, object]]:
+    return {one["variable"]: one for one in survey(PROJECT, flow, SHARED, values)["spec"]}
 
 
 @pytest.mark.parametrize("flow", PROJECT.flows)
 def test_awx_takes_it_and_an_empty_page_sets_nothing(flow: str) -> None:
     spec = survey(PROJECT, flow, SHARED)
     check_survey(spec)
-    # what AWX takes for an answer of its own accord: defaults that pass its check of answers
-    defaults = {one["variable"]: one["default"] for one in spec["spec"]}
-    accepted, _errors = accepted_variables(spec["spec"], False, defaults)
+    # what a launch without answers has
+    defaults = launched(spec["spec"], {}, {})
 
-    left = {"awx_job_id": 7, **accepted}
-
-    assert set(unanswered(left, PROJECT)) == set(accepted)
-    assert accepted
+    assert set(unanswered({"awx_job_id": 7, **defaults}, PROJECT)) == set(defaults)
+    assert defaults
 
 
 @pytest.mark.parametrize("flow", PROJECT.flows)
@@ -71,6 +68,58 @@ def test_types_of_questions() -> None:
     assert str(asked["scale_test_count"]["question_description"]).endswith("else 100.")
     assert asked["perf_presets"]["type"] == "multiselect"
     assert questions("fine_tuning")["fine_tuning_remove"]["type"] == "multiselect"
+
+
+TEMPLATE = {
+    "clusters_lock": "wait", "scale_test_gang": True, "scale_test_pods": 2, "scale_test_rate": "1.5",
+    "scale_test_count": [4, 8], "scale_test_tenants": [], "scale_test_queue": "team-a", "perf_presets": ["smoke"],
+    "export_to": "s3://bucket/runs",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TEMPLATE)
+def test_a_launch_without_answers_keeps_the_templates_variables(name: str) -> None:
+    spec = survey(PROJECT, "scale_test", SHARED, TEMPLATE)
+    check_survey(spec)
+    option = PROJECT.setting(name)
+
+    value = launched(spec["spec"], TEMPLATE, {})[name]
+
+    meant = convert_text(option, value) if option and isinstance(value, str) else value
+    assert meant == (1.5 if name == "scale_test_rate" else TEMPLATE[name])
+
+
+def test_defaults_of_questions_are_answers() -> None:
+    asked = questions("scale_test", **TEMPLATE)
+    given = {name: one["default"] for name, one in asked.items() if name in TEMPLATE}
+    # AWX's page sends a multiple select as a list
+    answers = {**given, "perf_presets": str(given["perf_presets"]).split("\n")}
+
+    assert accepted_variables(list(asked.values()), False, answers) == (answers, [])
+    assert asked["clusters_lock"]["default"] == "wait"
+    assert "Without an answer: wait, which the template sets." in str(asked["clusters_lock"]["question_description"])
+    assert questions("fine_tuning", fine_tuning_remove=["namespace"])["fine_tuning_remove"]["default"] == "namespace"
+
+
+def test_a_value_that_is_no_answer_is_not_asked_for() -> None:
+    templated = {"clusters_lock": "{{ 'wait' }}", "scale_test_tenants": [{"namespace": "{{ one }}"}]}
+
+    asked = questions("scale_test", scale_test_workload_kind=["Job", "Pod"], **templated)
+
+    assert not {"scale_test_workload_kind", *templated} & set(asked)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("clusters_lock", "await", "refuse, wait"),
+        ("scale_test_pods", "many", "must be"),
+        ("scale_test_gang", 3, "must be"),
+    ],
+)
+def test_a_wrong_value_of_a_template_is_refused(name: str, value: object, why: str) -> None:
+    with pytest.raises(UsageError, match=f"the template's extra variable {name} .*{why}"):
+        questions("scale_test", **{name: value})
 
 
 def test_presets_of_the_flow_and_those_for_all() -> None:

@@ -9,7 +9,8 @@ short_description: The survey of a flow, for AWX
 version_added: 0.1.0
 description:
   - The questions that AWX asks before it starts a flow, one a setting, from what the flow declares; its presets first.
-  - No question is required or has a default, so that presets hold for whatever is not answered. Secrets are left out.
+  - No question is required. Presets hold for a setting without an answer, the template's own variables before them.
+    Secrets are left out.
 author: The psap.perf developers (@openshift-psap)
 options:
   _terms:
@@ -26,6 +27,12 @@ options:
     type: list
     elements: str
     default: []
+  values:
+    description:
+      - The extra variables of the template that the survey is for. They become the defaults of its questions, which in
+        AWX beat the variables of the template. A setting whose value is no possible answer is not asked for.
+    type: dict
+    default: {}
 """
 
 EXAMPLES = r"""
@@ -60,8 +67,9 @@ class LookupModule(LookupBase):  # type: ignore[misc]  # ansible-core has no typ
     def run(self, terms: list[str], variables: Mapping[str, Any] | None = None, **options: Any) -> list[dict[str, Any]]:
         """One survey for each flow."""
         self.set_options(var_options=variables, direct=options)
-        project, shared = Project(Path(self.get_option("project"))), self.get_option("shared")
+        project, values = Project(Path(self.get_option("project"))), self.get_option("values")
+        shared = list(map(str, self.get_option("shared")))
         try:
-            return [survey(project, str(flow), map(str, shared)) for flow in terms]
+            return [survey(project, str(flow), shared, values) for flow in terms]
         except PerfError as error:
             raise AnsibleError(str(error)) from error

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.awx_job import JOB
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
-from ansible_collections.psap.perf.plugins.module_utils.settings.files import read_yaml_file
-from ansible_collections.psap.perf.plugins.module_utils.settings.presets import PREFIX
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, is_template, read_yaml_file
+from ansible_collections.psap.perf.plugins.module_utils.settings.presets import PREFIX, names_in
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
+from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_text, problems
 
 PRESETS = "perf_presets"
 NOT_SET = "not set"
@@ -23,19 +26,23 @@ NOT_SET = "not set"
 _LONGEST_TEXT, _LONGEST_DOCUMENT = 1024, 16384
 
 
-def survey(project: Project, flow: str, shared: Iterable[str] = ()) -> dict[str, Any]:
-    """The survey of a flow, as AWX's API takes it at ``survey_spec``: presets, then its settings, then *shared* ones.
+def survey(
+    project: Project, flow: str, shared: Iterable[str] = (), values: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Return the survey of a flow, as AWX's API takes it at ``survey_spec``: presets, its settings, *shared* ones.
 
-    No question has a default of AWX's, and none is required: an answer is an extra variable, which beats presets. What
-    holds without an answer is said in its description. Secrets are left out.
+    No question is required: an answer is an extra variable, which beats presets. The description says what holds
+    without an answer. Secrets are left out.
 
-    :raises UsageError: there is no such flow, or no such shared setting, or one that is a secret.
+    :param values: the template's own extra variables. A survey's default beats them in AWX, so they are the defaults.
+        A setting whose value is no possible answer, such as a template of Jinja, is not asked for.
+    :raises UsageError: there is no such flow, or no such shared setting, or one that is a secret, or a wrong value.
     """
     spec = project.flow(flow)
     others = [_shared(project, name) for name in shared]
     asked = [option for option in (*spec.settings, *others) if not option.secret]
-    questions = [_presets_question(project, flow), *map(_question, asked)]
-    return {"name": "", "description": spec.short_description, "spec": questions}
+    questions = [_presets_question(project, flow, values), *(_question_with(option, values) for option in asked)]
+    return {"name": "", "description": spec.short_description, "spec": [one for one in questions if one]}
 
 
 def presets_of(project: Project, flow: str) -> tuple[str, ...]:
@@ -115,16 +122,53 @@ def _names_set(project: Project, preset: str, seen: set[str]) -> Iterator[str]:
             yield str(key).partition(".")[0]
 
 
-def _presets_question(project: Project, flow: str) -> dict[str, Any]:
+def _presets_question(project: Project, flow: str, values: Mapping[str, Any]) -> dict[str, Any]:
     names = presets_of(project, flow)
+    # others set nothing of this flow
+    chosen = [name for name in names_in(values.get(PRESETS, []), COMMAND_LINE) if name in names]
     text = "Named sets of settings, applied in the order in which they are chosen; a later one wins."
     if not names:
         return _asked(PRESETS, text, "text", min=0, max=_LONGEST_TEXT)
-    return _asked(PRESETS, text, "multiselect", choices="\n".join(names))
+    return _asked(PRESETS, text, "multiselect", choices="\n".join(names), default="\n".join(chosen))
 
 
-def _question(option: Option) -> dict[str, Any]:
-    description = _description(option)
+def _question_with(option: Option, values: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the question, with the template's own value as its default; None if that is no possible answer."""
+    if option.name not in values:
+        return _question(option, f"Without an answer: what presets and the site say, else {_shown(option.default)}.")
+    value = _checked(option, values[option.name])
+    question = _question(option, f"Without an answer: {_shown(value)}, which the template sets.")
+    default = _answer(question, value)
+    return None if default is None or is_template(default) else {**question, "default": default}
+
+
+def _checked(option: Option, value: Any) -> Any:
+    """Return the template's value of a setting, a text as what it means.
+
+    :raises UsageError: it is no value of the setting.
+    """
+    try:
+        meant = convert_text(option, value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise UsageError(f"the template's extra variable {option.name} {error}") from error
+    for leaf, why in problems(option, meant):
+        raise UsageError(f"the template's extra variable {'.'.join(filter(None, (option.name, leaf)))} {why}")
+    return meant
+
+
+def _answer(question: Mapping[str, Any], value: Any) -> Any:
+    """Return the answer that means *value*, or None."""
+    kind = question["type"]
+    if kind in ("integer", "float"):
+        return value if isinstance(value, int | float) else None
+    if kind == "multiselect":
+        return "\n".join(map(str, value)) if isinstance(value, list) else None
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if kind != "multiplechoice" or text in question["choices"].splitlines() else None
+
+
+def _question(option: Option, unanswered_means: str) -> dict[str, Any]:
+    description = _description(option, unanswered_means)
     choices = [str(choice) for choice in option.choices if str(choice)]
     if option.type == "bool":
         choices = ["true", "false"]
@@ -153,15 +197,14 @@ def _asked(variable: str, description: str, kind: str, **more: Any) -> dict[str,
     }
 
 
-def _description(option: Option) -> str:
+def _description(option: Option, unanswered_means: str) -> str:
     kind = option.type if option.elements is None else f"{option.type} of {option.elements}"
     parts = [option.help]
     if option.varies and not option.choices and option.type != "bool":
         parts.append(f"One value ({kind}), or several as [a, b]: each is a cell of the matrix.")
     elif option.type in ("list", "dict", "raw") and not option.choices:
         parts.append(f"As YAML ({kind}).")
-    parts.append("Without an answer: what presets and the site say, else " + _shown(option.default) + ".")
-    return " ".join(part for part in parts if part)
+    return " ".join(part for part in (*parts, unanswered_means) if part)
 
 
 def _shown(default: Any) -> str:
