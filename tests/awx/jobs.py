@@ -1,23 +1,31 @@
 """A job as AWX 24.6.1 starts it, by ansible-runner: its folders, variables, inventory and environment, and no AWX.
 
-In a container all of it is below ``/runner``; here below a folder of the test.
+In a container all of it is below ``/runner``; here below a folder of the test. The container ends with the job, however
+the job ends: its processes are killed and its files deleted.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+HOST = "https://awx.example.com"
+COMMIT = "5ca1ab1e" * 5
+INVENTORY = "psap.perf local"
 _PROGRAMS = Path(sys.executable).parent
+_LOOK_EVERY_S = 0.2
 _COPIED = (
     "ansible.cfg", "analysis", "collections", "driver", "group_vars", "inventories", "lab", "playbooks", "presets",
 )  # fmt: skip
@@ -29,8 +37,11 @@ _ENVIRONMENT = {
     "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "True",
     "ANSIBLE_PARAMIKO_RECORD_HOST_KEYS": "False",
     "ANSIBLE_RETRY_FILES_ENABLED": "False",
-    "PROJECT_REVISION": "0" * 40,
+    "PROJECT_REVISION": COMMIT,
+    "AWX_HOST": HOST,
     "INVENTORY_ID": "1",
+    # beside ansible-runner's own; it writes to the stdout of workers as the callback of ansible-runner 2.4.0 does
+    "ANSIBLE_CALLBACK_PLUGINS": str(Path(__file__).parent / "callbacks"),
 }
 
 
@@ -55,13 +66,12 @@ def _unsafe(value: Any) -> Any:
     return [_unsafe(item) for item in value] if isinstance(value, list) else value
 
 
-def extra_vars_file(given: Mapping[str, Any], template: Mapping[str, Any], number: int) -> str:
-    """``env/extravars``: what was given at launch is marked, only what the *template* itself says may be a template."""
-    own = {
-        f"{prefix}_{name}": value
-        for prefix in ("awx", "tower")
-        for name, value in (("job_id", number), ("job_template_name", "psap.perf"), ("user_name", "admin"))
-    }
+def extra_vars_file(given: Mapping[str, Any], template: Mapping[str, Any], about: Mapping[str, Any]) -> str:
+    """``env/extravars``: what was given at launch is marked, only what the *template* itself says may be a template.
+
+    *about* is what AWX adds about the job, by two prefixes.
+    """
+    own = {f"{prefix}_{name}": value for prefix in ("awx", "tower") for name, value in about.items()}
     marked = {**own, **{name: value for name, value in given.items() if template.get(name) != value}}
     trusted = {name: value for name, value in template.items() if name not in marked}
     return yaml.dump(_unsafe(marked), Dumper=_Dumper) + (yaml.safe_dump(trusted) if trusted else "")
@@ -82,7 +92,8 @@ class Job:
     """A job that has ended.
 
     Attributes:
-        artifacts: what it passed on by ``set_stats``, as AWX takes it out of the job's events.
+        code: the exit code; -9 for a job that was cancelled or reached its time limit.
+        artifacts: what it passed on by ``set_stats``, as AWX takes it out of the job's events at the end of Ansible.
     """
 
     code: int
@@ -118,10 +129,14 @@ class Runner:
         template: Mapping[str, Any] | None = None,
         tags: str = "",
         credentials: Mapping[str, str] | None = None,
+        workflow: int | None = None,
+        cancel: Callable[[], bool] | None = None,
     ) -> Job:
         """Run a playbook.
 
         Args:
+            workflow: the workflow job of which it is one.
+            cancel: whether it is to be cancelled now.
             given: answers, launch variables, artifacts of ancestors, and variables of credentials.
             template: the template's own extra variables.
             credentials: what injectors put in the environment.
@@ -131,7 +146,7 @@ class Runner:
         self._copy(private / "project")
         (private / "env").mkdir()
         (private / "inventory").mkdir()
-        variables = extra_vars_file({**(template or {}), **given}, template or {}, self._number)
+        variables = extra_vars_file({**(template or {}), **given}, template or {}, self._about(workflow))
         (private / "env" / "extravars").write_text(variables)
         # relative to the working directory, as AWX repeats what ansible.cfg says
         roots = f"{private}/requirements_collections:collections:~/.ansible/collections:/usr/share/ansible/collections"
@@ -144,15 +159,40 @@ class Runner:
         script.write_text(inventory_script(inventory))
         script.chmod(0o700)
         words = ["-u root", *([f"-t {tags}"] if tags else [])]
-        done = subprocess.run(
+        started = subprocess.Popen(
             [str(_PROGRAMS / "ansible-runner"), "run", str(private), "-p", playbook, "--ident", "job",
              "--inventory", str(private / "inventory"), "--cmdline", " ".join(words)],
-            env=self._base(credentials or {}), capture_output=True, text=True, check=False,
+            env=self._base(credentials or {}), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
-        job = Job(done.returncode, done.stdout + done.stderr, _artifacts(private / "artifacts" / "job"))
+        while cancel is not None and started.poll() is None:
+            if cancel():
+                _end_container(private)
+                break
+            time.sleep(_LOOK_EVERY_S)
+        text, _none = started.communicate()
+        job = Job(started.returncode, text, _artifacts(private / "artifacts" / "job"))
         # AWX deletes it, and with it every file that the job wrote
         shutil.rmtree(private)
         return job
+
+    def _about(self, workflow: int | None) -> dict[str, Any]:
+        """Return what AWX adds to the variables of each job, without a prefix."""
+        of_workflow = {
+            "workflow_job_id": workflow,
+            "workflow_job_name": "psap.perf",
+            "workflow_job_launch_type": "manual",
+        }
+        return {
+            "job_id": self._number,
+            "job_launch_type": "manual" if workflow is None else "workflow",
+            "job_template_name": "psap.perf",
+            "user_name": "admin",
+            "inventory_id": 1,
+            "inventory_name": INVENTORY,
+            "project_revision": COMMIT,
+            "project_scm_branch": "main",
+            **({} if workflow is None else of_workflow),
+        }
 
     def _copy(self, to: Path) -> Path:
         to.mkdir(parents=True)
@@ -171,6 +211,30 @@ class Runner:
         home.mkdir(exist_ok=True)
         path = f"{_PROGRAMS}:{os.environ['PATH']}"
         return {"PATH": path, "HOME": str(home), "LC_ALL": "C.UTF-8", **credentials}
+
+
+def _end_container(private: Path) -> None:
+    """Kill the processes of a job all together, as the end of its container does."""
+    mark = os.fsencode(private)
+    while found := [pid for pid in _processes() if mark in _described(pid)]:
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(_LOOK_EVERY_S)
+
+
+def _processes() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def _described(pid: int) -> bytes:
+    """Return the command line and the environment of a process; nothing of one that has ended."""
+    try:
+        if b") Z " in Path(f"/proc/{pid}/stat").read_bytes():
+            return b""
+        return b"".join(Path(f"/proc/{pid}/{name}").read_bytes() for name in ("cmdline", "environ"))
+    except OSError:
+        return b""
 
 
 def _artifacts(folder: Path) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.project import 
 from ansible_collections.psap.perf.plugins.module_utils.settings.survey import survey
 from kubernetes import client, config
 
-from tests.awx.jobs import Runner
-from tests.awx.surveys import accepted_variables
+from tests.awx.jobs import COMMIT, HOST, INVENTORY, Runner
+from tests.awx.surveys import accepted_variables, launched
 from tests.integration.conftest import Lab
 from tests.s3_server import IDENTITY, SECRET, S3Server, s3_server
 
@@ -55,13 +55,11 @@ def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
 
 
 def answered(**answers: Any) -> dict[str, Any]:
-    """What a launch hands over: the answers, and for each question without one what AWX or its page takes for it."""
+    """What a launch hands over: the answers, and the default of each question without one."""
     questions = survey(Project(REPOSITORY), "scale_test")["spec"]
-    given, errors = accepted_variables(
-        questions, False, {one["variable"]: one["default"] for one in questions} | answers
-    )
-    assert [why for why in errors if any(name in why for name in answers)] == []
-    return given
+    given, errors = accepted_variables(questions, False, answers)
+    assert errors == []
+    return launched(questions, {}, given)
 
 
 @pytest.mark.lab
@@ -78,15 +76,19 @@ def test_a_workflow(bearer: dict[str, str], server: S3Server, tmp_path: Path) ->
         given = {**answers, **store_variables, **passed}
         # a path of the template's own extra variables is a template, which an answer is not
         own = {"clusters_patience": "{{ '3' ~ '0s' }}"}
-        job = runner.run(FLOW, inventory, given, template=own, tags=tags, credentials=credentials)
+        job = runner.run(FLOW, inventory, given, template=own, tags=tags, credentials=credentials, workflow=7)
         assert job.code == 0, job.text
         assert list(job.artifacts) == [f"perf_result_{step}"]
+        # the last line names a place that is still there
+        assert job.text.rstrip().endswith(f"perfdrv replot {job.artifacts[f'perf_result_{step}']['export']}")
         passed |= job.artifacts
 
     result = passed["perf_result_test"]
     assert (result["verdict"], result["exit_code"], result["reason"]) == ("ok", 0, "")
     assert result["export"] == f"s3://awx/runs/{result['run']}"
     assert urlsplit(result["report_url"]).path == f"/awx/runs/{result['run']}/index.html"
+    document = json.loads((server.root / "awx/runs" / result["run"] / "run.json").read_text())
+    assert (document["site"], document["git"]) == (INVENTORY, {"commit": COMMIT, "dirty": False})
     settings = yaml.safe_load((server.root / "awx/runs" / result["run"] / "settings.yml").read_text())["all"]
     count = settings["scale_test_count"]
     assert (count["value"], count["origin"]) == (3, "command line")
@@ -100,7 +102,8 @@ def test_a_workflow(bearer: dict[str, str], server: S3Server, tmp_path: Path) ->
         "playbooks/report.yml", inventory, {**answers, **store_variables, **passed}, credentials=credentials
     )
     assert report.code == 0, report.text
-    plots = report.artifacts["perf_result_report"]["plots"]
+    plots, url = (report.artifacts["perf_result_report"][name] for name in ("plots", "url"))
+    assert url == f"{server.endpoint}/{plots.removeprefix('s3://')}/index.html"
     folder = server.root / plots.removeprefix("s3://")
     (plotted,) = json.loads((folder / "plots.json").read_text())["runs"]
     assert plotted["run"] == result["run"]
@@ -108,7 +111,38 @@ def test_a_workflow(bearer: dict[str, str], server: S3Server, tmp_path: Path) ->
     store.close()
 
 
-def test_the_report_fails_as_a_job_before_it(tmp_path: Path) -> None:
+@pytest.mark.lab
+def test_cleanup_after_a_cancelled_test(bearer: dict[str, str], shared_lab: Lab, tmp_path: Path) -> None:
+    api = config.new_client_from_config(str(shared_lab.kubeconfig))
+    batch = client.BatchV1Api(api)
+
+    def submits() -> bool:
+        return bool(batch.list_job_for_all_namespaces().items)
+
+    runner = Runner(tmp_path, REPOSITORY)
+    inventory = runner.synced_inventory("local")
+    answers = answered(perf_presets=["smoke"], scale_test_count="120", scale_test_rate=2)
+
+    test = runner.run(FLOW, inventory, answers, tags="test", credentials=bearer, workflow=7, cancel=submits)
+    assert (test.code, test.artifacts) == (-9, {})
+    assert submits()
+    # another workflow keeps out of it, and so does a job by hand
+    other = runner.run(FLOW, inventory, answers, tags="cleanup", credentials=bearer, workflow=8)
+    cleanup = runner.run(FLOW, inventory, answers, tags="cleanup", credentials=bearer, workflow=7)
+
+    refused = other.artifacts["perf_result_cleanup"]
+    assert other.code != 0
+    assert (refused["verdict"], refused["exit_code"]) == ("failed", 3)
+    assert f"a step of {HOST}/#/jobs/workflow/7" in refused["reason"]
+    assert cleanup.code == 0, cleanup.text
+    assert "waits: " in cleanup.text
+    assert "errantly sent data" not in cleanup.text
+    assert cleanup.artifacts["perf_result_cleanup"]["verdict"] == "ok"
+    assert not submits()
+    api.close()
+
+
+def test_the_report_names_each_job_that_did_not_go_well(tmp_path: Path) -> None:
     runner = Runner(tmp_path, REPOSITORY)
     inventory = runner.synced_inventory("local")
     ok = {"run": "scale_test-1", "verdict": "ok", "exit_code": 0, "reason": "", "export": "", "report_url": ""}
@@ -119,22 +153,32 @@ def test_the_report_fails_as_a_job_before_it(tmp_path: Path) -> None:
         "exit_code": 4,
         "reason": "Judge: time_to_ready_p99 is 9 s",
     }
+    held = {**ok, "run": "scale_test-3", "verdict": "failed", "exit_code": 3, "reason": "Check: in use by run x"}
+    prepared = {"perf_result_prepare": ok}
 
-    failed = runner.run("playbooks/report.yml", inventory, {"perf_result_prepare": ok, "perf_result_test": bad})
-    absent = runner.run("playbooks/report.yml", inventory, {"perf_result_prepare": ok})
+    failed = runner.run(
+        "playbooks/report.yml", inventory, {**prepared, "perf_result_test": bad, "perf_result_cleanup": ok}
+    )
+    cancelled = runner.run("playbooks/report.yml", inventory, {**prepared, "perf_result_cleanup": held})
 
     assert failed.code != 0
-    assert "run scale_test-2, failed: Judge: time_to_ready_p99 is 9 s" in failed.text
-    assert absent.code != 0
-    assert "the test has no result" in absent.text
+    assert "test (run scale_test-2) failed: Judge: time_to_ready_p99 is 9 s" in failed.text
+    assert cancelled.code != 0
+    said = " ".join(cancelled.text.split())
+    assert "test has no result, as of a job that AWX cancelled" in said
+    assert "cleanup (run scale_test-3) failed: Check: in use by run x" in said
 
 
 def test_a_job_that_is_refused_says_why(tmp_path: Path) -> None:
     runner = Runner(tmp_path, REPOSITORY)
     inventory = runner.synced_inventory("local")
     # no credential of a cluster at all, and an answer that is no number
-    job = runner.run(FLOW, inventory, answered(scale_test_count="many"))
+    answers = answered(scale_test_count="many")
+    job = runner.run(FLOW, inventory, answers, tags="test", workflow=7)
 
     assert job.code != 0
     assert "command line: scale_test_count must be an int, but is the text 'many'" in " ".join(job.text.split())
-    assert job.artifacts == {}
+    refused = job.artifacts["perf_result_test"]
+    assert (refused["verdict"], refused["exit_code"]) == ("refused", 2)
+    assert "scale_test_count must be an int" in refused["reason"]
+    assert "is not exported: its files end with this job" in job.text

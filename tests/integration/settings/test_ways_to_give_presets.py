@@ -36,14 +36,14 @@ def as_driver(presets: list[str], overrides: list[tuple[str, str]], project: Any
 
 def as_awx(presets: list[str], overrides: list[tuple[str, str]], project: Any) -> list[str]:
     """The one file in which ansible-runner hands over everything, AWX's own variables among it."""
-    text = extra_vars_file({"perf_presets": presets, **dict(overrides)}, {}, 7)
+    text = extra_vars_file({"perf_presets": presets, **dict(overrides)}, {}, {"job_id": 7})
     return ["-e", f"@{project.write('runner/env/extravars', text)}"]
 
 
 def test_answers_of_a_survey(project: Any) -> None:
     """Ansible makes a number of AWX's ``!unsafe '2.10'``, and null of an empty answer."""
     given = {"tiny_name": "2.10", "tiny_count": 16, "tiny_rate": "", "tiny_kind": "not set", "tiny_items": "[p, '7']"}
-    path = project.write("runner/env/extravars", extra_vars_file(given, {"tiny_flag": True}, 7))
+    path = project.write("runner/env/extravars", extra_vars_file(given, {"tiny_flag": True}, {"job_id": 7}))
 
     entries = project.run("-e", f"@{path}").document["all"]
 

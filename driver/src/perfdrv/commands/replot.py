@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import click
+from ansible_collections.psap.perf.plugins.module_utils.exporting.manifest import INDEX
+from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Access
 from ansible_collections.psap.perf.plugins.module_utils.exporting.run_export import ExportSettings
 
 from perfdrv.command_line.completion import complete_runs
@@ -55,5 +57,7 @@ def replot_command(
     elif done.not_compared:
         click.echo(f"compare not made: {done.not_compared}", err=True)
     if settings.to:
-        click.echo(f"export  {export_plots(done, settings).place}")
+        place = export_plots(done, settings).place
+        click.echo(f"export  {place}")
+        click.echo(f"page    {Access(settings.endpoint, settings.region).url(place, INDEX)}")
     return done.exit_code

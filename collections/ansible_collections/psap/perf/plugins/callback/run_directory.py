@@ -222,7 +222,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
             self._display.display(f"run     {place}")
             self._display.display(f"report  make it with: perfdrv replot {shlex.quote(place)}")
         else:
-            self._display.display(f"run     {log.directory.name} ends with this job; set export_to to keep its files")
+            self._display.display(f"run     {log.directory.name} is not exported: its files end with this job")
 
     def _worker_died(self, host: Any, task: Any, code: int) -> None:
         """The process that carried out a task on a host is gone, so there will be no result, and the playbook ends."""

@@ -1,0 +1,33 @@
+"""What the report of a workflow of AWX names: the job that failed first, and those after it."""
+
+from __future__ import annotations
+
+from ansible_collections.psap.perf.plugins.module_utils.run.workflow import problems
+
+OK = {"run": "scale_test-1", "verdict": "ok", "exit_code": 0, "reason": ""}
+HELD = {"run": "scale_test-3", "verdict": "failed", "exit_code": 3, "reason": "Check: the cluster is in use by run x"}
+CANCELLED = "test has no result, as of a job that AWX cancelled, that reached its time limit or that could not start"
+
+
+def test_a_workflow_that_went_well() -> None:
+    assert problems({"prepare": OK, "test": OK, "cleanup": OK}) == []
+
+
+def test_a_cancelled_test_and_a_failed_cleanup_are_both_named() -> None:
+    found = problems({"prepare": OK, "test": None, "cleanup": HELD})
+
+    assert found == [CANCELLED, "cleanup (run scale_test-3) failed: Check: the cluster is in use by run x"]
+
+
+def test_a_test_after_a_failed_prepare_did_not_run() -> None:
+    assert problems({"prepare": HELD, "cleanup": OK}) == [
+        "prepare (run scale_test-3) failed: Check: the cluster is in use by run x",
+        "test did not run",
+    ]
+
+
+def test_jobs_without_a_result_are_named_in_the_order_of_time() -> None:
+    first, *others = problems({"cleanup": None})
+
+    assert first.startswith("prepare has no result")
+    assert [other.partition(",")[0] for other in others] == ["test did not run", "cleanup has no result"]
