@@ -82,7 +82,7 @@ lint-ansible: $(DEV)
 
 image-context: $(DEV) ## what a container engine builds the image of AWX and CI from, in build/image
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
-	@$(ON_PATH) sh tests/builder.sh ansible-builder create --file execution-environment.yml --context build/image
+	@$(ON_PATH) sh tests/builder.sh ansible-builder create --file execution-environment.yml --context build/image --output-filename Containerfile
 
 sanity: $(DEV) ## what ansible-core says of the collection: ansible-test sanity
 	@echo "== ansible-test sanity"

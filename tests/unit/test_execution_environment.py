@@ -20,6 +20,8 @@ from tests.programs import PROJECT
 pytestmark = pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the image has Python 3.11")
 DEFINITION = yaml.safe_load((PROJECT / "execution-environment.yml").read_text())["dependencies"]
 PINS = PROJECT / "requirements" / "execution-environment.txt"
+# written with docker installed, too
+BUILD_FILE = "Containerfile"
 # what the image is for: exports, notifications, comments, a history, administrators of kept clusters, models by gRPC
 EXTRAS = ("s3", "slack", "github", "opensearch", "openshift", "grpc")
 
@@ -88,11 +90,33 @@ def with_builder(*words: str, **variables: str) -> subprocess.CompletedProcess[s
 def test_ansible_builder_takes_it(tmp_path: Path) -> None:
     file = str(PROJECT / "execution-environment.yml")
 
-    done = with_builder("ansible-builder", "create", "--file", file, "--context", str(tmp_path))
+    options = ("--context", str(tmp_path), "--output-filename", BUILD_FILE)
+    done = with_builder("ansible-builder", "create", "--file", file, *options)
 
     assert done.returncode == 0, done.stdout
     assert (tmp_path / "_build/requirements.txt").read_text().split() == PINS.read_text().split()
     assert yaml.safe_load((tmp_path / "_build/requirements.yml").read_text()) == DEFINITION["galaxy"]
+    # UBI's repositories have no oc, which a collection requires
+    assert system_packages(tmp_path) == {"git-core", "openssh-clients"}
+
+
+def system_packages(context: Path) -> set[str]:
+    """Return what the build would install from the base image's repositories, by the script that runs in it."""
+    build = context / "_build"
+    collections = context / "collections" / "ansible_collections"
+    for name in (one["name"].replace(".", "/") for one in DEFINITION["galaxy"]["collections"]):
+        (collections / name).parent.mkdir(parents=True, exist_ok=True)
+        (collections / name).symlink_to(Path(sysconfig.get_path("purelib")) / "ansible_collections" / name)
+    words = (context / BUILD_FILE).read_text().partition("introspect.py introspect ")[2].splitlines()[0].split()
+    options = {word.partition("=")[0]: build / word.partition("=")[2] for word in words if word.startswith("--")}
+    chosen = [f"{name}={path}" for name, path in options.items() if path.is_file()]
+    done = subprocess.run(
+        [sys.executable, build / "scripts/introspect.py", "introspect", str(collections.parent), *chosen,
+         f"--write-bindep={context / 'bindep.txt'}", f"--write-pip={context / 'pip.txt'}"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {line.split()[0] for line in (context / "bindep.txt").read_text().splitlines() if line}
 
 
 @pytest.mark.deep
