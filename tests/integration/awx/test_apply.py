@@ -127,7 +127,12 @@ def _look_at(api: AwxApi) -> None:
     }
     tags = {node: api.named("workflow_job_template_nodes", node)["job_tags"] for node in ("prepare", "test", "cleanup")}
     assert tags == {"prepare": "cleanup_before,prepare", "test": "test", "cleanup": "cleanup"}
-    assert not api.named("schedules", "psap.perf nightly smoke")["enabled"]
+    cleanup = api.named("job_templates", "psap.perf scale_test cleanup")
+    assert (cleanup["job_tags"], cleanup["ask_tags_on_launch"]) == ("cleanup", False)
+    assert api.surveys[cleanup["id"]] == expected
+    for name, wanted in (("nightly smoke", workflow), ("morning cleanup", cleanup)):
+        schedule = api.named("schedules", f"psap.perf {name}")
+        assert (schedule["unified_job_template"], schedule["enabled"]) == (wanted["id"], False)
 
 
 def test_awx_refuses_the_password(awx: Awx) -> None:

@@ -148,6 +148,7 @@ def test_empty_texts_are_values_outside_awx() -> None:
 def test_each_flow_has_templates_in_awx() -> None:
     assert sorted(one["name"] for one in OBJECTS["awx_flows"]) == list(PROJECT.flows)
     assert {one["flow"] for one in OBJECTS["awx_schedules"]} <= set(PROJECT.flows)
+    assert {one["template"] for one in OBJECTS["awx_schedules"]} == {"workflow", "cleanup"}
 
 
 def test_credentials_set_settings_and_variables_that_are_read() -> None:
