@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from ansible.utils.display import Display
+from ansible_collections.psap.perf.plugins.action import conclude
 from ansible_collections.psap.perf.plugins.module_utils.base.awx_job import AwxJob
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure
 from ansible_collections.psap.perf.plugins.plugin_utils import ansible_private
 
 COMMIT = "83512f4b00000000000000000000000000000000"
@@ -31,6 +34,16 @@ def test_the_commit_is_that_of_the_projects_own_branch_only(branch: str, commit:
     job = AwxJob.read({**VARIABLES, "awx_job_scm_branch": branch}, ENVIRONMENT)
 
     assert job and job.commit == commit
+
+
+@pytest.mark.parametrize(
+    ("temporary", "shown"), [(None, "/runs/one/003__scale_test__submit"), ("/runs/one", "003__scale_test__submit")]
+)
+def test_the_first_failure_names_its_place_in_the_export_of_a_job(temporary: str | None, shown: str) -> None:
+    directory = "/runs/one/003__scale_test__submit"
+    failure = Failure("", 1, "sutest", None, "submit", "", "40 lost", 1, "", directory)
+
+    assert conclude._told([failure], Path(temporary) if temporary else None) == f"submit: 40 lost (see {shown})"
 
 
 def test_output_of_a_worker_does_not_pass_the_wrapper_of_ansible_runner(monkeypatch: pytest.MonkeyPatch) -> None:

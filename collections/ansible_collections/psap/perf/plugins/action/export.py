@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.awx_job import AwxJob
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
@@ -41,7 +42,9 @@ class ActionModule(PerfAction):
             fact = self._export(context)
         except PerfError as error:
             fact = told(None, context.args["to"], utc_now(), error)
-            why = f"the run was not exported: {error}; try again with: perfdrv export {context.run}"
+            # AWX deletes the files with the job
+            again = "" if AwxJob.read(context.variables) else f"; try again with: perfdrv export {context.run}"
+            why = f"the run was not exported: {error}{again}"
             return VerbResult(values={"run_facts": {FACT: context.redactor.redact(fact)}}, warnings=(why,))
         return VerbResult(values={"run_facts": {FACT: fact}})
 
