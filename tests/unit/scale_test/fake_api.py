@@ -41,6 +41,8 @@ class FakeApi:
         self.post_faults: deque[int | str] = deque()
         self.delete_faults: deque[int | str] = deque()
         self.deletions: list[tuple[str, dict[str, Any]]] = []
+        # what an answer with a scripted status says
+        self.fault_message = "scripted fault"
         self.retry_after: str | None = None
         # whether POSTs are answered with 429
         self.busy: Callable[[], bool] = lambda: False
@@ -236,7 +238,7 @@ class FakeApi:
             return self._status(403, 'jobs.batch is forbidden: User "u" cannot create resource "jobs"')
         if isinstance(fault, int):
             headers = {"Retry-After": self.retry_after} if self.retry_after else None
-            return self._status(fault, "scripted fault", headers)
+            return self._status(fault, self.fault_message, headers)
         return None
 
     def _soon(self, path: str, name: str) -> None:

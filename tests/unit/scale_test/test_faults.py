@@ -19,6 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.un
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.accounting import Accounting
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.refusals import refusal
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting import pacing
 
 from .fake_api import FakeApi
 from .sessions import JOBS, PODS, SUBMISSION, Scene, completing, eventually
@@ -26,6 +27,10 @@ from .sessions import JOBS, PODS, SUBMISSION, Scene, completing, eventually
 pytestmark = pytest.mark.slow
 
 NAMES = [SUBMISSION.name(index) for index in range(10)]
+SILENT_WEBHOOK = (
+    'Internal error occurred: failed calling webhook "a.b": failed to call webhook: Post '
+    '"https://127.0.0.1:1/validate?timeout=4s": context deadline exceeded'
+)
 
 
 class FastTime:
@@ -60,6 +65,43 @@ def test_429_for_twenty_seconds_delays_and_loses_nothing(tmp_path: Path) -> None
     assert scene.document("recording")["client"]["requests"]["retries"] == {"429": 10}
     assert [row["attempts"] for row in scene.rows("submissions")] == [11, 1, 1, 1, 1, 1]
     assert fast.now == 20
+
+
+def play_silent_webhook(scene: Scene, *later: str) -> Accounting:
+    """Play a session in which a webhook never answers, so that each try is answered with 500; then *later* faults."""
+
+    def prepare(api: FakeApi) -> None:
+        api.fault_message = SILENT_WEBHOOK
+        api.post_faults.extend([500] * scene.count)
+        api.post_faults.extend(later or [500] * 1000)
+
+    end = scene.play(prepare)
+    assert end.ended_by == "timeout"
+    return end.accounting
+
+
+def test_timeout_names_webhook_that_never_answers(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, count=2, timeout_s=0.3, policy=RetryPolicy(longest_delay_s=0.2))
+
+    accounting = play_silent_webhook(scene)
+
+    cause = "refused: 500 Internal Server Error, webhook a.b did not answer in time"
+    assert accounting.failed_by_cause == {cause: 2}
+    assert (accounting.lost, accounting.identity_holds) == (0, True)
+    assert {(row["status"], row["error"]) for row in scene.rows("submissions")} == {(500, f"500 {SILENT_WEBHOOK}")}
+
+
+def test_timeout_in_mid_try_keeps_the_answer_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pacing, "_LAST_ANSWERS_S", 0.2)
+    scene = Scene(tmp_path, count=2, timeout_s=0.5, policy=RetryPolicy(longest_delay_s=0.2))
+
+    accounting = play_silent_webhook(scene, "stall", "stall")
+
+    assert accounting.failed_by_cause == {
+        "refused: 500 Internal Server Error, webhook a.b did not answer in time": 2,
+    }
+    said = {(row["status"], row["attempts"], row["error"]) for row in scene.rows("submissions")}
+    assert said == {(500, 2, f"stopped before another try; the last answer: 500 {SILENT_WEBHOOK}")}
 
 
 def test_429_without_end_is_given_up_and_said(tmp_path: Path) -> None:
@@ -197,6 +239,12 @@ def test_a_server_that_does_not_know_our_rights_yet_refuses_nothing_for_good(tmp
         (403, 'jobs.batch "j" is forbidden: exceeded quota: half, requested: x', "403 Forbidden, quota half exceeded"),
         (403, 'admission webhook "a.b" denied the request: no', "403 Forbidden, webhook a.b denied it"),
         (400, 'admission webhook "a.b" denied the request: no', "400 Bad Request, webhook a.b denied it"),
+        (500, SILENT_WEBHOOK, "500 Internal Server Error, webhook a.b did not answer in time"),
+        (
+            500,
+            'failed calling webhook "a.b": failed to call webhook: Post "https://x": dial tcp: connection refused',
+            "500 Internal Server Error, webhook a.b could not be called",
+        ),
         (
             403,
             'jobs.batch "j" is forbidden: unable to create new content in namespace n because it is being terminated',

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from types import TracebackType
@@ -21,6 +21,8 @@ from yarl import URL
 
 TOO_MANY = 429
 _CONNECT_TIMEOUT_S = 10.0
+# the API server ends a request of its own after a minute, and its answer names the webhook or the store that it awaited
+_REQUEST_TIMEOUT_S = 65.0
 # the API server sends a bookmark a minute: a watch silent for two is dead
 WATCH_SILENCE_S = 120.0
 # a service account's token is renewed in its file well before it ends
@@ -63,14 +65,27 @@ class Answer:
         return f"{self.status} {said}".strip()
 
 
+def unfinished(heard: Sequence[Answer]) -> tuple[int | None, str]:
+    """Status and error of a request that was cancelled while it was repeated; *heard* are its answers so far."""
+    if not heard:
+        return None, "stopped before the answer came"
+    return heard[-1].status, f"stopped before another try; the last answer: {heard[-1].message()}"
+
+
 class ApiClient:
     """One connection pool to one API server. Open it where it is used: it does not survive a fork."""
 
-    def __init__(self, endpoint: ApiEndpoint, *, policy: RetryPolicy | None = None, request_timeout_s: float = 60.0):
+    def __init__(
+        self,
+        endpoint: ApiEndpoint,
+        *,
+        policy: RetryPolicy | None = None,
+        request_timeout_s: float = _REQUEST_TIMEOUT_S,
+    ):
         """*request_timeout_s* bounds one try of one request, in seconds."""
         self.endpoint = endpoint
         self.counts = RequestCounts()
-        self._policy = policy or RetryPolicy()
+        self.policy = policy or RetryPolicy()
         self._timeout = aiohttp.ClientTimeout(total=request_timeout_s, sock_connect=_CONNECT_TIMEOUT_S)
         self._ssl = endpoint.ssl_context()
         self._proxy = endpoint.proxy
@@ -100,16 +115,19 @@ class ApiClient:
         policy: RetryPolicy | None = None,
         excuses: Callable[[Answer], bool] | None = None,
         accept: str | None = None,
+        heard: list[Answer] | None = None,
     ) -> Answer:
         """Send a request until its answer is worth keeping: anything but 429, a 5xx or a broken connection.
 
         *policy* is this request's own patience, instead of the client's; *excuses* says which other answers are to be
-        asked for again, too; *accept* is the media type wanted, JSON by default.
+        asked for again, too; *accept* is the media type wanted, JSON by default; *heard* collects the answers after
+        which the request is repeated, for a caller that is cancelled meanwhile.
 
         :raises UnansweredError: when the last try had no answer; a last 429 or 5xx is returned.
         """
-        policy = policy or self._policy
+        policy = policy or self.policy
         started = policy.monotonic()
+        heard = [] if heard is None else heard
         attempt = 0
         while True:
             attempt += 1
@@ -119,17 +137,19 @@ class ApiClient:
             if cause is None and answer is not None:
                 self.counts.answers[str(answer.status)] += 1
                 return answer
+            if answer is not None:
+                heard.append(answer)
             delay = policy.delay_s(attempt, answer.retry_after if answer else None)
-            if not policy.allows(attempt, policy.monotonic() - started, delay):
+            if not await policy.pause(attempt, policy.monotonic() - started, delay):
                 if answer is not None:
                     self.counts.answers[str(answer.status)] += 1
                     return answer
+                before = f"; the last answer before: {heard[-1].message()}" if heard else ""
                 raise UnansweredError(
-                    f"{method} {self.endpoint.server}{path} had no answer in {attempt} tries: {cause}",
+                    f"{method} {self.endpoint.server}{path} had no answer in {attempt} tries: {cause}{before}",
                     attempt,
                 )
             self.counts.retries[cause or "unknown"] += 1
-            await policy.sleep(delay)
 
     async def exists(self, path: str) -> bool:
         """Whether the server has *path*: an object, or a group it serves."""

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Bounds of the repetitions of one request; times in seconds. *monotonic* and *sleep* are how time passes."""
+    """Bounds of the repetitions of one request; times in seconds. *monotonic* and *sleep* are how time passes; a
+    *sleep* that returns False ends the repetitions."""
 
     give_up_after_s: float = 120.0
     attempts: int = 100
@@ -20,7 +21,7 @@ class RetryPolicy:
     longest_delay_s: float = 5.0
     longest_retry_after_s: float = 60.0
     monotonic: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    sleep: Callable[[float], Awaitable[bool | None]] = asyncio.sleep
 
     def delay_s(self, attempt: int, retry_after: str | None) -> float:
         """How long to wait after the *attempt*-th try (from 1): what the server asked for, else a growing
@@ -33,6 +34,10 @@ class RetryPolicy:
     def allows(self, attempt: int, elapsed_s: float, delay_s: float) -> bool:
         """Whether another try may follow the *attempt*-th, made *elapsed_s* after the first began."""
         return attempt < self.attempts and elapsed_s + delay_s < self.give_up_after_s
+
+    async def pause(self, attempt: int, elapsed_s: float, delay_s: float) -> bool:
+        """Wait until the try after the *attempt*-th; False when no other may follow."""
+        return self.allows(attempt, elapsed_s, delay_s) and await self.sleep(delay_s) is not False
 
 
 @dataclass(slots=True)

@@ -28,6 +28,8 @@ _PHRASES = {
 _CAUSES = (
     (re.compile(r"exceeded quota: ([^,\s]+)"), "quota {} exceeded"),
     (re.compile(r"admission webhook \"([^\"]+)\" denied"), "webhook {} denied it"),
+    (re.compile(r"failed calling webhook \"([^\"]+)\".*deadline exceeded", re.DOTALL), "webhook {} did not answer in time"),
+    (re.compile(r"failed calling webhook \"([^\"]+)\""), "webhook {} could not be called"),
     (re.compile(r"namespace (\S+) because it is being terminated"), "namespace {} is being deleted"),
     (re.compile(r"ValidatingAdmissionPolicy '([^']+)'"), "policy {} denied it"),
     (re.compile(r"User \"([^\"]+)\" cannot create resource"), "user {} may not create it"),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import Answer, UnansweredError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import (
+    Answer,
+    UnansweredError,
+    unfinished,
+)
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
     SubmissionTools,
@@ -58,9 +63,14 @@ class Deleter:
         known = self._ledger.workloads[submitted.name]
         sent, was_gone = self._tools.clock.now(), known.gone
         self._ledger.claim(submitted.name)
-        done = _Deletion(None, FAILED, "stopped before the answer came")
+        done = _Deletion(None, FAILED)
+        heard: list[Answer] = []
         try:
-            done = await self._deleted(resource.object(workloads.namespace, submitted.name), submitted.uid)
+            done = await self._deleted(resource.object(workloads.namespace, submitted.name), submitted.uid, heard)
+        except asyncio.CancelledError:
+            status, why = unfinished(heard)
+            done = _Deletion(status, FAILED, why)
+            raise
         finally:
             if not was_gone and (done.status == _NOT_FOUND or (done.outcome == FAILED and known.gone)):
                 # it was there when we asked: an earlier try, whose answer was lost, did it
@@ -85,16 +95,18 @@ class Deleter:
         if group is not None:
             resource = self._resources[group["apiVersion"], group["kind"]]
             # what stays of a group for want of an answer, the cleanup removes
-            await self._deleted(resource.object(workloads.namespace, submitted.name), None)
+            await self._deleted(resource.object(workloads.namespace, submitted.name), None, [])
 
-    async def _deleted(self, path: str, uid: str | None) -> _Deletion:
+    async def _deleted(self, path: str, uid: str | None, heard: list[Answer]) -> _Deletion:
         """Delete the object at *path*, if it is the one with this uid."""
         options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
         if uid is not None:
             options["preconditions"] = {"uid": uid}
         try:
             body = json.dumps(options).encode()
-            answer = await self._tools.client.request("DELETE", path, body=body, excuses=self._tools.rights.excuses)
+            answer = await self._tools.client.request(
+                "DELETE", path, body=body, excuses=self._tools.rights.excuses, heard=heard
+            )
         except UnansweredError as error:
             return _Deletion(None, FAILED, str(error))
         return _judged(answer)

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ap
     Answer,
     ApiClient,
     UnansweredError,
+    unfinished,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.unsettled import UnsettledRights
@@ -152,6 +153,7 @@ class Submitter:
         self._number = number
         self._turn = turn
         self._stopping = asyncio.Event()
+        self._policy = replace(tools.client.policy, sleep=self._pause)
 
     async def submit(
         self, indices: range, *, concurrency: Concurrency, arrivals: Arrivals, began_s: float | None = None
@@ -208,9 +210,15 @@ class Submitter:
         sent = self._clock.now()
         self._tools.announce(index, sent)
         self.counts.sent += 1
-        submitted = Submitted(index, name, sent, sent, None, REFUSED, 1, None, "stopped before the answer came")
+        submitted = Submitted(index, name, sent, sent, None, REFUSED, 1)
+        heard: list[Answer] = []
         try:
-            submitted = await self._sent(workloads, index, name)
+            submitted = await self._sent(workloads, index, name, heard)
+        except asyncio.CancelledError:
+            status, why = unfinished(heard)
+            tries = heard[-1].attempts + 1 if heard else 1
+            submitted = Submitted(index, name, sent, self._clock.now(), status, REFUSED, tries, None, why)
+            raise
         except UnansweredError as error:
             now, tries = self._clock.now(), error.attempts
             absence = _NO_POD_GROUP if isinstance(error, _PodGroupUnansweredError) else None
@@ -219,18 +227,19 @@ class Submitter:
             self._tell(submitted)
         return submitted
 
-    async def _sent(self, workloads: Workloads, index: int, name: str) -> Submitted:
+    async def _sent(self, workloads: Workloads, index: int, name: str, heard: list[Answer]) -> Submitted:
         """Send a workload, after its pod group where it has one, and say what became of it."""
         body, path = workloads.body(index), self._resource(workloads).collection(workloads.namespace)
-        refusal = await self._refused_pod_group(workloads, index)
+        refusal = await self._refused_pod_group(workloads, index, heard)
         sent = self._clock.now()
         if refusal is not None:
             said = f"its pod group: {refusal.message()}"
             return Submitted(index, name, sent, sent, refusal.status, REFUSED, refusal.attempts, None, said)
-        answer = await self._ask("POST", path, body)
+        heard.clear()
+        answer = await self._ask("POST", path, body, heard)
         return await self._judge(answer, index, name, sent)
 
-    async def _refused_pod_group(self, workloads: Workloads, index: int) -> Answer | None:
+    async def _refused_pod_group(self, workloads: Workloads, index: int, heard: list[Answer]) -> Answer | None:
         """Make a workload's pod group; the refusal when there is none afterwards."""
         group = workloads.pod_group(index)
         if group is None:
@@ -238,7 +247,7 @@ class Submitter:
         resource = self._resources[group["apiVersion"], group["kind"]]
         try:
             path = resource.collection(workloads.namespace)
-            answer = await self._ask("POST", path, json.dumps(group).encode())
+            answer = await self._ask("POST", path, json.dumps(group).encode(), heard)
             if answer.status == _CONFLICT:
                 # an earlier try of ours may have made it
                 path = resource.object(workloads.namespace, workloads.name(index))
@@ -266,8 +275,16 @@ class Submitter:
         path = self._resource(workloads).object(workloads.namespace, name)
         return await self._ask("GET", path)
 
-    async def _ask(self, method: str, path: str, body: bytes | None = None) -> Answer:
-        return await self._client.request(method, path, body=body, excuses=self._tools.rights.excuses)
+    async def _ask(
+        self, method: str, path: str, body: bytes | None = None, heard: list[Answer] | None = None
+    ) -> Answer:
+        excuses = self._tools.rights.excuses
+        return await self._client.request(method, path, body=body, policy=self._policy, excuses=excuses, heard=heard)
+
+    async def _pause(self, delay_s: float) -> bool:
+        """Wait before another try; False once no more are to be sent."""
+        await self._client.policy.sleep(delay_s)
+        return not self._stopping.is_set()
 
     def _resource(self, workloads: Workloads) -> ResourceKind:
         return self._resources[workloads.api_version, workloads.kind]
