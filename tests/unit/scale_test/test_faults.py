@@ -13,12 +13,14 @@ from types import SimpleNamespace
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base import instants
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.refusals import refusal
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import Answer
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RetryPolicy
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.unsettled import UnsettledRights
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.accounting import Accounting
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.refusals import refusal
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.progress import Progress
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting import pacing
 
 from .fake_api import FakeApi
@@ -262,6 +264,15 @@ def test_a_server_that_does_not_know_our_rights_yet_refuses_nothing_for_good(tmp
 )
 def test_a_refusal_is_counted_by_why(status: int, said: str | None, cause: str) -> None:
     assert refusal(status, said) == f"refused: {cause}"
+
+
+@pytest.mark.parametrize(("most", "allowed"), [(0, "none may"), (3, "at most 3 may")])
+def test_judgement_counts_failed_workloads_and_those_that_may_fail(most: int, allowed: str) -> None:
+    accounting = Accounting(500, 500, 450, 50, 0, 0, {"OOMKilled": 50}, {}, ())
+    end = SessionEnd("condition", accounting, Progress("done", 500, 500, 0, 450, 50, 0, 0.0, 0.0, 1.0, 1.0))
+    with pytest.raises(PerfError, match=f"^50 of 500 workloads failed, {allowed}: ") as raised:
+        requests.judge(end, max_failed=most, timeout_s=1.0)
+    assert raised.value.exit_code == 1
 
 
 def test_a_pod_that_does_not_say_why_it_failed_leaves_it_to_its_workload(tmp_path: Path) -> None:

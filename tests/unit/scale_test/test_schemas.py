@@ -18,7 +18,7 @@ JOURNALS = ("submissions", "transitions", "events")
 ADDED = {
     "recording": {"workload_kind", "selector", "error", "not_watched", "disturbances"},
     "submissions": {"submitter", "priority", "round", "replaces"},
-    "accounting": {"churned", "discrepancies"},
+    "accounting": {"churned", "discrepancies", "running_by_cause"},
     "nodes": {"listed"},
     # what another command may leave out
     "progress": {"done", "of", "durations", "elapsed_s", "summary"},

@@ -8,11 +8,14 @@ import os
 import signal
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RetryPolicy
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.hindrances import hindrance
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.ledger import Ledger
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.accounting import account
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.until import condition
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import Submitted
@@ -160,6 +163,66 @@ def test_the_time_ends_it_and_the_rest_is_counted_as_running(tmp_path: Path) -> 
     assert end.ended_by == "timeout"
     assert scene.document("recording")["ended_by"] == "timeout"
     assert (end.accounting.submitted, end.accounting.running, end.accounting.identity_holds) == (3, 3, True)
+
+
+def warning(workload: str, reason: str, message: str) -> dict[str, Any]:
+    """An event of the Job controller."""
+    return {
+        "metadata": {"name": f"{workload}.1", "namespace": "test"},
+        "involvedObject": {"kind": "Job", "name": workload, "namespace": "test"},
+        "type": "Warning",
+        "reason": reason,
+        "message": message,
+    }
+
+
+def test_timeout_names_the_quota_that_kept_workloads_from_running(tmp_path: Path) -> None:
+    said = 'Error creating: pods "{}-x" is forbidden: exceeded quota: no-pods, requested: pods=1, used: pods=0'
+
+    async def meanwhile(api: FakeApi) -> None:
+        await eventually(lambda: len(scene.rows("transitions")) >= 3)
+        for name in NAMES[:2]:
+            await api.create(EVENTS, warning(name, "FailedCreate", said.format(name)))
+        labels = {"psap.perf/workload": NAMES[2]}
+        running = {"metadata": {"name": f"{NAMES[2]}-x", "namespace": "test", "labels": labels}}
+        await api.create(PODS, {**running, "status": {"phase": "Running"}})
+
+    scene = Scene(tmp_path, count=4, timeout_s=1.0, meanwhile=meanwhile)
+    end = scene.play()
+
+    causes = {"no pod runs": 1, "quota no-pods exceeded": 2, "running": 1}
+    assert scene.document("accounting")["running_by_cause"] == causes
+    with pytest.raises(PerfError) as raised:
+        requests.judge(end, max_failed=0, timeout_s=1.0)
+    assert str(raised.value) == (
+        "not finished after 1 s: 4 of 4 workloads submitted: 0 completed, 0 failed, 0 lost, 4 not finished (no pod "
+        "runs: 1, quota no-pods exceeded: 2, running: 1); see events.jsonl; raise the timeout if they only need longer"
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "message", "cause"),
+    [
+        (
+            "FailedScheduling",
+            "0/5 nodes are available: 1 node(s) had untolerated taint {a: b}, 4 Insufficient nvidia.com/gpu. "
+            "preemption: 0/5 nodes are available: 5 Preemption is not helpful for scheduling.",
+            "node(s) had untolerated taint {a: b}, Insufficient nvidia.com/gpu",
+        ),
+        (
+            "Pending",
+            "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor default",
+            "insufficient unused quota for nvidia.com/gpu",
+        ),
+        ("FailedCreate", 'failed calling webhook "w.x": connection refused', "webhook w.x could not be called"),
+        ("FailedMount", "MountVolume.SetUp failed", "FailedMount"),
+        ("FailedMount", None, "FailedMount"),
+    ],
+)
+def test_warning_is_counted_by_what_hinders_the_workload(reason: str, message: str | None, cause: str) -> None:
+    row = {"type": "Warning", "reason": reason, "message": message}
+    assert hindrance(row) == cause
+    assert hindrance({**row, "type": "Normal"}) is None
 
 
 def test_a_stop_ends_it_with_complete_files(tmp_path: Path) -> None:

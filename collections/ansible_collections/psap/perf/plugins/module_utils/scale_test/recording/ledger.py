@@ -29,6 +29,8 @@ class WorkloadState:
     cause: str | None = None
     pod_failure: str | None = None
     objects: int = 1
+    # while it runs, what the last warning says, or that a pod runs
+    standing: str | None = None
     # whether its object is no longer there
     gone: bool = False
     # while we delete it, what it came to meanwhile waits for the answer: a state and its cause
@@ -91,10 +93,18 @@ class Ledger:
         other did."""
         self.pods[transition.transition] += 1
         known = self.workloads.get(transition.workload or "")
+        if known is not None and transition.transition == RUNNING:
+            known.standing = RUNNING
         if known is None or transition.transition != FAILED:
             return
         if known.pod_failure is None or known.pod_failure in DISRUPTIONS:
             known.pod_failure = transition.reason
+
+    def warned(self, workload: str, hindrance: str) -> None:
+        """A warning says what keeps a workload, or a pod of it, from running."""
+        known = self.workloads.get(workload)
+        if known is not None:
+            known.standing = hindrance
 
     def _replaced(self, known: WorkloadState, uid: str) -> None:
         """Another object took the name: what became of the first stays counted, unless it was alive."""

@@ -83,7 +83,7 @@ class Recorder:
         self._clock = clock
         self._transitions = transitions
         self._sinks: list[ObjectSink | BesideSink] = []
-        self._event_sink = EventSink(events, self._regarded)
+        self._event_sink = EventSink(events, self._regarded, self.ledger.warned)
         for namespace in dict.fromkeys(scope.namespace for scope in scopes):
             here = [scope for scope in scopes if scope.namespace == namespace]
             for resource, hear in self._heard(here):

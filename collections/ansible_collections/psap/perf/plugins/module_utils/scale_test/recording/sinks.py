@@ -7,6 +7,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Journal
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.events import EventLog
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.hindrances import hindrance
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import lifecycle_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles_beside import lifecycle_beside
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.transitions import Tracker, Transition
@@ -106,9 +107,13 @@ class BesideSink:
 class EventSink:
     """Rows from the namespace's events that happen during the recording."""
 
-    def __init__(self, journal: Journal, workload_of: Callable[[_Object], str | None]) -> None:
-        """*workload_of* finds the workload of the object that an event is about."""
+    def __init__(
+        self, journal: Journal, workload_of: Callable[[_Object], str | None], warn: Callable[[str, str], None]
+    ) -> None:
+        """*workload_of* finds the workload of the object that an event is about; *warn* hears each workload with what
+        hinders it."""
         self._journal = journal
+        self._warn = warn
         self._workload_of = workload_of
         self._log = EventLog()
         self.last_s = 0.0
@@ -132,6 +137,9 @@ class EventSink:
         if row is not None:
             self.last_s = seen_s
             self._journal.append(row)
+            hindered = hindrance(row) if row["workload"] else None
+            if hindered:
+                self._warn(row["workload"], hindered)
 
 
 def _no_workload(_obj: _Object) -> str | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.refusals import refusal
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.ledger import (
     CHURNED,
     LOST,
@@ -15,13 +16,13 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.led
     WorkloadState,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import COMPLETED, FAILED
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.refusals import refusal
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import Submitted
 
 SCHEMA = "psap.perf/accounting/1"
 _NAMES_SHOWN = 5
 _LETTERS_SHOWN = 240
 _UNKNOWN = "unknown"
+_NO_POD = "no pod runs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,8 @@ class Accounting:
     # of those that failed, how many the API server refused, and what it said of the first
     refused: int = 0
     first_refusal: str | None = None
+    # what keeps those that had not ended, as far as that is known
+    running_by_cause: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def identity_holds(self) -> bool:
@@ -60,6 +63,7 @@ class Accounting:
             "churned": self.churned,
             "failed_by_cause": dict(self.failed_by_cause),
             "lost_by_cause": dict(self.lost_by_cause),
+            "running_by_cause": dict(self.running_by_cause),
             "identity_holds": self.identity_holds,
             "discrepancies": list(self.discrepancies),
         }
@@ -72,19 +76,21 @@ class Accounting:
             f"{self.lost} lost{_causes(self.lost_by_cause)}",
         ]
         if self.running:
-            parts.append(f"{self.running} still running")
+            parts.append(f"{self.running} not finished{_causes(self.running_by_cause)}")
         if self.churned:
             parts.append(f"{self.churned} churned")
         return f"{self.submitted} of {self.planned} workloads submitted: {', '.join(parts)}"
 
     def whereabouts(self) -> str:
-        """Which files say why workloads failed, and what the API server said of the first that it refused."""
+        """Which files have the reasons of those that failed or did not end, and of the first refusal what it said."""
         files = []
         if self.refused:
             said = f", of the first: {_shortened(self.first_refusal)}" if self.first_refusal else ""
             files.append(f"submissions.jsonl says why they were refused{said}")
         if self.failed > self.refused:
             files.append("see events.jsonl and transitions.jsonl")
+        elif self.running:
+            files.append("see events.jsonl")
         return "; ".join(files)
 
 
@@ -97,7 +103,7 @@ def account(
     recording ended: it runs, for all that is known.
     """
     states: Counter[str] = Counter()
-    causes: dict[str, Counter[str]] = {FAILED: Counter(), LOST: Counter()}
+    causes = _no_causes()
     for name, submitted in submissions.items():
         state, cause = _judge(submitted, ledger.workloads.get(name), settled_s)
         states[state] += 1
@@ -117,12 +123,16 @@ def account(
 def account_watched(planned: int, ledger: Ledger) -> Accounting:
     """The accounts of workloads that others submitted: all that were seen."""
     states: Counter[str] = Counter()
-    causes: dict[str, Counter[str]] = {FAILED: Counter(), LOST: Counter()}
+    causes = _no_causes()
     for known in ledger.workloads.values():
         states[known.state] += 1
         if known.state in causes:
             causes[known.state][_cause(known)] += 1
     return _accounting(planned or ledger.seen, ledger.seen, states, causes, _discrepancies(ledger.seen, states, ledger))
+
+
+def _no_causes() -> dict[str, Counter[str]]:
+    return {FAILED: Counter(), LOST: Counter(), RUNNING: Counter()}
 
 
 def _accounting(
@@ -142,6 +152,7 @@ def _accounting(
         churned=states[CHURNED],
         failed_by_cause=dict(sorted(causes[FAILED].items())),
         lost_by_cause=dict(sorted(causes[LOST].items())),
+        running_by_cause=dict(sorted(causes[RUNNING].items())),
         discrepancies=tuple(discrepancies),
     )
 
@@ -155,7 +166,7 @@ def _judge(submitted: Submitted, known: WorkloadState | None, settled_s: float) 
     if submitted.uid is None:
         return FAILED, submitted.absence or refusal(submitted.status, submitted.error)
     if submitted.answered_s > settled_s:
-        return RUNNING, None
+        return RUNNING, "not seen yet"
     return LOST, "created but never seen by the watch"
 
 
@@ -165,6 +176,8 @@ def _is_refused(submitted: Submitted) -> bool:
 
 
 def _cause(known: WorkloadState) -> str:
+    if known.state == RUNNING:
+        return known.standing or _NO_POD
     # a pod that ended before it ran does not say why; the workload then says more
     pod_says = known.pod_failure if known.state == FAILED and known.pod_failure != _UNKNOWN else None
     return pod_says or known.cause or _UNKNOWN

@@ -298,8 +298,12 @@ def judge(end: SessionEnd, *, max_failed: int | None, timeout_s: float) -> None:
         raise DataQualityError(f"workloads were lost: {sentence}; transitions.jsonl says when")
     if end.ended_by == TIMEOUT:
         raise PerfError(
-            f"not over after {timeout_s:g} s: {sentence}; events.jsonl says what keeps them (such as pods that fit on "
-            "no node); raise the timeout if they only need longer"
+            f"not finished after {timeout_s:g} s: {sentence}; {accounting.whereabouts()}; raise the timeout if they "
+            "only need longer"
         )
     if max_failed is not None and accounting.failed > max_failed:
-        raise PerfError(f"more than {max_failed} workloads failed: {sentence}; {accounting.whereabouts()}")
+        allowed = f"at most {max_failed} may" if max_failed else "none may"
+        raise PerfError(
+            f"{accounting.failed} of {accounting.submitted} workloads failed, {allowed}: {sentence}; "
+            f"{accounting.whereabouts()}"
+        )

@@ -1,4 +1,4 @@
-"""Why the API server refused a workload, in the few words by which refusals are counted."""
+"""Why the API server refused a workload or one of its pods, in the few words by which refusals are counted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _PHRASES = {
 _CAUSES = (
     (re.compile(r"exceeded quota: ([^,\s]+)"), "quota {} exceeded"),
     (re.compile(r"admission webhook \"([^\"]+)\" denied"), "webhook {} denied it"),
-    (re.compile(r"failed calling webhook \"([^\"]+)\".*deadline exceeded", re.DOTALL), "webhook {} did not answer in time"),
+    (
+        re.compile(r"failed calling webhook \"([^\"]+)\".*deadline exceeded", re.DOTALL),
+        "webhook {} did not answer in time",
+    ),
     (re.compile(r"failed calling webhook \"([^\"]+)\""), "webhook {} could not be called"),
     (re.compile(r"namespace (\S+) because it is being terminated"), "namespace {} is being deleted"),
     (re.compile(r"ValidatingAdmissionPolicy '([^']+)'"), "policy {} denied it"),
@@ -36,8 +39,12 @@ _CAUSES = (
 )
 
 
+def named_cause(said: str) -> str:
+    """The quota, webhook, policy or user that a refusal's text names; empty when it names none of them."""
+    return next((words.format(found[1]) for pattern, words in _CAUSES if (found := pattern.search(said))), "")
+
+
 def refusal(status: int | None, said: str | None) -> str:
     """The cause of a refusal with this HTTP status, of which the server *said* something."""
     phrase = _PHRASES.get(status or 0, "")
-    why = next((words.format(found[1]) for pattern, words in _CAUSES if (found := pattern.search(said or ""))), "")
-    return ", ".join(filter(None, (f"refused: {status} {phrase}".strip(), why)))
+    return ", ".join(filter(None, (f"refused: {status} {phrase}".strip(), named_cause(said or ""))))
