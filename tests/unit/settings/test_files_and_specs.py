@@ -28,6 +28,15 @@ argument_specs:
 """
 
 
+# of a few hundred bytes, each a hundred million values
+ALIAS_BOMB = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
+    f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]\n" for level in range(1, 9)
+)
+MERGE_BOMB = "a0: &a0 {k: 1}\n" + "".join(
+    f"a{level}: &a{level} {{<<: [{', '.join([f'*a{level - 1}'] * 10)}]}}\n" for level in range(1, 9)
+)
+
+
 def write(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
@@ -48,7 +57,11 @@ def test_every_node_has_its_line(tmp_path: Path) -> None:
     [
         ("a: 1\nb: {c: 1, c: 2}\n", "a.yml:2: c stands twice, first in line 2"),
         ("a: 1\n b: 2\n", "a.yml:2: not YAML"),
-        ("a: &a\n  - [*a]\n", "a.yml:1: nested 100 levels deep, or a part of itself"),
+        ("a: &a\n  - [*a]\n", "a.yml:2: an alias includes itself"),
+        (f"a: {'[' * 150}{']' * 150}\n", "a.yml:1: nested 100 levels deep"),
+        (f"a: {'[' * 200_000}\n", "a.yml:1: nested 100 levels deep"),
+        (ALIAS_BOMB, "a.yml:6: expands to more than 1000000 values by its aliases"),
+        (MERGE_BOMB, "a.yml:7: expands to more than 1000000 values by its aliases"),
         ("- a\n", "a.yml:1: must be a mapping of names to values, but is a list"),
         ("? [a]\n: b\n", "a.yml:1: a key must be a plain word"),
     ],

@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from perfanalysis.files.bounded import content
+from perfanalysis.files.bounded_yaml import check_bounds, safe_loader
 from perfanalysis.files.credentials import hide
 from perfanalysis.files.findings import Finding
 
 SCHEMA = re.compile(r"psap\.perf/(?P<kind>[a-z_-]+)/(?P<major>\d+)")
 NEWEST_MAJOR = 1
-MOST_VALUES = 1_000_000
-"""More values than any YAML of a run has."""
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 TOO_DEEP = "it is nested too deeply"
 Document = dict[str, Any]
@@ -57,10 +56,9 @@ def load_yaml(text: str) -> Any:
     """The value of a YAML text. Raises ValueError for what is no YAML, too deep, or too large by its aliases."""
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        loaded = yaml.load(text, Loader=loader)  # noqa: S506 - both are safe loaders
-        return _bounded(loaded) if "&" in text else loaded
+        check_bounds(text)
+        return yaml.load(text, Loader=safe_loader())  # noqa: S506 - a safe loader
     except RecursionError as error:
         raise ValueError(TOO_DEEP) from error
     # tags that do not fit their values end in any of these
@@ -72,18 +70,6 @@ def load_yaml_documents(text: str) -> list[Any]:
     """The values of the documents of a YAML text, without empty ones. Raises ValueError as `load_yaml`."""
     parts = re.split(r"^---(?:\s.*)?$", text, flags=re.MULTILINE)
     return [value for value in map(load_yaml, parts) if value is not None]
-
-
-def _bounded(value: Any) -> Any:
-    """The value, when it can be walked through: with aliases a few lines can hold themselves, or billions of values."""
-    left, counted = [value], 0
-    while left:
-        counted += 1
-        if counted > MOST_VALUES:
-            raise ValueError("it holds itself, or too many values by its aliases")
-        one = left.pop()
-        left += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
-    return value
 
 
 def load_json(content: bytes) -> Any:

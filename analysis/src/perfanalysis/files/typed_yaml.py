@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from perfanalysis.errors import UsageError
+from perfanalysis.files.bounded_yaml import UnboundedError, check_bounds, safe_loader
 
 if TYPE_CHECKING:
     import yaml
@@ -90,15 +91,18 @@ def load_each(path: Path, kind: type[Loaded]) -> tuple[Loaded, ...]:
 def _composed(path: Path) -> yaml.Node | None:
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return yaml.compose(path.read_text(encoding="utf-8"), Loader=loader)
+        text = path.read_text(encoding="utf-8")
+        check_bounds(text)
+        return yaml.compose(text, Loader=safe_loader())
     except FileNotFoundError as error:
         raise UsageError(f"{path} does not exist") from error
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
     except RecursionError as error:
         raise UsageError(f"{path}: it is nested too deeply") from error
+    except UnboundedError as error:
+        raise UsageError(f"{path}:{error.line}: {error}") from error
     except yaml.YAMLError as error:
         line = getattr(getattr(error, "problem_mark", None), "line", 0) + 1
         raise UsageError(f"{path}:{line}: no YAML: {getattr(error, 'problem', None) or error}") from error

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import yaml
 
 from perfanalysis.errors import UsageError
+from perfanalysis.files.bounded_yaml import check_bounds
 from perfanalysis.files.documents import any_number, listing, mapping
 from perfanalysis.workloads.kpis import Direction
 
@@ -50,6 +51,7 @@ def read_template(path: Path, variables: Mapping[str, Any]) -> Any:
         raise UsageError(f"{path} cannot be read: {error}") from error
     rendered = _rendered(text, {**{name.lower(): text for name, text in os.environ.items()}, **variables}, path)
     try:
+        check_bounds(rendered)
         return yaml.load(rendered, Loader=_Loader)  # noqa: S506 - derived from the safe loader
     except yaml.MarkedYAMLError as error:
         line = "" if error.problem_mark is None else f":{error.problem_mark.line + 1}"

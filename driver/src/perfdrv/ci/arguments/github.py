@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import load_yaml
 from ansible_collections.psap.perf.plugins.module_utils.secrets.references import parse_reference, resolve
 
 from perfdrv.ci.arguments.choosing import Policy, Text
@@ -167,7 +168,7 @@ def _owners(pull: Pull) -> frozenset[str]:
     if isinstance(content, list):
         return frozenset()
     try:
-        document = yaml.safe_load(content.decoded_content)
+        document = load_yaml(content.decoded_content.decode())
     except (yaml.YAMLError, UnicodeDecodeError):
         return frozenset()
     named = [document.get(key) for key in ("approvers", "reviewers")] if isinstance(document, dict) else []

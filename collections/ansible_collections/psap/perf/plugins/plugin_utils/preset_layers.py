@@ -176,6 +176,9 @@ class PresetLayers:
             return
         self._converted = True
         extra = extra_vars(self._loader)
+        for file in dict.fromkeys(filter(None, map(origin_file, extra))):
+            # strictly: Ansible accepts a key that stands twice, and values that their aliases multiply
+            self.project.read(file)
         self._take_answers(extra)
         if extra.get(REPLAYED_RUN):
             for name, value in self._recorded(str(extra[REPLAYED_RUN]), "localhost")[1].items():

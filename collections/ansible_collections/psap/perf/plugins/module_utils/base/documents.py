@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import load_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 
 # libyaml's dumper is ten times faster, where it is there
 _FastDumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # the analysis writes into run directories too, and names its own in another way
 _PARTIAL = re.compile(r"\..+\.[0-9a-f]{8}\.partial")
 
@@ -147,7 +147,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
     :raises PerfError: when it is missing or no YAML mapping.
     """
-    return _read(path, lambda text: yaml.load(text, Loader=_Loader))  # noqa: S506 - a safe loader, with or without C
+    return _read(path, load_yaml)
 
 
 def _read(path: Path, parse: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import load_yaml_documents
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import HIDDEN
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 
@@ -31,7 +32,7 @@ def parse_manifests(text: str, where: str) -> list[Manifest]:
     :raises UsageError: when it is no YAML, or a document lacks apiVersion, kind or a name.
     """
     try:
-        documents = [document for document in yaml.safe_load_all(text) if document is not None]
+        documents = [document for document in load_yaml_documents(text) if document is not None]
     except yaml.YAMLError as error:
         raise UsageError(f"{where} renders to something that is no YAML: {error}") from error
     return checked(documents, where)

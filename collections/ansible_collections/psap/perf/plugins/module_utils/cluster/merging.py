@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import load_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, yaml_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.merge_patch import merged
@@ -89,7 +90,7 @@ def configured(text: str, values: Mapping[str, Any], where: str) -> str:
     :raises UsageError: when *text* is no YAML, or no dictionary: what is broken is not to be lost by a merge.
     """
     try:
-        present = yaml.safe_load(text)
+        present = load_yaml(text)
     except yaml.YAMLError as error:
         raise UsageError(f"{where} holds something that is no YAML, repair or remove it: {error}") from error
     present = {} if present is None else present

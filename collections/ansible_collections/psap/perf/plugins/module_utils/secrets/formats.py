@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import load_yaml
 
 ANYTHING = "text"
 FORMATS: Mapping[str, str] = {
@@ -42,7 +43,7 @@ def _is_key_value(text: str) -> bool:
 
 def _is_yaml(text: str) -> bool:
     try:
-        return isinstance(yaml.safe_load(text), dict)
+        return isinstance(load_yaml(text), dict)
     except (yaml.YAMLError, RecursionError):
         return False
 

@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import (
+    DEEPEST,
+    Loader,
+    UnboundedError,
+    check_bounds,
+)
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 
-# libyaml's parser is about eight times faster, where it is there
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TEMPLATE = re.compile(r"\{\{|\{%")
 _ANSIBLE_TAGS = ("!vault", "!unsafe", "!vault-encrypted")
 VAULTED = "(vaulted)"
@@ -111,13 +115,15 @@ def _read(path: Path, label: str, below: tuple[str, ...]) -> tuple[Any, dict[tup
 def _parse(text: str, label: str, below: tuple[str, ...]) -> tuple[Any, dict[tuple[str | int, ...], int]]:
     loader = None
     try:
-        loader = _Loader(text)
+        check_bounds(text)
+        loader = Loader(text)
         node = loader.get_single_node()
         builder = _Builder(loader, label)
         return (None if node is None else builder.build(node, below)), builder.lines
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise UsageError(f"{_place(label, line)}not YAML: {error.problem}") from error
+        fault = error.problem if isinstance(error, UnboundedError) else f"not YAML: {error.problem}"
+        raise UsageError(f"{_place(label, line)}{fault}") from None
     except yaml.YAMLError as error:
         # a character that no YAML may hold; which of the two parsers there is decides when it is met
         raise UsageError(f"{label or 'the text'}: not YAML: {str(error).splitlines()[0]}") from error
@@ -130,10 +136,6 @@ def _place(label: str, line: int) -> str:
     return f"{label}:{line}: " if label else ""
 
 
-# an alias may have a node in itself
-_DEEPEST = 100
-
-
 class _Builder:
     """Makes plain values of YAML nodes and notes their lines."""
 
@@ -144,8 +146,8 @@ class _Builder:
 
     def build(self, node: Any, path: tuple[str | int, ...]) -> Any:
         line = self.lines.setdefault(path, node.start_mark.line + 1)
-        if len(path) > _DEEPEST:
-            raise UsageError(f"{_place(self.label, line)}nested {_DEEPEST} levels deep, or a part of itself")
+        if len(path) > DEEPEST:
+            raise UsageError(f"{_place(self.label, line)}nested {DEEPEST} levels deep")
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):

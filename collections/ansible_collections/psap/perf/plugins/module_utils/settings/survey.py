@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.awx_job import JOB
+from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import load_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, is_template, read_yaml_file
@@ -96,7 +97,7 @@ _Written.add_constructor("!unsafe", lambda _loader, node: node.value)
 
 @functools.cache
 def _as_written(path: Path) -> Mapping[str, Any]:
-    document = yaml.load(path.read_text(encoding="utf-8"), _Written)  # noqa: S506 - a safe loader
+    document = load_yaml(path.read_text(encoding="utf-8"), _Written)
     return document if isinstance(document, dict) else {}
 
 

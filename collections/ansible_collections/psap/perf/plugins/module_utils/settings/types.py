@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import load_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import VAULTED, is_template, read_yaml_text
@@ -48,7 +49,7 @@ def convert_leaf(option: Option, path: tuple[str, ...], text: str) -> Any:
             return [_convert_item(nested, item) for item in _yaml(text, list, nested)]
         return convert_leaf(nested, path[1:], text)
     try:
-        return yaml.safe_load(text)
+        return load_yaml(str.__str__(text))
     except yaml.YAMLError:
         return text
 

@@ -12,6 +12,7 @@ import jinja2
 import jinja2.meta
 import jinja2.sandbox
 import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import load_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.patching import patched
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import Submission
@@ -106,7 +107,7 @@ class Workloads:
         plan = self.plan
         try:
             text = self._template.render({**plan.variables, "namespace": plan.namespace, "name": name, "index": index})
-            manifest = yaml.safe_load(text)
+            manifest = load_yaml(text)
         except jinja2.UndefinedError as error:
             raise UsageError(f"{plan.origin}: {error.message}; it may use: {self._known()}") from error
         except (jinja2.TemplateError, yaml.YAMLError, TypeError, ValueError) as error:

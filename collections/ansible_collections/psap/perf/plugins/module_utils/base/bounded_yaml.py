@@ -1,0 +1,101 @@
+"""YAML of users and of others, refused where it is small as a text and too large, or too deep, as a value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+# libyaml's parser is about eight times faster, where it is there
+Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+MOST_VALUES = 1_000_000
+DEEPEST = 100
+# what libyaml composes without a doubt: it recurses in C, and a few ten thousand levels end the process
+_SURELY_FLAT = 2000
+
+
+class UnboundedError(yaml.MarkedYAMLError):
+    """A text that is not read; ``problem`` and ``problem_mark`` have the reason and the place."""
+
+    def __init__(self, problem: str, event: Any) -> None:
+        super().__init__(problem=problem, problem_mark=event.start_mark)
+
+
+def load_yaml(text: str, loader: Any = Loader) -> Any:
+    """The value of a YAML text.
+
+    :raises yaml.YAMLError: when it is no YAML, or out of bounds.
+    """
+    check_bounds(text)
+    return yaml.load(text, Loader=loader)  # noqa: S506 - callers give safe loaders
+
+
+def load_yaml_documents(text: str) -> list[Any]:
+    """The values of all documents of a YAML text, as :func:`load_yaml`."""
+    check_bounds(text)
+    return list(yaml.load_all(text, Loader=Loader))
+
+
+def check_bounds(text: str) -> None:
+    """Refuse a text that nests too deeply or, by its aliases, holds itself or too many values.
+
+    :raises UnboundedError: out of bounds.
+    :raises yaml.YAMLError: no YAML.
+    """
+    if not ("*" in text and "&" in text) and _deepest(text) <= _SURELY_FLAT:
+        return
+    measure = _Measure()
+    for event in yaml.parse(text, Loader=Loader):
+        measure.take(event)
+
+
+def _deepest(text: str) -> int:
+    """No text nests deeper: block levels by its longest line, flow levels by its brackets."""
+    longest = max(map(len, text.splitlines()), default=0)
+    return 2 * longest + text.count("[") + text.count("{")
+
+
+class _Measure:
+    """Counts the values and levels of a document as they are when every alias is written out."""
+
+    def __init__(self) -> None:
+        # values, and levels below, of each collection that is open, and of each anchor; None while that is open
+        self._open: list[tuple[str | None, list[int]]] = []
+        self._anchors: dict[str, tuple[int, int] | None] = {}
+
+    def take(self, event: Any) -> None:
+        """Count the next event of the parser.
+
+        :raises UnboundedError: out of bounds.
+        """
+        if isinstance(event, yaml.DocumentStartEvent):
+            self._anchors.clear()
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self._open.append((event.anchor, [1, 0]))
+            self._close(event, event.anchor, None)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, (values, levels) = self._open.pop()
+            self._close(event, anchor, (values, levels + 1))
+        elif isinstance(event, yaml.ScalarEvent):
+            self._close(event, event.anchor, (1, 0))
+        elif isinstance(event, yaml.AliasEvent):
+            # one that is not defined is for the parser to refuse
+            found = self._anchors.get(str(event.anchor), (1, 0))
+            if found is None:
+                raise UnboundedError("an alias includes itself", event)
+            self._close(event, None, found)
+
+    def _close(self, event: Any, anchor: str | None, size: tuple[int, int] | None) -> None:
+        """Note the size of a node under its anchor and add it to the collection around it; None opens it."""
+        if anchor is not None:
+            self._anchors[anchor] = size
+        values, levels = size or (0, 0)
+        if self._open and size:
+            around = self._open[-1][1]
+            around[0] += values
+            around[1] = max(around[1], levels)
+            values = around[0]
+        if values > MOST_VALUES:
+            raise UnboundedError(f"expands to more than {MOST_VALUES} values by its aliases", event)
+        if len(self._open) + levels > DEEPEST:
+            raise UnboundedError(f"nested {DEEPEST} levels deep", event)
