@@ -92,6 +92,16 @@ def test_a_declared_failure(cluster: Cluster, name: str, annotations: dict[str, 
     wait_for("the Job failed", lambda: job_condition(cluster, name, "Failed"))
 
 
+@pytest.mark.parametrize("annotation", ["start-delay", "duration", "evict-after"])
+@pytest.mark.parametrize(("number", "text"), [(0, "1d"), (1, "1e+06s"), (2, "9999999999s")])
+def test_pod_with_invalid_duration_fails_and_names_it(
+    cluster: Cluster, annotation: str, number: int, text: str
+) -> None:
+    ended = run_job(cluster, f"invalid-{annotation}-{number}", {annotation: text})
+    assert (ended.status.phase, ended.status.reason) == ("Failed", "InvalidDuration")
+    assert ended.status.message.startswith(f"lab.psap.perf/{annotation} is {text}, which is no duration")
+
+
 def test_a_declared_eviction(cluster: Cluster) -> None:
     ended = run_job(cluster, "evicted", {"evict-after": "500ms"})
     assert (ended.status.phase, ended.status.reason) == ("Failed", "Evicted")

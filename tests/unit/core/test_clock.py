@@ -3,7 +3,12 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc, seconds, utc_text
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import (
+    parse_utc,
+    seconds,
+    seconds_text,
+    utc_text,
+)
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 
 
@@ -25,3 +30,16 @@ def test_seconds(text: object, expected: float) -> None:
 def test_what_is_no_duration_is_refused(text: object) -> None:
     with pytest.raises(UsageError, match="is not a duration"):
         seconds(text)
+
+
+@pytest.mark.parametrize("text", ["36501d", "9" * 400, 10**400, 1e300, float("inf")])
+def test_duration_of_more_than_a_hundred_years_is_refused(text: object) -> None:
+    with pytest.raises(UsageError, match=r"^.{1,45} is longer than a hundred years$"):
+        seconds(text)
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0.0, "0"), (30.0, "30"), (0.25, "0.25"), (2_592_000.0, "2592000"), (1234567.5, "1234567.5")]
+)
+def test_seconds_text_has_no_exponent(number: float, text: str) -> None:
+    assert seconds_text(number) == text

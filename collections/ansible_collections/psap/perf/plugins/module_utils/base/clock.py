@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,6 +13,8 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 WHOLE_SECONDS = 1.0
 MICROSECONDS = 0.000001
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?")
+LONGEST_S = 100 * 365 * 86400.0
+_LETTERS_SHOWN = 40
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -52,12 +55,29 @@ def _parsed(text: str) -> Stamp:
 def seconds(duration: object) -> float:
     """Seconds of ``90``, ``"90s"``, ``"1h30m"``, ``"500ms"``.
 
-    :raises UsageError: for anything else.
+    :raises UsageError: for anything else, and for more than a hundred years, which no clock of ours counts to.
     """
+    found = _seconds(duration)
+    if found > LONGEST_S:
+        raise UsageError(f"{_shown(duration)} is longer than a hundred years")
+    return found
+
+
+def _seconds(duration: object) -> float:
     if isinstance(duration, int | float) and not isinstance(duration, bool) and duration >= 0:
-        return float(duration)
+        return math.inf if duration > LONGEST_S else float(duration)
     text = str(duration).strip()
     parts = _DURATION.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise UsageError(f"{duration!r} is not a duration: write seconds or a text like 90s, 1h30m, 500ms")
+        raise UsageError(f"{_shown(duration)} is not a duration: write seconds or a text like 90s, 1h30m, 500ms")
     return sum(float(number) * _SECONDS[unit or "s"] for number, unit in parts)
+
+
+def seconds_text(number: float) -> str:
+    """*number* of seconds in decimal digits, to the millisecond: ``30``, ``0.5``, ``2592000``."""
+    return f"{number:.3f}".rstrip("0").rstrip(".")
+
+
+def _shown(duration: object) -> str:
+    text = repr(duration)
+    return text if len(text) <= _LETTERS_SHOWN else f"{text[:_LETTERS_SHOWN]}…"

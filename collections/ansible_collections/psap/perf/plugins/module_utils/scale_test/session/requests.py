@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds_text
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
     DataQualityError,
@@ -141,7 +142,7 @@ class SubmitRequest:
             source = template.read_text(encoding="utf-8")
         except OSError as error:
             raise UsageError(f"the template {template} cannot be read: {error.strerror}") from error
-        duration = f"{self.duration_s if variant.duration_s is None else variant.duration_s:g}"
+        duration = seconds_text(self.duration_s if variant.duration_s is None else variant.duration_s)
         given = {**self.variables, "pods": self.pods, "duration_s": duration, "openshift": openshift}
         priority = self.assortment.priority(variant.priority)
         own = {
