@@ -60,6 +60,11 @@ def test_skipped_cells_keep_the_numbers_of_the_others(options: tuple[Option, ...
     ("changes", "skip_if", "message"),
     [
         ({"x_count": []}, [], "x_count is an empty list"),
+        (
+            {"x_count": list(range(100_000)), "x_kind": [str(number) for number in range(100_000)]},
+            [],
+            r"the matrix has 10000000000 cells \(100000 x_kind by 100000 x_count\); it must have at most 10000",
+        ),
         ({}, ["x_cuont == 2"], "x_cuont"),
         ({}, ["x_count =="], "is no expression"),
         ({}, ["x_kind > 2"], "cannot be evaluated"),

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import Interrupted, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
@@ -93,6 +93,41 @@ def test_the_row_of_a_trace_is_that_of_the_index() -> None:
     assortment = Assortment([Tenant("a")], trace=MIXED)
     assert assortment.variant(0) == Variant("a", "", None, "Job", 2, 5.0)
     assert assortment.variant(2) == Variant("a", "")
+
+
+def test_rotation_depends_on_the_ratio_of_weights_only() -> None:
+    small, large = Rotation([5, 1, 1]), Rotation([5 * 10**9, 10**9, 10**9])
+    assert [large.turn(position) for position in range(20)] == [small.turn(position) for position in range(20)]
+    with pytest.raises(UsageError, match="they repeat after 1000000001 workloads, which must be at most 10000"):
+        Rotation([10**9, 1])
+
+
+def test_distinct_variants_are_found_without_counting_all_workloads() -> None:
+    assortment = Assortment(
+        [Tenant("a", weight=2), Tenant("b", "q", weight=3)], [Priority("low", 0, 4), Priority("high", 1, 3)]
+    )
+    every = {assortment.variant(index) for index in range(1000)}
+    assert set(assortment.distinct(10**9)) == every
+    assert set(assortment.distinct(1)) == {assortment.variant(0)}
+
+
+def test_planning_ends_when_the_run_is_stopped(tmp_path: Path) -> None:
+    trace = Trace("x.csv", tuple(TraceRow(0, duration_s=float(number)) for number in range(1000)))
+    wanted = request(tmp_path, Assortment([Tenant("a")], trace=trace), 1000, trace)
+    asked: list[int] = []
+
+    def interrupted() -> bool:
+        asked.append(1)
+        return len(asked) > 3
+
+    with pytest.raises(Interrupted):
+        wanted.workloads(lab=True, openshift=False, interrupted=interrupted)
+
+
+@pytest.mark.parametrize("count", [0, 10**9])
+def test_number_of_workloads_out_of_range_is_refused(tmp_path: Path, count: int) -> None:
+    with pytest.raises(UsageError, match=f"^count is {count}; it must be at (least 1|most 1000000)$"):
+        request(tmp_path, Assortment([Tenant("a")]), count)
 
 
 def test_a_template_is_used_once_for_each_variant(tmp_path: Path) -> None:

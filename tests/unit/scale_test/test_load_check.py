@@ -2,38 +2,50 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import Interrupted, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load_check import check_load, pods_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inputs import RANGES
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.rules import broken_rules
 
 PROJECT = Project(Path(__file__).resolve().parents[3])
 SETTINGS = {option.name: option.default for option in PROJECT.flow("scale_test").settings}
 CELLS = [{"scale_test_count": 10}, {"scale_test_count": 40}]
 
 
-def find(_folder: str, named: str) -> Path:
-    """As the verb does, by path alone."""
-    if not Path(named).is_file():
+ROLE = PROJECT.root / "collections/ansible_collections/psap/perf/roles/scale_test_submit"
+VARIABLES = {"node_selector": {}, "tolerations": [], "run_as_user": 1000}
+
+
+def find(folder: str, named: str) -> Path:
+    """As the verb does, in the role or by path."""
+    path = ROLE / folder / named
+    if not path.is_file():
         raise UsageError(f"there is no file {named}")
-    return Path(named)
+    return path
+
+
+def check(cells: list[dict[str, Any]] | None = None, **given: Any) -> None:
+    changed = {f"scale_test_{name}": value for name, value in given.items()}
+    check_load({**SETTINGS, **changed}, CELLS if cells is None else cells, find, VARIABLES)
 
 
 def refused(**given: Any) -> str:
     """What is said of these settings, their common beginning left out."""
-    changed = {f"scale_test_{name}": value for name, value in given.items()}
     with pytest.raises(UsageError) as said:
-        check_load({**SETTINGS, **changed}, CELLS, find)
+        check(**given)
     assert said.value.exit_code == 2
     return str(said.value)
 
 
 def test_the_defaults_make_a_load() -> None:
-    check_load(SETTINGS, CELLS, find)
+    check()
 
 
 def test_the_pods_of_each_cell_are_what_machines_are_counted_for() -> None:
@@ -92,7 +104,7 @@ def test_phases_that_end_too_early_for_one_cell_are_refused() -> None:
     phases = [{"duration": "10s", "from": 2.0, "to": 2.0}, {"duration": "1s", "to": 0.0}]
     said = refused(phases=phases)
     assert said.startswith("scale_test_phases: the phases end at a rate of 0 after about 21 workloads, before all 40")
-    check_load({**SETTINGS, "scale_test_phases": phases}, CELLS[:1], find)
+    check(CELLS[:1], phases=phases)
 
 
 def test_a_trace_is_read_and_must_have_enough_for_every_cell(tmp_path: Path) -> None:
@@ -101,3 +113,97 @@ def test_a_trace_is_read_and_must_have_enough_for_every_cell(tmp_path: Path) -> 
     assert refused(trace=str(trace)) == f"scale_test_trace: {trace} has 20 workloads, but 40 are asked for"
     trace.write_text("time\n1\n")
     assert refused(trace=str(trace)).startswith(f"scale_test_trace: {trace}:1: the header is time")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("apiVersion: v1\nkind: {{ kinds }}\n", ": 'kinds' is undefined; it may use: "),
+        ("apiVersion: v1\nkind: {% if %}\n", ":2: Expected an expression, got 'end of statement block'"),
+        ("kind: Pod\n", "the workload's template renders no apiVersion"),
+        ("[]", " renders no Kubernetes object, but a list"),
+        ("a: [1\n", " cannot be rendered: "),
+        ("{{ refuse('not on a Tuesday') }}", ": not on a Tuesday"),
+        ("a: &a [1, *a]\n", "an alias includes itself"),
+    ],
+)
+def test_broken_template_is_refused_with_its_place(tmp_path: Path, text: str, why: str) -> None:
+    template = tmp_path / "own.yml.j2"
+    template.write_text(text)
+    said = refused(template=str(template))
+    assert said.startswith("scale_test_template: ")
+    assert why in said
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (
+            {"workload_kind": "Pod", "pods": 2},
+            "scale_test_workload_kind: pods is 2, but a workload of kind Pod is one pod",
+        ),
+        ({"workload_kind": "TrainingWorkload", "queue": "q"}, "scale_test_workload_kind: a queue is Kueue's"),
+        (
+            {"workload_kind": "TrainingWorkload", "tenants": [{"namespace": "a"}, {"namespace": "b", "queue": "q"}]},
+            "scale_test_workload_kind: a queue is Kueue's",
+        ),
+        ({"patch": {"kind": None}}, "scale_test_workload_kind: the workload's template renders no kind"),
+    ],
+)
+def test_load_that_shipped_template_cannot_express_is_refused(given: dict[str, Any], why: str) -> None:
+    assert refused(**given).startswith(why)
+
+
+def test_each_kind_of_cells_and_traces_is_rendered(tmp_path: Path) -> None:
+    kinds = [{"scale_test_workload_kind": kind} for kind in ("Job", "Pod")]
+    with pytest.raises(
+        UsageError, match=r"^scale_test_workload_kind: pods is 2, but a workload of kind Pod is one pod"
+    ):
+        check(kinds, pods=2)
+    trace = tmp_path / "trace.csv"
+    trace.write_text("time_s,kind\n" + "0,Job\n" * 39 + "0,CronJob\n")
+    assert "cronjob.yml.j2 cannot be read" in refused(trace=str(trace))
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (
+            {"churn_percent": 50.0, "churn_rounds": 10**9},
+            "churn_rounds is 1000000000: with those that are replaced 5000000010 workloads are submitted",
+        ),
+        (
+            {"tenants": [{"weight": 10**9}, {"weight": 7}]},
+            "scale_test_tenants: weights are [1000000000, 7]; they repeat",
+        ),
+        (
+            {"priorities": [{"name": "a", "value": 1, "weight": 10**9}, {"name": "b", "value": 2}]},
+            "scale_test_priorities: weights are [1000000000, 1]; they repeat",
+        ),
+    ],
+)
+def test_load_beyond_every_cluster_is_refused_soon(given: dict[str, Any], why: str) -> None:
+    began = time.process_time()
+    assert why in refused(**given)
+    assert time.process_time() - began < 1
+
+
+def test_check_ends_between_cells_when_the_run_is_stopped() -> None:
+    def stop() -> None:
+        raise Interrupted("interrupted")
+
+    with pytest.raises(Interrupted):
+        check_load(SETTINGS, CELLS, find, VARIABLES, stop)
+
+
+@pytest.mark.parametrize("setting", ["count", "pods", "connections", "submitters"])
+def test_rules_and_command_have_the_same_upper_limit(setting: str) -> None:
+    option, (_least, most) = f"scale_test_{setting}", RANGES[setting]
+    flow = PROJECT.flow("scale_test")
+    given = {**SETTINGS, "clusters_sutest_compute_machineset_fit": False, "scale_test_connections": 0}
+
+    def broken(number: int) -> list[str]:
+        return [message for _rule, message in broken_rules(flow.rules, flow.settings, {**given, option: number})]
+
+    assert broken(int(most)) == []
+    assert [message.startswith(f"{option} must be ") for message in broken(int(most) + 1)] == [True]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load_check import check_load, pods_of
 from ansible_collections.psap.perf.plugins.modules.scale_test.check_load import DOCUMENTATION
@@ -23,9 +24,21 @@ class ActionModule(PerfAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Check the settings in every cell."""
         cells = [cell["values"] for cell in context.args["cells"]]
-        check_load(context.args["settings"], cells, lambda folder, named: found_file(self._found, folder, named))
+        check_load(
+            context.args["settings"],
+            cells,
+            lambda folder, named: found_file(self._found, folder, named),
+            self._arguments(context),
+            context.check_interrupted,
+        )
         pods = pods_of(context.args["settings"], cells)
         return VerbResult(values={"pods": [[asdict(kind) for kind in cell] for cell in pods]})
+
+    def _arguments(self, context: VerbContext) -> dict[str, Any]:
+        """The variables of templates that no setting has, as the command has them."""
+        defaults = self._loader.load_from_file(str(_ROLE / "defaults" / "main.yml"))
+        names = {name: f"{_ROLE.name}_{name}" for name in ("node_selector", "tolerations", "run_as_user")}
+        return {name: context.variables.get(argument, defaults[argument]) for name, argument in names.items()}
 
     def _found(self, folder: str, named: str) -> str:
         """Where the command will find it: there the search begins in its role."""

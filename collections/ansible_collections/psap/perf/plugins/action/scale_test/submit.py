@@ -14,8 +14,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.qu
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import (
     Assortment,
-    Priority,
-    Tenant,
+    priorities_of,
+    tenants_of,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.gangs import NATIVE
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inputs import (
@@ -68,19 +68,9 @@ class ActionModule(PerfAction):
         args = context.args
         named = args["arrivals"]["trace"]
         trace = read_trace(self._file("trace", "files", named)) if named else None
-        queue = args["variables"].get("queue") or ""
-        tenants = [
-            Tenant(
-                given["namespace"] or args["namespace"],
-                given["queue"] or queue,
-                given["weight"],
-                given["quota"],
-                given["cohort"],
-            )
-            for given in args["tenants"]
-        ]
+        tenants = tenants_of(args["tenants"], args["namespace"], args["variables"].get("queue") or "")
         check_queues(tenants)
-        priorities = [Priority(given["name"], given["value"], given["weight"]) for given in args["priorities"]]
+        priorities = priorities_of(args["priorities"])
         check_priorities(priorities)
         with naming("namespace"):
             for namespace in (args["namespace"], *(tenant.namespace for tenant in tenants)):
@@ -100,7 +90,7 @@ class ActionModule(PerfAction):
             connections=args["connections"],
             submitters=args["submitters"],
             arrivals=ArrivalSettings.of(args["arrivals"], trace),
-            assortment=Assortment(tenants or [Tenant(args["namespace"], queue)], priorities, trace),
+            assortment=Assortment(tenants, priorities, trace),
             timeout_s=timeout_of(context),
             metrics=metrics_of(context),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.specs import EV
 
 RAW_LISTS = "raw_lists"
 """Key of an open dictionary below which a list is a value, and not several values."""
+# cells that are skipped count, too: the product is made before
+_MOST_CELLS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,10 @@ def cells(
 
 def _product(spanning: Mapping[str, Option], values: Mapping[str, Any]) -> Iterator[_Combination]:
     dimensions = [one for name, option in spanning.items() for one in _dimensions(option, values[name])]
+    size = math.prod(len(dimension.values) for dimension in dimensions)
+    if size > _MOST_CELLS:
+        several = " by ".join(f"{len(one.values)} {one.label}" for one in dimensions if len(one.values) > 1)
+        raise UsageError(f"the matrix has {size} cells ({several}); it must have at most {_MOST_CELLS}")
     for combination in itertools.product(*(dimension.values for dimension in dimensions)):
         chosen = dict(zip((dimension.label for dimension in dimensions), combination, strict=True))
         cell = {name: copy.deepcopy(values[name]) for name in spanning}

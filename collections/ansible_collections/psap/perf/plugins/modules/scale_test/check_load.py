@@ -8,8 +8,8 @@ module: check_load
 short_description: Validate the load that a scale test's settings describe
 version_added: 0.1.0
 description:
-  - For the first play of the flow scale_test, after C(psap.perf.settings). It reads the trace and looks for the
-    template, and asks no cluster.
+  - For the first play of the flow scale_test, after C(psap.perf.settings). It reads the trace, renders a workload of
+    each kind, and asks no cluster.
   - Says all that is wrong at once, and names the setting of each.
 author: The psap.perf developers (@openshift-psap)
 options:

@@ -15,34 +15,67 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import second
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.requests import Place, SubmitRequest
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnPlan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.priorities import check_priorities
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import check_queues
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings, phases_of
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Priority, Tenant
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import (
+    Assortment,
+    priorities_of,
+    tenants_of,
+)
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inputs import (
     check_claim_size,
     check_namespace,
     positive_seconds,
 )
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import template_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace, read_trace
 
+# of the templates' variables those that are settings
+_VARIABLES = (
+    "gpus",
+    "image",
+    "cpu",
+    "memory",
+    "queue",
+    "pvc_size",
+    "pvc_storage_class",
+    "pvc_access_mode",
+)
 _DURATIONS = ("duration", "batch_delay", "churn_period", "metrics_interval")
 
 # from the folder of a role and what the user named to the file
 Find = Callable[[str, str], Path]
 
 
-def check_load(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], find: Find) -> None:
+def check_load(
+    settings: Mapping[str, Any],
+    cells: Sequence[Mapping[str, Any]],
+    find: Find,
+    variables: Mapping[str, Any],
+    proceed: Callable[[], None] = lambda: None,
+) -> None:
     """Refuse *settings* (by name) that no load can be made of, in any of the *cells* (values of the dimensions).
+
+    *variables* are those of templates that no setting has; *proceed* is called before each cell and may raise.
 
     :raises UsageError: with all that is wrong, a line each.
     """
     check = _Check(settings, {})
     check.values()
-    check.shares()
+    assortment = check.shares()
     trace = check.files(find)
     for cell in cells:
+        proceed()
         check.arrivals({**settings, **cell}, trace)
+    # what is rendered, and counted on the way, has values that can be used
+    if assortment is not None and not check.found:
+        assortment = Assortment(assortment.tenants, assortment.priorities, trace)
+        for cell in cells:
+            proceed()
+            check.templates({**settings, **cell}, assortment, find, variables)
     if check.found:
         raise UsageError("\n".join(check.found))
 
@@ -96,29 +129,24 @@ class _Check:
             with self._naming("project"):
                 check_namespace(f"runai-{self._value('project')}")
 
-    def shares(self) -> None:
-        """Tenants and priorities."""
-        given = [
-            Tenant(
-                namespace=one.get("namespace") or self._value("namespace"),
-                queue=one.get("queue") or self._value("queue"),
-                quota=one.get("quota"),
-                cohort=one.get("cohort", ""),
-            )
-            for one in self._value("tenants")
-        ]
+    def shares(self) -> Assortment | None:
+        """Tenants and priorities; None when they cannot be used."""
+        tenants = tenants_of(self._value("tenants"), self._value("namespace"), self._value("queue"))
+        priorities = priorities_of(self._value("priorities"))
         with self._naming("tenants"):
-            for tenant in given:
+            for tenant in tenants:
                 check_namespace(tenant.namespace)
-            check_queues(given)
+            check_queues(tenants)
+            Assortment(tenants)
         with self._naming("priorities"):
-            check_priorities([Priority(one["name"], one["value"]) for one in self._value("priorities")])
+            check_priorities(priorities)
+            return Assortment(tenants, priorities)
+        return None
 
     def files(self, find: Find) -> Trace | None:
         """The template of the user's own, and the trace, which comes back when it can be used."""
-        if self._value("template"):
-            with self._naming("template"):
-                find("templates", self._value("template"))
+        with self._naming("template"):
+            self._template(self.settings, find)
         if self._value("trace"):
             with self._naming("trace"):
                 return read_trace(find("files", self._value("trace")))
@@ -137,3 +165,30 @@ class _Check:
                     burst=self._value("burst"), spacing=self._value("spacing"), seed=self._value("seed"), phases=phases
                 )
                 shape.arrivals(count, connections)
+
+    def templates(
+        self, settings: Mapping[str, Any], assortment: Assortment, find: Find, variables: Mapping[str, Any]
+    ) -> None:
+        """Whether a workload of each kind of one cell can be rendered."""
+        given = {name.removeprefix("scale_test_"): value for name, value in settings.items()}
+        with self._naming("template" if given["template"] else "workload_kind"):
+            request = SubmitRequest(
+                place=Place("check", "check", Path(), Path()),
+                template=self._template(settings, find),
+                variables={**variables, **{name: given[name] for name in _VARIABLES}},
+                patch=given["patch"],
+                count=given["count"],
+                pods=given["pods"],
+                duration_s=seconds(given["duration"]),
+                connections=given["connections"],
+                submitters=given["submitters"],
+                churn=ChurnPlan(given["churn_percent"], seconds(given["churn_period"]), given["churn_rounds"]),
+                arrivals=ArrivalSettings(),
+                assortment=assortment,
+                timeout_s=positive_seconds(given["timeout"]),
+            )
+            request.check_templates()
+
+    def _template(self, settings: Mapping[str, Any], find: Find) -> Path:
+        kind = str(settings["scale_test_workload_kind"])
+        return find("templates", settings["scale_test_template"] or template_of(kind))

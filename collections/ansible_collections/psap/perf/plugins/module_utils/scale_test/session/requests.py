@@ -60,7 +60,15 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.gan
     check_kinds,
     discover_pod_groups,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import WorkloadPlan, Workloads
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inputs import (
+    MOST_WORKLOADS,
+    check_ranges,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import (
+    WorkloadPlan,
+    Workloads,
+    template_of,
+)
 
 Interruption = Callable[[], bool]
 
@@ -97,9 +105,12 @@ class SubmitRequest:
 
     def __post_init__(self) -> None:
         """:raises UsageError: when a number is out of its range."""
-        for name, least in (("count", 1), ("pods", 1), ("connections", 0), ("submitters", 1), ("duration_s", 0)):
-            if getattr(self, name) < least:
-                raise UsageError(f"{name} is {getattr(self, name)}; it must be at least {least}")
+        check_ranges(self)
+        if self.total > MOST_WORKLOADS:
+            raise UsageError(
+                f"churn_rounds is {self.churn.rounds}: with those that are replaced {self.total} workloads are "
+                f"submitted, which must be at most {MOST_WORKLOADS}"
+            )
         if self.connections == 0 and self.arrivals.batch_delay_s:
             raise UsageError("batch_delay needs connections: a batch is as many workloads as there are connections")
         if 0 < self.connections < self.submitters:
@@ -114,15 +125,20 @@ class SubmitRequest:
         """How many workloads are submitted, those of the rounds of churn included."""
         return self.churn.total(self.count)
 
-    def workloads(self, *, lab: bool, openshift: bool, pod_groups: str = "") -> AssortedWorkloads:
+    def workloads(
+        self, *, lab: bool, openshift: bool, pod_groups: str = "", interrupted: Interruption = lambda: False
+    ) -> AssortedWorkloads:
         """The workloads, as this kind of cluster wants them, with *pod_groups* of that API version (empty: without);
         the first is kept as the command's source.
 
         :raises UsageError: when a template cannot be used.
+        :raises Interrupted: a template is rendered for each variant, and the user asked to stop meanwhile.
         """
         submission = Submission.of(self.place.run, self.place.directory)
 
         def make(variant: Variant) -> Workloads:
+            if interrupted():
+                raise Interrupted("interrupted: the run was asked to stop")
             plan = self._plan(variant, submission, lab=lab, openshift=openshift)
             return Workloads(replace(plan, pod_groups=pod_groups), submission)
 
@@ -133,11 +149,24 @@ class SubmitRequest:
             write_text(self.place.source / "pod-group-00000.yml", dump_yaml(group))
         return workloads
 
+    def check_templates(self) -> None:
+        """Render a workload of each kind, with and without a queue and a priority as there are.
+
+        :raises UsageError: when a template cannot be used.
+        """
+        submission = Submission.of(self.place.run, self.place.directory)
+        variants = {
+            (variant.kind, bool(variant.queue), bool(variant.priority)): variant
+            for variant in self.assortment.distinct(self.total)
+        }
+        for variant in variants.values():
+            Workloads(self._plan(variant, submission, lab=False, openshift=False), submission)
+
     def _plan(self, variant: Variant, submission: Submission, *, lab: bool, openshift: bool) -> WorkloadPlan:
         template = self.template
         if variant.kind is not None:
             # kinds lie side by side, the shipped ones and those of a user
-            template = template.parent / f"{variant.kind.lower()}.yml.j2"
+            template = template.parent / template_of(variant.kind)
         try:
             source = template.read_text(encoding="utf-8")
         except OSError as error:
@@ -190,7 +219,9 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
         groups = await discover_pod_groups(client) if request.gang else None
         pod_groups = groups.api_version if groups else ""
         on_lab = surroundings.lab is not None
-        workloads = request.workloads(lab=on_lab, openshift=surroundings.openshift, pod_groups=pod_groups)
+        workloads = request.workloads(
+            lab=on_lab, openshift=surroundings.openshift, pod_groups=pod_groups, interrupted=interrupted
+        )
         if groups:
             check_kinds(workloads.kinds, pod_groups, lab=on_lab)
         resources = [await discover(client, api_version, kind) for api_version, kind in workloads.kinds]

@@ -5,13 +5,17 @@ Everything follows from the index alone, so that a repeated try, and another sub
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import Workloads
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace
+
+_LONGEST_CYCLE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,25 @@ class Priority:
     weight: int = 1
 
 
+def tenants_of(given: Sequence[Mapping[str, Any]], namespace: str, queue: str) -> list[Tenant]:
+    """Tenants as users write them; *namespace* and *queue* are those of tenants without."""
+    return [
+        Tenant(
+            one.get("namespace") or namespace,
+            one.get("queue") or queue,
+            one.get("weight", 1),
+            one.get("quota"),
+            one.get("cohort", ""),
+        )
+        for one in given or ({},)
+    ]
+
+
+def priorities_of(given: Sequence[Mapping[str, Any]]) -> list[Priority]:
+    """Priorities as users write them."""
+    return [Priority(one["name"], one["value"], one.get("weight", 1)) for one in given]
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
     """What tells workloads apart beside name and index; None: as all the others."""
@@ -53,13 +76,26 @@ class Rotation:
     """A smooth weighted round robin: each cycle has every member as often as its weight, well spread."""
 
     def __init__(self, weights: Sequence[int]) -> None:
-        """:raises UsageError: when a weight is below 1."""
+        """:raises UsageError: when a weight is below 1, or a cycle would be too long."""
         if not weights or min(weights) < 1:
             raise UsageError(f"weights are {list(weights)}; each must be a whole number of at least 1")
-        self._cycle = _smooth(weights)
-        self._weights = tuple(weights)
+        divisor = math.gcd(*weights)
+        self._weights = tuple(weight // divisor for weight in weights)
+        if sum(self._weights) > _LONGEST_CYCLE:
+            raise UsageError(
+                f"weights are {list(weights)}; they repeat after {sum(self._weights)} workloads, which must be at most "
+                f"{_LONGEST_CYCLE}: use smaller numbers of about the same ratios"
+            )
+        self._cycle = _smooth(self._weights)
         # how often the member at each place of the cycle came before in it
-        self._earlier = [self._cycle[:place].count(member) for place, member in enumerate(self._cycle)]
+        self._earlier: list[int] = []
+        turns: Counter[int] = Counter()
+        for member in self._cycle:
+            self._earlier.append(turns[member])
+            turns[member] += 1
+
+    def __len__(self) -> int:
+        return len(self._cycle)
 
     def member(self, position: int) -> int:
         """Whose turn it is."""
@@ -106,6 +142,11 @@ class Assortment:
         """The priority of this name; None for None."""
         return next((priority for priority in self.priorities if priority.name == name), None)
 
+    def distinct(self, count: int) -> Iterator[Variant]:
+        """The variants of the first *count* workloads, some of them several times."""
+        period = len(self._places) * (len(self._ranks) if self._ranks else 1)
+        yield from map(self.variant, range(count if self._trace else min(count, period)))
+
     def variant(self, index: int) -> Variant:
         """The variant of the workload with this index."""
         tenant = self.tenants[self._places.member(index)]
@@ -126,8 +167,7 @@ class AssortedWorkloads:
         """:raises UsageError: when a variant among the first *count* cannot be made."""
         self._assortment = assortment
         self._of: dict[Variant, Workloads] = {}
-        for index in range(count):
-            variant = assortment.variant(index)
+        for variant in assortment.distinct(count):
             if variant not in self._of:
                 self._of[variant] = make(variant)
         self.submission = self.at(0).submission

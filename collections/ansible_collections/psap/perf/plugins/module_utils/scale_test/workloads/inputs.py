@@ -2,13 +2,39 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.quantities import parse_quantity
 
+MOST_WORKLOADS = 1_000_000
+"""Of one submission: its recording keeps a row of each in memory."""
+# as many as Kubernetes lets an indexed Job have
+_MOST_PODS = 100_000
+_MOST_CONNECTIONS = 4096
+_MOST_SUBMITTERS = 64
+RANGES: Mapping[str, tuple[int, float]] = {
+    "count": (1, MOST_WORKLOADS),
+    "pods": (1, _MOST_PODS),
+    "connections": (0, _MOST_CONNECTIONS),
+    "submitters": (1, _MOST_SUBMITTERS),
+    "duration_s": (0, math.inf),
+}
+
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+def check_ranges(load: object) -> None:
+    """:raises UsageError: when a number of *load*, which has the attributes of the table above, is out of its range."""
+    for name, (least, most) in RANGES.items():
+        number = getattr(load, name)
+        if number < least:
+            raise UsageError(f"{name} is {number}; it must be at least {least}")
+        if number > most:
+            raise UsageError(f"{name} is {number}; it must be at most {most}")
 
 
 def check_namespace(name: str) -> None:

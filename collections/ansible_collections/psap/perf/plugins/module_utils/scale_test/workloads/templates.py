@@ -25,6 +25,11 @@ _PER_WORKLOAD = ("name", "index")
 _PROBE = 7
 
 
+def template_of(kind: str) -> str:
+    """The file of the template of a kind, among the shipped ones or beside a user's."""
+    return f"{kind.lower()}.yml.j2"
+
+
 @dataclass(frozen=True, slots=True)
 class WorkloadPlan:
     """What is submitted: a template, and its variables beside ``name``, ``index`` and ``namespace``."""
