@@ -91,6 +91,7 @@ class Submission:
     churn: ChurnPlan = field(default_factory=ChurnPlan)
     gpus: int = 1
     metrics_interval_s: float = 0.0
+    timeout_s: float = PATIENCE_S
     endpoint: ApiEndpoint | None = None
 
     def request(self) -> requests.SubmitRequest:
@@ -110,7 +111,7 @@ class Submission:
             submitters=self.submitters,
             arrivals=ArrivalSettings(rate=self.rate, trace=self.trace),
             assortment=Assortment(self.tenants or [Tenant(self.namespace)], self.priorities, self.trace),
-            timeout_s=PATIENCE_S,
+            timeout_s=self.timeout_s,
             metrics=MetricsSettings(self.metrics_interval_s),
         )
 

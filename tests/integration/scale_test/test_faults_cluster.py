@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, PerfError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RetryPolicy
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import make_namespace
@@ -83,44 +84,81 @@ def test_a_namespace_that_is_deleted_under_it(submission: Submission) -> None:
     refused(end, f"60 of 60 workloads submitted: .*{refusal}", DataQualityError if accounting.lost else PerfError)
 
 
-def test_a_webhook_that_refuses_one_in_ten(submission: Submission) -> None:
-    submission.count = 40
+def run_with_webhook(submission: Submission, webhook: RefusingWebhook, name: str) -> SessionEnd:
+    """Run the submission while the webhook validates its Jobs, each within a second."""
     configurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 
-    async def scene(webhook: RefusingWebhook) -> SessionEnd:
+    async def scene() -> SessionEnd:
         hook = {
-            "name": "one-in-ten.psap.perf",
+            "name": f"{name}.psap.perf",
             "clientConfig": {"url": webhook.url, "caBundle": base64.b64encode(webhook.certificate).decode()},
             "rules": [{"apiGroups": ["batch"], "apiVersions": ["v1"], "resources": ["jobs"], "operations": ["CREATE"]}],
             "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": submission.namespace}},
             "sideEffects": "None",
             "admissionReviewVersions": ["v1"],
             "failurePolicy": "Fail",
+            "timeoutSeconds": 1,
         }
         async with submission.lab.client() as client:
             await make_namespace(client, submission.namespace)
-            await post(client, configurations, {"metadata": {"name": "one-in-ten"}, "webhooks": [hook]})
+            await post(client, configurations, {"metadata": {"name": name}, "webhooks": [hook]})
             try:
                 await in_force(client)
                 return await submission.run()
             finally:
-                await client.request("DELETE", f"{configurations}/one-in-ten")
+                await client.request("DELETE", f"{configurations}/{name}")
 
     async def in_force(client: ApiClient) -> None:
         """The API server hears of a new webhook a moment later."""
         jobs = f"/apis/batch/v1/namespaces/{submission.namespace}/jobs"
         body = {"metadata": {"name": "probe", "labels": {"psap.perf/index": "9"}}, "spec": PROBE}
-        while (await client.request("POST", f"{jobs}?dryRun=All", body=json.dumps(body).encode())).succeeded:
+        once = RetryPolicy(attempts=1)
+        while (
+            await client.request("POST", f"{jobs}?dryRun=All", body=json.dumps(body).encode(), policy=once)
+        ).succeeded:
             await asyncio.sleep(0.05)
 
+    return asyncio.run(scene())
+
+
+def test_a_webhook_that_refuses_one_in_ten(submission: Submission) -> None:
+    submission.count = 40
     with RefusingWebhook(every=10) as webhook:
-        end = asyncio.run(scene(webhook))
+        end = run_with_webhook(submission, webhook, "one-in-ten")
     assert (end.accounting.completed, end.accounting.failed) == (36, 4)
     rows = [row for row in submission.rows("submissions") if row["outcome"] == "failed"]
     assert sorted(row["index"] for row in rows) == [9, 19, 29, 39]
     assert all('admission webhook "one-in-ten.psap.perf" denied the request' in row["error"] for row in rows)
     refused(end, "4 failed .refused: 400 Bad Request, webhook one-in-ten.psap.perf denied it: 4", PerfError)
     requests.judge(end, max_failed=4, timeout_s=1.0)
+
+
+def test_webhook_that_never_answers_is_named(submission: Submission) -> None:
+    # as many as are on their way at one time
+    submission.count, submission.timeout_s = 8, 4.0
+    with RefusingWebhook(every=0) as webhook:
+        end = run_with_webhook(submission, webhook, "silent")
+    assert (end.ended_by, end.accounting.lost) == ("timeout", 0)
+    cause = "refused: 500 Internal Server Error, webhook silent.psap.perf did not answer in time"
+    assert end.accounting.failed_by_cause == {cause: 8}
+    assert {row["status"] for row in submission.rows("submissions")} == {500}
+
+
+def test_quota_of_no_pods_is_named(submission: Submission) -> None:
+    submission.timeout_s = 4.0
+    quotas = f"/api/v1/namespaces/{submission.namespace}/resourcequotas"
+
+    async def scene() -> SessionEnd:
+        async with submission.lab.client() as client:
+            await make_namespace(client, submission.namespace)
+            await post(client, quotas, {"metadata": {"name": "none"}, "spec": {"hard": {"pods": "0"}}})
+            while not (await client.request("GET", f"{quotas}/none")).document().get("status", {}).get("hard"):
+                await asyncio.sleep(0.05)
+        return await submission.run()
+
+    end = asyncio.run(scene())
+    assert end.accounting.running_by_cause == {"quota none exceeded": 10}
+    refused(end, "not finished after 1 s: .*10 not finished .quota none exceeded: 10.", PerfError)
 
 
 PROBE = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "none"}]}}}

@@ -1,4 +1,4 @@
-"""A validating webhook on this machine that refuses workloads by their index."""
+"""A validating webhook on this machine that refuses workloads by their index, or never answers."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ LOOPBACK = "127.0.0.1"
 
 
 class RefusingWebhook:
-    """Serves HTTPS while it is entered; refuses the last of each *every* indices."""
+    """Serves HTTPS while it is entered; refuses the last of each *every* indices, or never answers with 0."""
 
     def __init__(self, every: int) -> None:
         self._every = every
+        self._ending = threading.Event()
         self.certificate, key = _self_signed()
         self._server = ThreadingHTTPServer((LOOPBACK, 0), self._handler())
         self._server.socket = _serving(self.certificate + key).wrap_socket(self._server.socket, server_side=True)
@@ -43,17 +44,22 @@ class RefusingWebhook:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._ending.set()
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
-        every = self._every
+        every, ending = self._every, self._ending
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
+                if not every:
+                    ending.wait()
+                    self.close_connection = True
+                    return
                 review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 body = json.dumps(_answer(review, every)).encode()
                 self.send_response(200)
