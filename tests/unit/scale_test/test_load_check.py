@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import Interrupted, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load_check import check_load, pods_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load_check import (
+    check_load,
+    fewest_workloads,
+    pods_of,
+)
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inputs import RANGES
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.rules import broken_rules
@@ -57,6 +61,11 @@ def test_the_pods_of_each_cell_are_what_machines_are_counted_for() -> None:
         [Pods(20, "1", SETTINGS["scale_test_memory"], 1)],
         [Pods(80, "1", SETTINGS["scale_test_memory"], 4)],
     ]
+
+
+def test_fewest_workloads_include_those_of_churn() -> None:
+    churned = {**SETTINGS, "scale_test_churn_percent": 50.0, "scale_test_churn_rounds": 2}
+    assert (fewest_workloads(SETTINGS, CELLS), fewest_workloads(churned, CELLS)) == (10, 20)
 
 
 @pytest.mark.parametrize(

@@ -30,12 +30,13 @@ MeasuresType = TypeVar("MeasuresType")
 class StatisticOf:
     """What a KPI is a statistic of: the measure whose values a recording keeps, and what one of them is.
 
-    `statistic` is p50, p90, p95, p99, max or mean.
+    `statistic` is p50, p90, p95, p99, max or mean; `once` measures have at most one value of each workload.
     """
 
     measure: str
     statistic: str
     help: str
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,8 @@ def statistic_kpis(
     direction: Direction,
     function: Callable[[str], Callable[[MeasuresType], Value]],
     headlines: Mapping[str, str] | None = None,
+    *,
+    once: bool = False,
 ) -> tuple[Kpi[MeasuresType], ...]:
     """Median and P99 of a measure in seconds, by what *function* gives for each."""
     return tuple(
@@ -86,7 +89,7 @@ def statistic_kpis(
             direction,
             function(statistic),
             (headlines or {}).get(statistic),
-            of=StatisticOf(measure, statistic, help),
+            of=StatisticOf(measure, statistic, help, once),
         )
         for statistic in ("p50", "p99")
     )

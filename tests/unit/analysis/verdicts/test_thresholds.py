@@ -15,7 +15,7 @@ from perfanalysis.errors import UsageError
 from perfanalysis.reports.writing import make_report
 from perfanalysis.verdicts.thresholds.threshold import declared_measures, parse_threshold, parse_thresholds, parse_words
 from perfanalysis.verdicts.thresholds.verdict import judge
-from perfanalysis.verdicts.thresholds.write import judge_run
+from perfanalysis.verdicts.thresholds.write import check_thresholds, judge_run
 from perfanalysis.workloads.kinds import shipped
 from perfanalysis.workloads.run_analysis import analyse_run
 
@@ -81,6 +81,17 @@ def test_wrong_thresholds_say_what_is_right(name: str, limit: object, message: s
 def test_all_that_is_wrong_is_said_at_once() -> None:
     with pytest.raises(UsageError, match=r"(?s)losst.*did you mean lost.*pod_ready_p99"):
         parse_thresholds({"losst": 0, "pod_ready_p99": "x", "failed": 0}, KNOWN)
+
+
+def test_percentile_of_too_few_workloads_is_refused_before_the_test() -> None:
+    given = {"time_to_ready_p99": "5s", "bind_p95": "1s", "readiness_p90": "1s", "readiness_max": "1s", "lost": 0}
+    with pytest.raises(UsageError) as said:
+        check_thresholds({**given, "rescheduling_p99": "1s"}, workloads=10)
+    assert str(said.value) == (
+        "threshold time_to_ready_p99 needs 100 workloads, and a test has 10; "
+        "threshold bind_p95 needs 20 workloads, and a test has 10"
+    )
+    assert len(check_thresholds(given, workloads=100)) == len(check_thresholds(given)) == 5
 
 
 def test_words_of_a_command_line() -> None:

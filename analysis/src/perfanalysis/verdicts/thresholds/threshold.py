@@ -22,7 +22,7 @@ from perfanalysis.errors import UsageError
 from perfanalysis.files.documents import Document, read_document
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.kpis import Direction, KpiValue, StatisticOf
-from perfanalysis.workloads.percentiles import STATISTICS, Method, Value, estimates
+from perfanalysis.workloads.percentiles import SHARES, STATISTICS, Method, Value, estimates, smallest_sample
 from perfanalysis.workloads.workload_type import Analysis
 
 LATENCIES = "latencies"
@@ -80,11 +80,10 @@ def _of_kpis(kinds: Kinds) -> dict[str, Measure]:
 
 def _statistics_of(declared: Iterable[Measure]) -> Iterator[Measure]:
     """Every statistic of what KPIs are statistics of."""
-    for measure, one in {one.of.measure: one for one in declared if one.of is not None}.items():
-        words = "" if one.of is None else one.of.help
+    for of, one in {one.of.measure: (one.of, one) for one in declared if one.of is not None}.values():
         for statistic in (*STATISTICS, MEAN):
-            of = StatisticOf(measure, statistic, words)
-            yield replace(one, name=f"{measure}_{statistic}", help=f"{statistic} of {words}", of=of)
+            name, words = f"{of.measure}_{statistic}", f"{statistic} of {of.help}"
+            yield replace(one, name=name, help=words, of=replace(of, statistic=statistic))
 
 
 def measure_of(analysis: Analysis, accounting: Document) -> Callable[[Measure], Value]:
@@ -201,6 +200,23 @@ def parse_thresholds(given: Mapping[str, object], known: Mapping[str, Measure]) 
     if wrong:
         raise UsageError("; ".join(wrong))
     return tuple(found)
+
+
+def check_samples(thresholds: Iterable[Threshold], kinds: Kinds, workloads: int) -> None:
+    """Refuse percentiles that a recorder's recording of so many workloads has too few values for.
+
+    Raises UsageError naming all of them.
+    """
+    once = {kpi.of.measure for kpi in kinds.all[ACCOUNTED].kpis if kpi.of is not None and kpi.of.once}
+    wrong = [
+        f"threshold {one.measure.name} needs {needed} workloads, and a test has {workloads}"
+        for one in thresholds
+        if one.measure.of is not None and one.measure.of.measure in once
+        for needed in (smallest_sample(SHARES.get(one.measure.of.statistic, 0.0)),)
+        if needed > workloads
+    ]
+    if wrong:
+        raise UsageError("; ".join(wrong))
 
 
 def parse_threshold(name: str, limit: object, known: Mapping[str, Measure]) -> Threshold:

@@ -13,7 +13,7 @@ from perfanalysis.errors import UsageError
 from perfanalysis.files.cache import scratch_folder
 from perfanalysis.files.documents import Document, mapping, read_document, write_text
 from perfanalysis.verdicts.files import VERDICT_FILE, Case, Outcome, Suite, junit_text, write_verdict
-from perfanalysis.verdicts.thresholds.threshold import Threshold, declared_measures, parse_thresholds
+from perfanalysis.verdicts.thresholds.threshold import Threshold, check_samples, declared_measures, parse_thresholds
 from perfanalysis.verdicts.thresholds.verdict import Judged, RecordingVerdict, Verdict, judge, verdict_document
 from perfanalysis.workloads.kinds import Kinds, shipped
 from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run
@@ -55,9 +55,18 @@ class VerdictPaths:
     junit: Path
 
 
-def check_thresholds(given: Mapping[str, object], kinds: Kinds | None = None) -> tuple[Threshold, ...]:
-    """The thresholds of a mapping, checked. Raises UsageError naming all that is wrong with them."""
-    return parse_thresholds(given, declared_measures(kinds or shipped()))
+def check_thresholds(
+    given: Mapping[str, object], kinds: Kinds | None = None, *, workloads: int | None = None
+) -> tuple[Threshold, ...]:
+    """The thresholds of a mapping, checked, for recordings of at least so many workloads where that is known.
+
+    Raises UsageError naming all that is wrong with them.
+    """
+    kinds = kinds or shipped()
+    thresholds = parse_thresholds(given, declared_measures(kinds))
+    if workloads is not None:
+        check_samples(thresholds, kinds, workloads)
+    return thresholds
 
 
 def judge_run(

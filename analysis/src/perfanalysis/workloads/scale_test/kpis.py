@@ -95,7 +95,7 @@ NO_DIRECTION = ("execution", "time_to_completed")
 def _latency_kpis(step: Step) -> tuple[Kpi[Measures], ...]:
     better: Direction = "neither" if step.name in NO_DIRECTION else "lower"
     words = f"{step.formula}, by the client's clock"
-    return statistic_kpis(step.name, words, better, partial(_percentile, step), HEADLINES.get(step.name))
+    return statistic_kpis(step.name, words, better, partial(_percentile, step), HEADLINES.get(step.name), once=True)
 
 
 KPIS: tuple[Kpi[Measures], ...] = (

@@ -7,7 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load_check import check_load, pods_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load_check import (
+    check_load,
+    fewest_workloads,
+    pods_of,
+)
 from ansible_collections.psap.perf.plugins.modules.scale_test.check_load import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.scale_test import found_file
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
@@ -32,7 +36,8 @@ class ActionModule(PerfAction):
             context.check_interrupted,
         )
         pods = pods_of(context.args["settings"], cells)
-        return VerbResult(values={"pods": [[asdict(kind) for kind in cell] for cell in pods]})
+        workloads = fewest_workloads(context.args["settings"], cells)
+        return VerbResult(values={"pods": [[asdict(kind) for kind in cell] for cell in pods], "workloads": workloads})
 
     def _arguments(self, context: VerbContext) -> dict[str, Any]:
         """The variables of templates that no setting has, as the command has them."""

@@ -19,7 +19,7 @@ class ActionModule(PerfAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Check the thresholds; measure and judge when there is a recording."""
         thresholds, recording = context.args["thresholds"], context.args["recording"]
-        names = check(thresholds)
+        names = check(thresholds, None if context.args["allow_unjudged"] else context.args["workloads"])
         if recording is None:
             return VerbResult()
         if context.check_mode:

@@ -12,14 +12,14 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfE
 _MODULE = "perfanalysis.verdicts.thresholds.write"
 
 
-def check(thresholds: Mapping[str, object]) -> tuple[str, ...]:
-    """The thresholds in words.
+def check(thresholds: Mapping[str, object], workloads: int | None = None) -> tuple[str, ...]:
+    """The thresholds in words; *workloads* is the least number that a recording will have, where that is known.
 
-    :raises UsageError: when one of them is wrong, or perfanalysis is not installed.
+    :raises UsageError: when one of them is wrong, or needs more workloads, or perfanalysis is not installed.
     """
     writer, errors = _perfanalysis()
     try:
-        return tuple(threshold.name for threshold in writer.check_thresholds(thresholds))
+        return tuple(threshold.name for threshold in writer.check_thresholds(thresholds, workloads=workloads))
     except errors.AnalysisError as error:
         raise _ours(error) from error
 

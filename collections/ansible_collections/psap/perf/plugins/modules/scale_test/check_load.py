@@ -32,6 +32,10 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+workloads:
+  description: How many workloads the cell with the fewest has, those of churn included.
+  type: int
+  returned: success
 pods:
   description:
     - Of each cell the pods that are there at once, as P(psap.perf.nodes_for_cells#filter) wants them.

@@ -27,6 +27,11 @@ options:
   recording:
     description: A run directory, or a directory in one, that holds the recordings to judge.
     type: path
+  workloads:
+    description:
+      - How many workloads each test will have at least. A percentile that needs more is refused, unless
+        I(allow_unjudged).
+    type: int
   allow_unjudged:
     description: Whether it is no failure that a measure has too few values to be judged.
     type: bool

@@ -26,6 +26,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.ass
     tenants_of,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inputs import (
+    MOST_WORKLOADS,
     check_claim_size,
     check_namespace,
     positive_seconds,
@@ -93,6 +94,17 @@ def pods_of(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> 
         ]
         for one in ({**settings, **values} for values in cells)
     ]
+
+
+def fewest_workloads(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> int:
+    """How many workloads the cell with the fewest has, those of churn included."""
+    totals = (_churn(settings).total({**settings, **cell}["scale_test_count"]) for cell in cells)
+    return min(totals, default=MOST_WORKLOADS)
+
+
+def _churn(settings: Mapping[str, Any]) -> ChurnPlan:
+    percent, period, rounds = (settings[f"scale_test_churn_{name}"] for name in ("percent", "period", "rounds"))
+    return ChurnPlan(percent, seconds(period), rounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +194,7 @@ class _Check:
                 duration_s=seconds(given["duration"]),
                 connections=given["connections"],
                 submitters=given["submitters"],
-                churn=ChurnPlan(given["churn_percent"], seconds(given["churn_period"]), given["churn_rounds"]),
+                churn=_churn(settings),
                 arrivals=ArrivalSettings(),
                 assortment=assortment,
                 timeout_s=positive_seconds(given["timeout"]),
