@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,25 @@ from ansible_collections.psap.perf.plugins.plugin_utils import run_log
 FAILURE = Failure("2026-01-01T00:00:00.000Z", 1, "sutest", None, "Submit", "x.yml:1", "no", 5, "", None)
 
 
+def begun(directory: Path) -> run_log.RunLog:
+    """The log of a run that begins."""
+    environment = RunEnvironment(
+        directory=directory, attempt=1, cell=None, parent=None, project=directory, inventory=()
+    )
+    return run_log.RunLog.begin(environment, {"flow": "x"})
+
+
+def test_play_without_hosts_leaves_no_row(tmp_path: Path) -> None:
+    log = begun(tmp_path)
+    for name, hosts in (("Check", 1), ("Book hosts of QUADS", 0), ("Test", 1)):
+        log.play_started(name)
+        if not hosts:
+            log.play_is_empty()
+    log.ended(hosts_failed=False)
+    with (tmp_path / "timeline.csv").open() as stream:
+        assert [row["name"] for row in csv.DictReader(stream)] == ["Check", "Test"]
+
+
 def test_a_failure_that_a_full_disk_kept_out_of_the_file_still_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -21,8 +41,7 @@ def test_a_failure_that_a_full_disk_kept_out_of_the_file_still_counts(
         raise OSError("No space left on device")
 
     monkeypatch.setattr(run_log, "append_failure", full)
-    environment = RunEnvironment(directory=tmp_path, attempt=1, cell=None, parent=None, project=tmp_path, inventory=())
-    log = run_log.RunLog.begin(environment, {"flow": "x"})
+    log = begun(tmp_path)
     with pytest.raises(OSError, match="No space"):
         log.failed(FAILURE)
     log.ended(hosts_failed=False)

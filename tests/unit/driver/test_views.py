@@ -6,8 +6,13 @@ import datetime
 import io
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from perfdrv.ansible.worker import AnsibleEvent
+from perfdrv.execution.follow import Follower
+from perfdrv.execution.interrupts import Interrupts
 from perfdrv.runs.bookings import Booking
 from perfdrv.runs.durations import duration_text, parse, seconds_between, step_seconds, when_text
 from perfdrv.runs.tree import Step, Waiting
@@ -49,6 +54,24 @@ def test_each_beginning_and_end_is_one_line(scene: Scene) -> None:
         "running     001__demo__sleep",
         "failed      001__demo__sleep  12 s  too far",
     ]
+
+
+def test_play_without_a_task_is_not_shown(scene: Scene) -> None:
+    stream = io.StringIO()
+    view = PlainView(stream)
+    follower = Follower(scene, view, Interrupts())
+    request: Any = SimpleNamespace(directory=RUN)
+    for name, play, task in (
+        ("playbook_on_play_start", "Check", ""),
+        ("playbook_on_task_start", "Check", "Check the settings"),
+        ("playbook_on_play_start", "Book hosts of QUADS", ""),
+        ("playbook_on_no_hosts_matched", "Book hosts of QUADS", ""),
+        ("playbook_on_play_start", "Test", ""),
+        ("playbook_on_task_start", "Test", "Test"),
+    ):
+        follower.event(request, AnsibleEvent(name, play, task, ""))
+        view.refresh(scene)
+    assert lines(stream) == ["play        Check", "play        Test"]
 
 
 def test_a_cell_ends_after_what_is_in_it(scene: Scene) -> None:

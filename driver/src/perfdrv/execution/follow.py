@@ -52,9 +52,8 @@ class Follower:
     def event(self, request: RunRequest, event: AnsibleEvent) -> None:
         """Note what Ansible does; show the differences that it tells, and all else that it prints when asked to."""
         name = request.directory.name
-        if event.name == "playbook_on_play_start":
-            self.scene.activities[name] = Activity(event.play)
-        elif event.name in ("playbook_on_task_start", "playbook_on_handler_task_start"):
+        # a play begins with its first task: the skeleton has plays that have no hosts in most runs
+        if event.name in ("playbook_on_task_start", "playbook_on_handler_task_start"):
             self.scene.activities[name] = Activity(event.play, event.task)
         # Ansible tells differences only where --diff or --check asks for them
         if (self._verbosity or event.name == _DIFFERENCE) and event.stdout.strip():

@@ -124,6 +124,10 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         if CLEANUP in play.tags and self._bookings is not None:
             self._bookings.end()
 
+    def v2_playbook_on_no_hosts_matched(self) -> None:
+        """A play of the skeleton is not for this run, such as one that books hosts."""
+        self.log.play_is_empty()
+
     def v2_runner_on_ok(self, result: Any) -> None:
         """A task went well; it may have opened a command."""
         if result.task.resolved_action == _OPENING:

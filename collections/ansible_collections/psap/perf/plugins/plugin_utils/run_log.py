@@ -109,6 +109,10 @@ class RunLog:
         with suppress(OSError):
             self._settings = (self.directory / SETTINGS_FILE).read_bytes()
 
+    def play_is_empty(self) -> None:
+        """The play has no hosts in this run, so it leaves no row."""
+        self._play = None
+
     def opened(self, command: OpenCommand, chain: Collection[int]) -> None:
         """A command opened its directory."""
         self._tracker.open(command, chain)
