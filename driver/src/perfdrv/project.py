@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import functools
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,14 +15,18 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.project import 
 from perfdrv.errors import UsageError, unknown
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Project:
     """The root of a project; `content()` reads what is declared in it."""
 
     root: Path
 
     def content(self) -> Content:
-        """Flows, commands, presets and sites, each file read when it is asked for."""
+        """Return the project's flows, commands, presets and sites; each file is read on first use, and only once."""
+        return self._content
+
+    @functools.cached_property
+    def _content(self) -> Content:
         return Content(self.root)
 
     def flow(self, name: str) -> str:

@@ -6,9 +6,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
+from ansible_collections.psap.perf.plugins.module_utils.settings import project as content
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_flow
 from click.testing import Result
 from perfdrv import __main__ as program
 from perfdrv.cli import COMMANDS, cli
@@ -104,6 +107,18 @@ def test_bad_input_is_a_sentence_and_exit_code_2(
     assert (code, "Traceback" in text) == (2, False)
     assert sentence in text
     assert list(runs.iterdir()) == []
+
+
+def test_settings_show_reads_each_file_once(perfdrv: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Path] = []
+
+    def counted(path: Path, *arguments: Any) -> Any:
+        read.append(path)
+        return read_flow(path, *arguments)
+
+    monkeypatch.setattr(content, "read_flow", counted)
+    assert perfdrv("settings", "show", "demo").exit_code == 0
+    assert sorted(read) == sorted(set(read))
 
 
 def test_settings_are_those_of_the_host_on_which_flows_run(perfdrv: Callable[..., Result], tmp_path: Path) -> None:
