@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from types import FrameType
 
-from perfdrv.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, exit_code_of
+from perfdrv.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, error_text, exit_code_of
 
 PROGRAM = "perfdrv"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -63,10 +63,8 @@ def _run(arguments: list[str] | None) -> int:
         if session.debug:
             raise
         known = exit_code_of(error)
-        if known is not None:
-            return _say(str(error), known)
-        text = f"internal error: {type(error).__name__}: {error}. See where with: perfdrv --debug …"
-        return _say(text, EXIT_INTERNAL)
+        hint = "" if known is not None else ". See where with: perfdrv --debug …"
+        return _say(f"{error_text(error)}{hint}", EXIT_INTERNAL if known is None else known)
     try:
         sys.stdout.flush()
     except OSError:

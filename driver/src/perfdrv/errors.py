@@ -50,6 +50,11 @@ def exit_code_of(error: BaseException) -> int | None:
     return code if isinstance(code, int) and isinstance(error, Exception) else None
 
 
+def error_text(error: BaseException) -> str:
+    """Return the sentence of an error; one of no psap.perf family gets its type, so that it can be reported."""
+    return str(error) if exit_code_of(error) is not None else f"internal error: {type(error).__name__}: {error}"
+
+
 def unknown(what: str, name: str, known: Iterable[str], listing: str) -> str:
     """Say that a name is unknown, with the nearest known ones, or where to see all of them."""
     near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)

@@ -62,6 +62,36 @@ def test_yaml_keeps_every_text_of_several_lines(value: str) -> None:
     assert yaml.safe_load(documents.dump_yaml([value, {value: value}])) == [value, {value: value}]
 
 
+_BOMB = "a: &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" + "".join(
+    f"b{level}: &a{level + 1} [{', '.join([f'*a{level}'] * 9)}]\n" for level in range(9)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[" * 200_000, "nested more than 100 levels"),
+        ("a: " + "{a: " * 200_000, "nested more than 100 levels"),
+        ("- " * 200_000, "nested more than 100 levels"),
+        ("a: &a [*a]", "nested more than 100 levels"),
+        (_BOMB, "more than 1000000 values"),
+    ],
+)
+def test_yaml_that_cannot_be_walked_through_is_refused(tmp_path: Path, text: str, reason: str) -> None:
+    path = tmp_path / "settings.yml"
+    path.write_text(text)
+    with pytest.raises(PerfError, match=reason):
+        documents.read_yaml(path)
+
+
+def test_a_document_without_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    with path.open("wb") as stream:
+        stream.truncate(1 << 40)
+    with pytest.raises(PerfError, match="more than 64 MiB"):
+        documents.read_json(path)
+
+
 @pytest.mark.parametrize("content", ["[1, 2]", "{broken", "\x00"])
 def test_what_is_no_document_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "x.json"

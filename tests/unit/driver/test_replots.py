@@ -14,8 +14,10 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
 from ansible_collections.psap.perf.plugins.module_utils.exporting.manifest import FILE, INDEX, ExportedFile, Manifest
 from ansible_collections.psap.perf.plugins.module_utils.exporting.run_export import ExportSettings
+from perfanalysis.reports.writing import ReportPaths
 from perfdrv.ci.run_log import logged
 from perfdrv.errors import DriverError, UsageError
+from perfdrv.exporting import replots
 from perfdrv.exporting.replots import replot, sources_in
 from perfdrv.exporting.runs import settings_of, value_of
 from perfdrv.exporting.web import WebSource
@@ -84,6 +86,23 @@ def test_runs_behind_a_url_and_here_are_reported_and_compared_and_one_that_is_no
     document = read_json(done.directory / "plots.json")
     assert [each["run"] for each in document["runs"]] == [run.name, here.name, None]
     assert (tmp_path / "cache").is_dir()
+
+
+def test_a_run_that_breaks_the_analysis_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("scale_test-20261121T093000Z-5f3a1d", "scale_test-20261122T093000Z-5f3a1e")
+    for name in names:
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        (tmp_path / "runs" / name / "run.json").write_text("{}")
+
+    def broken(run: Path, folder: Path) -> ReportPaths:
+        if run.name == names[0]:
+            raise RecursionError("too deep")
+        return ReportPaths(folder / "index.html", folder, folder, folder, (), ())
+
+    monkeypatch.setattr(replots, "make_report", broken)
+    done = replot(names, tmp_path / "runs", ExportSettings.of({}), tmp_path / "cache", lambda _text: None)
+    assert [each.why for each in done.plotted] == ["internal error: RecursionError: too deep", ""]
+    assert done.exit_code == 70
 
 
 def test_a_damaged_file_of_an_export_is_named(served: tuple[str, Path], tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from perfdrv.cli import cli
 from perfdrv.command_line.groups import Session
 from perfdrv.errors import UsageError
 from perfdrv.execution.launch import Attempt
+from perfdrv.notifying.message import message_of
 from perfdrv.project import Project
 from perfdrv.runs.outcome import Outcome
 from perfdrv.runs.store import find_run, former_site, list_runs, read_entry
@@ -90,6 +91,51 @@ def test_a_run_json_of_other_types_hides_no_other_run(
     shown = perfdrv("runs", "show", "demo-2").output
     assert "damaged" in shown
     assert f"run.json: {name} is of another type" in shown
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"presets": [1, None]},
+        {"reason": "text", "status": "failed"},
+        {"exit_code": [1]},
+        {"attempts": [{"started": 17, "ended": {}}]},
+        {"started": "0001-01-01T00:00:00+14:00"},
+    ],
+)
+def test_odd_values_in_run_json_are_shown(
+    odd: dict[str, Any], make_run: Callable[..., Path], perfdrv: Callable[..., Result]
+) -> None:
+    directory = make_run("demo-1")
+    update_run(directory, odd)
+    assert perfdrv("runs", "list").exit_code == 0
+    assert perfdrv("runs", "show", "demo-1").exit_code == 0
+    assert message_of(directory, (), "").run == "demo-1"
+
+
+@pytest.mark.parametrize("number", [10**400, "x", [1]])
+def test_odd_numbers_in_progress_are_left_out(
+    number: object, make_run: Callable[..., Path], perfdrv: Callable[..., Result]
+) -> None:
+    artifacts = make_run("demo-1") / "001__demo__fail" / "artifacts"
+    artifacts.mkdir()
+    progress = {"numbers": {"sent": {"value": 1, "per_s": number}}, "durations": {"d": {"count": 1, "p50_s": number}}}
+    (artifacts / "progress.json").write_text(json.dumps(progress))
+    result = perfdrv("runs", "show", "demo-1")
+    assert result.exit_code == 0
+    assert "1 sent" in result.output
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 200_000, '{"a":' + "[" * 900 + "]" * 900 + "}"])
+def test_a_deeply_nested_run_json_hides_no_other_run(
+    text: str, make_run: Callable[..., Path], perfdrv: Callable[..., Result]
+) -> None:
+    make_run("demo-1")
+    (make_run("demo-2") / "run.json").write_text(text)
+    result = perfdrv("runs", "list")
+    assert result.exit_code == 0
+    assert "demo-1" in result.output
+    assert "nested more than 100 levels deep" in result.output
 
 
 def test_a_run_that_is_held_is_running(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:

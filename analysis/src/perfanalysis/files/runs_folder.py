@@ -20,9 +20,19 @@ def runs_folder() -> Path:
 
 def run_names(folder: Path | None = None) -> list[str]:
     """Ids of all runs of a folder, by default of the folder of all runs, the newest first."""
-    folder = folder or runs_folder()
-    runs = [path for path in folder.iterdir() if (path / RUN_FILE).is_file()] if folder.is_dir() else []
-    return [run.name for run in sorted(runs, key=_began, reverse=True)]
+    return [run.name for run in sorted(run_directories(folder or runs_folder()), key=_began, reverse=True)]
+
+
+def run_directories(folder: Path) -> list[Path]:
+    """The directories of all runs of a folder; one that this user may not read is left out."""
+    return [path for path in folder.iterdir() if _is_run(path)] if folder.is_dir() else []
+
+
+def _is_run(path: Path) -> bool:
+    try:
+        return (path / RUN_FILE).is_file()
+    except OSError:
+        return False
 
 
 def run_named(text: str, folder: Path | None = None, *, whole: bool = False) -> Path | None:

@@ -30,7 +30,7 @@ from perfanalysis.verdicts.comparison.sides import sides_of
 from perfanalysis.verdicts.comparison.write import write_comparison
 from perfanalysis.workloads.run_analysis import AnalysisOptions
 
-from perfdrv.errors import EXIT_OK, UsageError, exit_code_of
+from perfdrv.errors import EXIT_INTERNAL, EXIT_OK, UsageError, error_text, exit_code_of
 from perfdrv.exporting.runs import value_of
 from perfdrv.exporting.web import WebSource
 from perfdrv.runs.store import find_run
@@ -55,9 +55,14 @@ class Plotted:
     error: Exception | None = None
 
     @property
+    def why(self) -> str:
+        """Why it failed; empty where it did not."""
+        return "" if self.error is None else error_text(self.error)
+
+    @property
     def exit_code(self) -> int:
         """0, or that of the error."""
-        return EXIT_OK if self.error is None else exit_code_of(self.error) or 1
+        return EXIT_OK if self.error is None else exit_code_of(self.error) or EXIT_INTERNAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +118,7 @@ def replot(
     plotted = []
     for source in dict.fromkeys(sources):
         one = _plot(source, root, directory, settings, cache)
-        say(f"{source}: {one.report}" if one.report else f"{source}: {one.error}")
+        say(f"{source}: {one.report}" if one.report else f"{source}: {one.why}")
         plotted.append(one)
     comparison, why = _compared([one.run for one in plotted if one.report and one.run], directory)
     done = Replot(directory, tuple(plotted), comparison, why)
@@ -131,8 +136,7 @@ def _plot(source: str, root: Path, directory: Path, settings: ExportSettings, ca
             folder = directory / f"{run.name}-{number}"
         return Plotted(source, run, make_report(run, folder).index)
     except Exception as error:
-        if exit_code_of(error) is None:
-            raise
+        # whatever one run does to the analysis, the others get their plots
         return Plotted(source, run, error=error)
 
 
@@ -164,9 +168,7 @@ def _compared(runs: Sequence[Path], directory: Path) -> tuple[Path | None, str]:
         sides = sides_of([str(run) for run in runs], (), AnalysisOptions())
         return write_comparison(compare(sides), directory / "comparison", ()).page, ""
     except Exception as error:
-        if exit_code_of(error) is None:
-            raise
-        return None, str(error)
+        return None, error_text(error)
 
 
 def _document(done: Replot) -> dict[str, Any]:
@@ -182,7 +184,7 @@ def _document(done: Replot) -> dict[str, Any]:
                 "source": one.source,
                 "run": one.run.name if one.run else None,
                 "report": place(one.report),
-                "error": None if one.error is None else str(one.error),
+                "error": one.why or None,
             }
             for one in done.plotted
         ],
@@ -202,7 +204,7 @@ def export_plots(done: Replot, settings: ExportSettings, folders: tuple[str, ...
     document = read_json(done.directory / FILE)
     failed = [one for one in done.plotted if one.error]
     facts = {"made": str(document["made"]), "runs": ", ".join(one.run.name for one in done.plotted if one.run)}
-    reason = "\n".join(f"{one.source}: {one.error}" for one in failed)
+    reason = "\n".join(f"{one.source}: {one.why}" for one in failed)
     subject = Subject(done.directory.name, STEP, "failed" if failed else "ok", facts, reason)
     place = settings.place(*folders, STEP, done.directory.name)
     with Store(access, place.bucket) as store:

@@ -10,6 +10,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import read_run
 from jinja2 import ChoiceLoader, FileSystemLoader, PackageLoader, StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
+from perfanalysis.files.documents import listing, mapping
 
 from perfdrv.errors import EXIT_OK, EXIT_USAGE, UsageError, in_words
 from perfdrv.runs.durations import duration_text, seconds_between, utc_now
@@ -111,22 +112,22 @@ def message_of(run: Path, links: tuple[Link, ...], about: str) -> Message:
         PerfError: its run.json cannot be read.
     """
     state = read_run(run)
-    document, reason = state.document, state.document.get("reason") or {}
+    document, reason = state.document, mapping(state.document.get("reason"))
     moved = sorted(moved_kpis(run), key=lambda kpi: (_MOVED.index(kpi.verdict), -abs(kpi.change or 0.0)))
     worse = any(kpi.verdict == "worse" for kpi in moved)
-    exported = document.get("export") or {}
+    exported, code = mapping(document.get("export")), document.get("exit_code")
     # of a run of former days it is a name
-    lab = document["lab"] if isinstance(document.get("lab"), Mapping) else {}
+    lab = mapping(document.get("lab"))
     own = [Link("artifacts", str(exported["to"]))] if exported.get("status") == "ok" else []
     seconds = seconds_between(document.get("started"), document.get("ended"), utc_now())
     return Message(
         run=state.id,
         flow=str(document.get("flow") or ""),
         status="regression" if state.status == "ok" and worse else state.status,
-        exit_code=int(document.get("exit_code") or 0),
+        exit_code=code if isinstance(code, int) else 0,
         took=duration_text(seconds),
-        presets=tuple(map(str, document.get("presets") or ())),
-        simulated=tuple(map(str, lab.get("simulated") or ())),
+        presets=tuple(map(str, listing(document.get("presets")))),
+        simulated=tuple(map(str, listing(lab.get("simulated")))),
         what=_line(reason.get("what")),
         why=_line(reason.get("why")),
         where=_line(reason.get("where")),

@@ -7,10 +7,10 @@ import datetime
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc
 
 
-def parse(moment: str | None) -> datetime.datetime | None:
-    """An aware moment from ISO text such as `2026-11-21T00:38:47.123Z`; None for an unreadable one."""
+def parse(moment: object) -> datetime.datetime | None:
+    """An aware moment from ISO text such as `2026-11-21T00:38:47.123Z`; None for anything else that a file may hold."""
     try:
-        return parse_utc(moment) if moment else None
+        return parse_utc(moment) if isinstance(moment, str) and moment else None
     except ValueError:
         return None
 
@@ -44,7 +44,11 @@ def step_seconds(status: str, start: str | None, end: str | None, now: datetime.
 def when_text(moment: str | None) -> str:
     """A moment in local time: `2026-11-21 00:38:47`; an empty text for an unreadable one."""
     parsed = parse(moment)
-    return "" if parsed is None else parsed.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    try:
+        return "" if parsed is None else parsed.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    except OverflowError:
+        # of the first or the last day that there is, and another one here
+        return ""
 
 
 def utc_now() -> datetime.datetime:

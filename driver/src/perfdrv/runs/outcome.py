@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import read_run
+from perfanalysis.files.documents import mapping
 
 from perfdrv.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 
@@ -41,4 +42,4 @@ def read_outcome(directory: Path) -> Outcome:
     code = run.document.get("exit_code")
     if not isinstance(code, int):
         code = _CODES.get(run.status, EXIT_FAILED)
-    return Outcome(directory, run.status, code, run.document.get("reason"))
+    return Outcome(directory, run.status, code, mapping(run.document.get("reason")) or None)

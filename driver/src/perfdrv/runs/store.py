@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE, read_run, runs_root
 from perfanalysis.errors import AnalysisError
-from perfanalysis.files.runs_folder import run_named, run_names
+from perfanalysis.files.runs_folder import run_directories, run_named, run_names
 
 from perfdrv.errors import UsageError, unknown
 from perfdrv.project import Project, shown_path
@@ -49,9 +49,7 @@ class RunEntry:
 
 def list_runs(root: Path) -> list[RunEntry]:
     """All runs below *root*, the oldest first; a folder without run.json is none."""
-    if not root.is_dir():
-        return []
-    entries = [read_entry(path) for path in root.iterdir() if (path / RUN_FILE).is_file()]
+    entries = [read_entry(path) for path in run_directories(root)]
     return sorted(entries, key=lambda entry: (str(entry.document.get("started", "")), entry.id))
 
 

@@ -6,12 +6,14 @@ driver and `perfdrv runs show` of one that Ansible runs alone.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 
 _NUMBERED = re.compile(r"(\d{3,})__(.+)")
 _NESTS = re.compile(r"(lane|cell)__(.+)")
@@ -137,7 +139,7 @@ class RunTree:
     def _document(self, path: Path) -> Mapping[str, Any]:
         if path not in self._documents:
             document = read_document(path)
-            if document.get("status") not in _ENDED:
+            if _text(document.get("status")) not in _ENDED:
                 return document
             self._documents[path] = document
         return self._documents[path]
@@ -146,10 +148,9 @@ class RunTree:
 def read_document(path: Path) -> Mapping[str, Any]:
     """The JSON object in a file; empty when it is not there (yet), or is no such thing."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return read_json(path)
+    except PerfError:
         return {}
-    return document if isinstance(document, dict) else {}
 
 
 def _waiting(path: Path) -> Waiting | None:

@@ -92,7 +92,7 @@ def _facts(entry: RunEntry) -> list[tuple[str, str]]:
         ("started", when_text(document.get("started"))),
         ("took", duration_text(_took(entry))),
         ("site", str(document.get("site") or "")),
-        ("presets", ", ".join(document.get("presets") or [])),
+        ("presets", ", ".join(map(str, document.get("presets") or []))),
         ("cluster", _cluster_text(document.get("cluster"))),
         ("lab", lab_of(document).line),
         ("booked", "; ".join(each.text(utc_now()) for each in bookings(entry.directory))),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 
+from perfanalysis.files.documents import finite_number
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
@@ -125,11 +126,13 @@ def _remark(step: Step, now: datetime.datetime, one_line: bool) -> RenderableTyp
     text = Text(remark_text(step, now), _REMARK_STYLES.get(step.status, "dim"))
     if one_line:
         text.no_wrap, text.overflow = True, "ellipsis"
-    aim = step.progress.get("of") if step.progress else None
+    aim = finite_number(step.progress.get("of")) if step.progress else None
     if step.status != "running" or step.progress is None or not aim:
         return text
     both = Table.grid(padding=(0, 1))
     both.add_column(no_wrap=True, min_width=_BAR_WIDTH)
     both.add_column()
-    both.add_row(ProgressBar(total=aim, completed=step.progress.get("done") or 0, width=_BAR_WIDTH), text)
+    both.add_row(
+        ProgressBar(total=aim, completed=finite_number(step.progress.get("done")) or 0, width=_BAR_WIDTH), text
+    )
     return both

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from perfanalysis.files.documents import finite_number
+
 _COLUMNS = (("p50", "p50_s"), ("p90", "p90_s"), ("p99", "p99_s"))
 
 
@@ -31,6 +33,7 @@ def _line(cells: tuple[str, ...]) -> str:
 
 def _seconds(value: Any) -> str:
     """Three digits that count; a dash where there are too few values for the percentile."""
-    if not isinstance(value, int | float):
+    seconds = finite_number(value)
+    if seconds is None:
         return "-"
-    return f"{value * 1000:.0f} ms" if abs(value) < 1 else f"{value:.{2 if abs(value) < 10 else 1}f} s"
+    return f"{seconds * 1000:.0f} ms" if abs(seconds) < 1 else f"{seconds:.{2 if abs(seconds) < 10 else 1}f} s"

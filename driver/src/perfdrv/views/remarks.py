@@ -6,6 +6,8 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
+from perfanalysis.files.documents import finite_number
+
 from perfdrv.runs.durations import duration_text, seconds_between
 from perfdrv.runs.tree import Step
 
@@ -42,7 +44,8 @@ def _number_text(label: str, number: Any) -> str:
     if not isinstance(number, Mapping) or not (number.get("value") or "of" in number or "per_s" in number):
         return ""
     aim = f" of {number['of']}" if number.get("of") else ""
-    rate = f" ({number['per_s']:.1f}/s)" if number.get("per_s") else ""
+    per_s = finite_number(number.get("per_s"))
+    rate = f" ({per_s:.1f}/s)" if per_s else ""
     return f"{number.get('value', 0)}{aim} {label}{rate}"
 
 

@@ -125,6 +125,15 @@ def test_yaml_that_is_no_data_is_a_finding(tmp_path: Path, text: str) -> None:
     assert "\n" not in finding.text
 
 
+@pytest.mark.parametrize("text", ["a: " + "[" * 200_000, "a: " + "{a: " * 200_000, "- " * 200_000])
+def test_deeply_nested_yaml_is_a_finding(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "settings.yml"
+    path.write_text(text)
+    document, findings = read_document(path, "settings", "settings.yml")
+    assert document is None
+    assert "nested too deeply" in findings[0].text
+
+
 def test_aliases_of_a_small_document_are_fine(tmp_path: Path) -> None:
     path = tmp_path / "settings.yml"
     path.write_text("schema: psap.perf/settings/1\na: &a [1]\nb: [*a, *a]\n")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import load_yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import DEEPEST, MOST_VALUES, load_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 
@@ -19,6 +19,9 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfE
 _FastDumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 # the analysis writes into run directories too, and names its own in another way
 _PARTIAL = re.compile(r"\..+\.[0-9a-f]{8}\.partial")
+# no document of a run comes near these; without them one hostile document stops every reader
+_LARGEST_BYTES = 64 << 20
+_TOO_DEEP = f"nested {DEEPEST} levels deep"
 
 
 class _Dumper(_FastDumper):  # type: ignore[misc]  # which of the two is known when it runs
@@ -139,7 +142,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
     :raises PerfError: when it is missing or no JSON object.
     """
-    return _read(path, json.loads)
+    return _read(path, parse_json)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -150,11 +153,42 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return _read(path, load_yaml)
 
 
+def parse_json(text: str | bytes) -> Any:
+    """Return the value of a JSON text that others may have written.
+
+    :raises ValueError: when it is not JSON, or nested too deeply.
+    """
+    try:
+        return _bounded(json.loads(text))
+    except RecursionError as error:
+        raise ValueError(_TOO_DEEP) from error
+
+
+def _bounded(value: Any) -> Any:
+    """Return *value* if it can be walked through: one hostile document would stop every reader.
+
+    :raises ValueError: when it cannot.
+    """
+    left, counted = [(value, 0)], 0
+    while left:
+        one, depth = left.pop()
+        counted += 1
+        if depth > DEEPEST:
+            raise ValueError(_TOO_DEEP)
+        if counted > MOST_VALUES:
+            raise ValueError(f"it holds more than {MOST_VALUES} values")
+        inner = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+        left += ((each, depth + 1) for each in inner)
+    return value
+
+
 def _read(path: Path, parse: Any) -> dict[str, Any]:
     if path.exists() and not path.is_file():
         # a pipe would be waited for
         raise PerfError(f"cannot read {path}: it is no file")
     try:
+        if path.stat().st_size > _LARGEST_BYTES:
+            raise ValueError(f"it has more than {_LARGEST_BYTES >> 20} MiB")
         document = parse(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise PerfError(f"cannot read {path}: {error.strerror}") from error

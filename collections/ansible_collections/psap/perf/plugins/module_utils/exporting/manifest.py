@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc, seconds, utc_text
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import parse_json
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError
 
 SCHEMA = "psap.perf/export/1"
@@ -71,7 +72,7 @@ def parse_manifest(content: bytes, where: str) -> Manifest:
     :raises DataQualityError: they are none, or name a file outside of the export.
     """
     try:
-        document: Mapping[str, Any] = json.loads(content)
+        document: Mapping[str, Any] = parse_json(content)
         if document["schema"] != SCHEMA:
             raise DataQualityError(
                 f"{where} has the schema {document['schema']!r}, not {SCHEMA}: use a newer psap.perf"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import parse_json
 
 FILE = "failures.jsonl"
 
@@ -82,7 +83,7 @@ def every_failure(run: Path) -> list[Failure]:
 
 def _parsed(line: str) -> Failure | None:
     try:
-        document: Mapping[str, Any] = json.loads(line)
+        document: Mapping[str, Any] = parse_json(line)
         return Failure(**document)
     except (ValueError, TypeError):
         return None

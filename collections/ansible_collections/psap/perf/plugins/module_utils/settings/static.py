@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
 from ansible_collections.psap.perf.plugins.module_utils.settings.bindings import (
     arguments_over_settings,
@@ -233,8 +233,12 @@ def values_of_run(run_directory: Path) -> dict[str, Any]:
 
     :raises PerfError: when the run has no readable ``settings.yml``.
     """
-    document = read_yaml(run_directory / "settings.yml")
-    return {name: entry["value"] for name, entry in (document.get("all") or {}).items()}
+    path = run_directory / "settings.yml"
+    entries = read_yaml(path).get("all") or {}
+    try:
+        return {str(name): entry["value"] for name, entry in entries.items()}
+    except (AttributeError, KeyError, TypeError) as error:
+        raise PerfError(f"{path} holds no settings of a run: under all, each name must have a value") from error
 
 
 def connection_of_run(run_directory: Path) -> dict[str, Any]:
@@ -242,7 +246,10 @@ def connection_of_run(run_directory: Path) -> dict[str, Any]:
 
     :raises PerfError: when the run has no readable ``settings.yml``.
     """
-    found: dict[str, Any] = read_yaml(run_directory / "settings.yml").get("connection") or {}
+    path = run_directory / "settings.yml"
+    found = read_yaml(path).get("connection") or {}
+    if not isinstance(found, dict):
+        raise PerfError(f"{path} holds no settings of a run: connection must be a mapping")
     return found
 
 
