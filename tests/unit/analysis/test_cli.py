@@ -61,6 +61,18 @@ def test_a_line_that_is_no_record_is_exit_code_5_of_every_command(
     assert f"{path.name}: 1 lines" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words", ["report", "kpi", "payload", "tables", "times-csv", "parse", "judge", "compare", "regress --history ."]
+)
+def test_no_command_writes_through_a_link_of_a_run(small_run: Path, tmp_path: Path, words: str) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (small_run / "report").symlink_to(outside)
+    command, *options = words.split()
+    assert run([command, str(small_run), *options]) == 2
+    assert list(outside.iterdir()) == []
+
+
 def test_kpis_are_printed_in_both_forms(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["kpi", str(small_run)]) == 0
     assert json.loads(capsys.readouterr().out)["schema"] == "psap.perf/kpis/1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -136,6 +137,32 @@ def test_a_deeply_nested_run_json_hides_no_other_run(
     assert result.exit_code == 0
     assert "demo-1" in result.output
     assert "nested more than 100 levels deep" in result.output
+
+
+@pytest.mark.parametrize("name", ["report", "run.lock", ".reserve", "stop", "001__demo__fail", "timeline.csv"])
+def test_a_run_with_links_is_not_written(
+    name: str, make_run: Callable[..., Path], tmp_path: Path, perfdrv: Callable[..., Result]
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    directory = make_run("demo-1", None)
+    (directory / "settings.yml").write_text("all: {export_to: {value: 's3://bucket/x'}}")
+    shutil.rmtree(directory / name, ignore_errors=True)
+    (directory / name).unlink(missing_ok=True)
+    (directory / name).symlink_to(outside / "file" if "." in name or name == "stop" else outside)
+    for words in (("runs", "finalize"), ("run", "--resume"), ("export",)):
+        assert f"{name} is a symbolic link; remove it" in str(perfdrv(*words, "demo-1").exception)
+    assert list(outside.iterdir()) == []
+    assert (directory / name).is_symlink()
+
+
+def test_a_run_that_captured_links_can_be_finalized(
+    make_run: Callable[..., Path], tmp_path: Path, perfdrv: Callable[..., Result]
+) -> None:
+    artifacts = make_run("demo-1", None) / "001__demo__fail" / "artifacts"
+    artifacts.mkdir()
+    (artifacts / "current").symlink_to(tmp_path)
+    assert perfdrv("runs", "finalize", "demo-1").exit_code == 0
 
 
 def test_a_run_that_is_held_is_running(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:

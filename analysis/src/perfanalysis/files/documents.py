@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from perfanalysis.errors import UsageError
 from perfanalysis.files.bounded import content
 from perfanalysis.files.bounded_yaml import check_bounds, safe_loader
 from perfanalysis.files.credentials import hide
@@ -164,11 +165,30 @@ def write_bytes(path: Path, content: bytes) -> None:
             raise
 
 
+def refuse_links(run: Path, target: Path) -> None:
+    """Refuse to write to a folder in a run directory by way of symbolic links: others may have made them.
+
+    Raises UsageError for a link, or anything else but files and folders, at the target, above it within the run, or in
+    it. A target outside of the run is the user's own.
+    """
+    place, root = target.absolute(), run.absolute()
+    if not place.is_relative_to(root):
+        return
+    above = [place, *place.parents][: len(place.parts) - len(root.parts)]
+    within = place.rglob("*") if place.is_dir() and not place.is_symlink() else ()
+    for path in (*above, *within):
+        if path.is_symlink() or (path.exists() and not path.is_file() and not path.is_dir()):
+            what = "a symbolic link" if path.is_symlink() else "no file"
+            raise UsageError(f"cannot write to {target}: {path} is {what}; remove it, or choose another --output")
+
+
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[BinaryIO]:
     """The file of that name, made if need be, for nobody else until the block ends or this process does."""
     while True:
-        with path.open("ab") as stream:
+        # never through a link, nor into a pipe, that stands in its place
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with os.fdopen(os.open(path, flags, 0o666), "ab") as stream:
             # where a file system has no locks, only two that write the same file at the same moment would notice
             with contextlib.suppress(OSError):
                 fcntl.flock(stream, fcntl.LOCK_EX)

@@ -12,6 +12,7 @@ from perfanalysis.drawing.charts import Figure
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.files.cache import load_tables, tables_folder
 from perfanalysis.files.discovery import Lab, Place, Run, check_run_directory, labs_together
+from perfanalysis.files.documents import refuse_links
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.source import Source
 from perfanalysis.workloads.kinds import Kinds, shipped
@@ -74,10 +75,11 @@ class RunAnalysis:
 def report_directory(run_directory: Path, output: Path | None, kinds: Kinds | None = None) -> Path:
     """Where a report goes: as asked, else `report` in the run; the folder is made.
 
-    Raises UsageError when it is no run directory, or when the folder cannot be made.
+    Raises UsageError when it is no run directory, when the folder cannot be made, or as `refuse_links`.
     """
     check_run_directory(run_directory, (kinds or shipped()).markers)
     target = output if output is not None else run_directory / "report"
+    refuse_links(run_directory, target)
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.run.directory import is_held
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import is_held, refuse_links
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import connection_of_run
 
 from perfdrv.ansible.request import RunRequest, json_vars
@@ -57,10 +57,11 @@ def completed_cells(directory: Path) -> set[int]:
 
 
 def require_at_rest(directory: Path) -> None:
-    """Refuse a run that somebody works on.
+    """Refuse a run that a process works on, and one that cannot be written safely.
 
     Raises:
-        UsageError: it is being worked on.
+        UsageError: it is being worked on, or has symbolic links.
     """
     if is_held(directory):
         raise UsageError(f"{directory.name} is still running; wait for it, or stop it where it was started.")
+    refuse_links(directory)

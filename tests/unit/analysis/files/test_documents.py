@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from perfanalysis.files.documents import parse_time, read_document, write_json
+from perfanalysis.errors import UsageError
+from perfanalysis.files.documents import parse_time, read_document, refuse_links, write_json
 
 
 @pytest.mark.parametrize(
@@ -146,3 +148,34 @@ def test_halves_of_characters_become_question_marks(tmp_path: Path) -> None:
     path.write_text('{"schema": "psap.perf/run/1", "id": "a\\ud83d", "\\udc00": ["\\ud83d\\ude00"]}')
     document, _ = read_document(path, "run", "run.json")
     assert document == {"schema": "psap.perf/run/1", "id": "a?", "?": ["\U0001f600"]}
+
+
+@pytest.mark.parametrize("link", ["report", "report/index.html", "report/.index.html.partial", "report/tables"])
+def test_links_in_a_report_are_refused(tmp_path: Path, link: str) -> None:
+    run = tmp_path / "run"
+    (run / link).parent.mkdir(parents=True)
+    (run / link).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match=f"{link} is a symbolic link; remove it, or choose another --output"):
+        refuse_links(run, run / "report")
+
+
+def test_a_pipe_in_a_report_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run/report").mkdir(parents=True)
+    os.mkfifo(tmp_path / "run/report/kpis.json")
+    with pytest.raises(UsageError, match=r"kpis\.json is no file"):
+        refuse_links(tmp_path / "run", tmp_path / "run/report")
+
+
+def test_a_folder_of_the_user_may_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "mine").symlink_to(tmp_path / "pages")
+    refuse_links(tmp_path / "run", tmp_path / "mine")
+
+
+def test_no_document_is_written_through_a_link(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    (tmp_path / ".x.json.partial").symlink_to(victim)
+    with pytest.raises(OSError, match="symbolic links"):
+        write_json(tmp_path / "x.json", {})
+    assert victim.read_text() == "mine"

@@ -90,14 +90,31 @@ def _keep_reserve(directory: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def refuse_links(directory: Path) -> None:
+    """Refuse to write into a run directory with symbolic links, through which others could have files overwritten.
+
+    What was captured, below ``artifacts``, may hold links: no attempt writes there again.
+
+    :raises UsageError: when it has one.
+    """
+    for folder, folders, names in os.walk(directory):
+        for path in (Path(folder, name) for name in (*folders, *names)):
+            if path.is_symlink():
+                raise UsageError(
+                    f"cannot write into {directory}: {path.relative_to(directory)} is a symbolic link; remove it"
+                )
+        folders[:] = [name for name in folders if name != "artifacts"]
+
+
 def hold(directory: Path) -> None:
     """Mark *directory* as being worked on, until this process ends or calls :func:`release`.
 
-    :raises UsageError: when another process works on it.
+    :raises UsageError: when another process works on it, or as :func:`refuse_links`.
     """
     path = (directory / LOCK_FILE).absolute()
     if path in _held:
         return
+    refuse_links(directory)
     stream = path.open("a+", encoding="utf-8")
     try:
         fcntl.lockf(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
