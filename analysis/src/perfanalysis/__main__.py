@@ -16,7 +16,10 @@ INTERRUPTED = 130
 def main(arguments: list[str] | None = None) -> None:
     """Run perfanalysis and leave with its exit code."""
     try:
-        code = run(sys.argv[1:] if arguments is None else arguments)
+        from perfanalysis.output import safe_streams
+
+        with safe_streams():
+            code = run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:  # before click could hear of it, or after
         code = _interrupted()
     sys.exit(code)
@@ -27,12 +30,16 @@ def run(arguments: list[str]) -> int:
     import click
 
     from perfanalysis.cli import cli
+    from perfanalysis.output import is_working_directory_gone
 
     debug = "--debug" in arguments
+    if is_working_directory_gone():
+        return _explain(UsageError("the working directory was deleted; change into another one"), debug=debug)
     try:
         cli.main(
             args=[word for word in arguments if word != "--debug"], prog_name="perfanalysis", standalone_mode=False
         )
+        sys.stdout.flush()
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
@@ -46,7 +53,8 @@ def run(arguments: list[str]) -> int:
 
 
 def _interrupted() -> int:
-    sys.stderr.write("Error: interrupted\n")
+    if sys.stderr is not None:
+        sys.stderr.write("Error: interrupted\n")
     return INTERRUPTED
 
 
@@ -55,9 +63,11 @@ def _explain(error: Exception, *, debug: bool) -> int:
 
     import click
 
+    from perfanalysis.output import OutputError
+
     if debug:
         traceback.print_exception(error)
-    if isinstance(error, AnalysisError):
+    if isinstance(error, AnalysisError | OutputError):
         click.echo(f"Error: {error}", err=True)
         return error.exit_code
     if isinstance(error, OSError):  # a full disk, a folder that is not ours: nothing that perfanalysis could mend

@@ -5,13 +5,14 @@ Everything is imported within `main`, where a Ctrl-C is no traceback.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 from collections.abc import Callable
 from types import FrameType
 
-from perfdrv.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, error_text, exit_code_of
+from perfdrv.errors import EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED, error_text, exit_code_of
 
 PROGRAM = "perfdrv"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -44,6 +45,20 @@ def _meet_signals(handler: Callable[[int, FrameType | None], object] | signal.Ha
 
 
 def _run(arguments: list[str] | None) -> int:
+    from perfanalysis.output import safe_streams
+
+    with safe_streams():
+        try:
+            code = _perform(arguments)
+            # a run goes on without its output, so what it came to counts
+            with contextlib.suppress(OSError):
+                sys.stdout.flush()
+        except KeyboardInterrupt:
+            return _say("interrupted", EXIT_INTERRUPTED)
+    return code
+
+
+def _perform(arguments: list[str] | None) -> int:
     import click
 
     from perfdrv.cli import cli
@@ -57,30 +72,22 @@ def _run(arguments: list[str] | None) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except BrokenPipeError:
-        return _quietly(0)
     except Exception as error:
         if session.debug:
             raise
+        if isinstance(error, OSError) and error.filename:
+            # a folder that is not ours, a full disk: nothing that perfdrv could mend
+            return _say(f"{error.filename}: {error.strerror}", EXIT_FAILED)
         known = exit_code_of(error)
         hint = "" if known is not None else ". See where with: perfdrv --debug …"
         return _say(f"{error_text(error)}{hint}", EXIT_INTERNAL if known is None else known)
-    try:
-        sys.stdout.flush()
-    except OSError:
-        return _quietly(code)
-    return code if isinstance(code, int) else 0
-
-
-def _quietly(code: object) -> int:
-    """Give up a stdout that nobody reads, so that Python does not complain when it closes it."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code if isinstance(code, int) else 0
 
 
 def _say(message: str, code: int) -> int:
-    # click may not be there yet
-    sys.stderr.write(f"Error: {message}\n")
+    # click may not be there yet, and stderr may be closed
+    if sys.stderr is not None:
+        sys.stderr.write(f"Error: {message}\n")
     return code
 
 

@@ -19,7 +19,7 @@ from perfdrv.command_line.groups import LazyGroup
 from perfdrv.command_line.tables import print_table
 from perfdrv.project import Project
 
-HEAVY = ("ansible_runner", "kubernetes", "matplotlib", "pandas", "perfanalysis", "perflab", "rich", "yaml")
+HEAVY = ("ansible_runner", "kubernetes", "matplotlib", "pandas", "perfanalysis.files", "perflab", "rich", "yaml")
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table
+from perfanalysis.output import one_line
 
 
 def value_text(value: Any) -> str:
@@ -56,7 +57,7 @@ SPECIAL = re.compile(r"[\\`*\[\]<>|#~&]|(?<!\w)_+|_+(?!\w)")
 
 def plain(text: str) -> str:
     """A text that Markdown shows as it is, on one line."""
-    return SPECIAL.sub(lambda found: "".join(f"\\{letter}" for letter in found[0]), " ".join(text.splitlines()))
+    return SPECIAL.sub(lambda found: "".join(f"\\{letter}" for letter in found[0]), one_line(text))
 
 
 def cell_text(cell: Cell, link: Callable[[str, str], str] | None = None) -> str:

@@ -8,6 +8,7 @@ from perfanalysis.drawing.blocks import Block, Cell, Failure, Field, Link, Remar
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.drawing.page import Drawn, href
 from perfanalysis.drawing.wording import cell_text, markdown_table, plain, table_lines
+from perfanalysis.output import printable
 from perfanalysis.reports.arrange import Passage
 from perfanalysis.reports.page import Sheet
 
@@ -131,7 +132,7 @@ class _Writer:
 
 def _fenced(lines: Iterable[str]) -> list[str]:
     """Text as it is; a fence in it gets a longer one around."""
-    known = list(lines)
+    known = list(map(printable, lines))
     fence = FENCE
     while any(fence in line for line in known):
         fence += "`"

@@ -12,6 +12,8 @@ from ansible_collections.psap.perf.plugins.module_utils.base.documents import wr
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import FILE as FAILURES_OF_RUN
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, every_failure
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from perfanalysis.drawing.wording import plain
+from perfanalysis.output import one_line, printable
 from perfanalysis.verdicts.files import Case, Outcome, Suite, junit_text
 
 from perfdrv.ci.job import Job, Link
@@ -31,6 +33,7 @@ _templates = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+_templates.filters["plain"] = plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def leave(job: Job, report: Report, redact: Callable[[str], str] = lambda text: 
     folder = job.artifacts
 
     def write(name: str, text: str) -> None:
-        write_text(folder / name, hide(redact(text)))
+        write_text(folder / name, printable(hide(redact(text))))
 
     failures = failure_lines(report)
     if failures:
@@ -87,7 +90,7 @@ def leave(job: Job, report: Report, redact: Callable[[str], str] = lambda text: 
     links = tuple(_links(job, report))
     shown = {"job": job, "report": report, "links": links, "failures": failures, "took": duration_text(report.seconds)}
     write(INDEX, _templates.get_template("index.html.j2").render(shown))
-    summary = hide(redact(_templates.get_template("summary.md.j2").render(shown)))
+    summary = printable(hide(redact(_templates.get_template("summary.md.j2").render(shown))))
     write(SUMMARY, summary)
     # the last one: where it is, all others are whole
     ended = f"{utc_now()} {report.words}: {report.status} (exit code {report.exit_code})"
@@ -113,7 +116,8 @@ def _columns(failure: Failure, run: Path | None) -> tuple[str, ...]:
     """When, what, why, where, which directory, and what kind of failure it is where it is none of the test."""
     code = failure.exit_code
     kind = "" if code == EXIT_FAILED or failure.interrupted else f"exit code {code}: {in_words(code)}"
-    return failure.at, failure.what, _first_line(failure.why), failure.where, _place(failure, run), kind
+    told = (failure.at, failure.what, _first_line(failure.why), failure.where, _place(failure, run), kind)
+    return tuple(map(one_line, told))
 
 
 def _causes(failures: Sequence[Failure]) -> list[Failure]:

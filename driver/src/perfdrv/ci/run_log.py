@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
+from perfanalysis.output import printable
 
 RUN_LOG = "run.log"
 
@@ -28,13 +29,17 @@ class _Both:
         *lines, self._line = self._line.split("\n")
         with contextlib.suppress(OSError, ValueError):
             for line in lines:
-                self._file.write(hide(self._redact(line)) + "\n")
+                self._file.write(printable(hide(self._redact(line))) + "\n")
             self._file.flush()
         return self._stream.write(text)
 
     def flush(self) -> None:
         """Flush the stream."""
         self._stream.flush()
+
+    def isatty(self) -> bool:
+        """Return False: a job prints lines, as its log keeps them, and draws nothing."""
+        return False
 
     def __getattr__(self, name: str) -> object:
         """All else is the stream's."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from perfanalysis.output import is_working_directory_gone
 
 from perfdrv.collection import activate, find_root, own_root
 from perfdrv.errors import UsageError, unknown
@@ -89,6 +90,8 @@ class LazyGroup(SuggestingGroup):
         entry = self.table.get(cmd_name)
         if entry is None:
             return None
+        if is_working_directory_gone() and not ctx.resilient_parsing:
+            raise UsageError("the working directory was deleted; change into another one")
         try:
             if entry.in_project:
                 activate(_root_for(entry, ctx))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
+from perfanalysis.output import Drawn, drawing_stream, one_line
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -25,7 +26,7 @@ _WIDEST = 48
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], empty: str = "Nothing to show.") -> None:
     """Print rows of text below headings; plain columns when stdout is no terminal."""
-    rows = [tuple(row) for row in rows]
+    rows = [tuple(map(one_line, row)) for row in rows]
     if not rows:
         click.echo(empty)
     elif sys.stdout.isatty():
@@ -40,7 +41,7 @@ def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         table.add_column(heading, overflow="fold", no_wrap=heading in ("run", "name", "flow"))
     for row in rows:
         table.add_row(*(Text(cell, STATUS_STYLES.get(cell, "")) for cell in row))
-    Console().print(table)
+    Console(file=drawing_stream()).print(Drawn(table))
 
 
 def _print_plain(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -11,6 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import rea
 from jinja2 import ChoiceLoader, FileSystemLoader, PackageLoader, StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 from perfanalysis.files.documents import listing, mapping
+from perfanalysis.output import one_line, printable
 
 from perfdrv.errors import EXIT_OK, EXIT_USAGE, UsageError, in_words
 from perfdrv.runs.durations import duration_text, seconds_between, utc_now
@@ -208,12 +209,12 @@ def _line(text: object) -> str:
 
 def slack_text(text: object) -> str:
     """A text that Slack takes for nothing but text: no mention, no link."""
-    return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("`", "'")
+    return printable(str(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("`", "'")
 
 
 def github_text(text: object) -> str:
     """A text that stands in a code span of Markdown: no mention, no markup."""
-    return str(text).replace("`", "'").replace("\n", " ").replace("|", "\\|")
+    return one_line(text).replace("`", "'").replace("|", "\\|")
 
 
 def rendered(name: str, message: Message, folder: str) -> str:

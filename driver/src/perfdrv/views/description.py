@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 from perfanalysis.files.discovery import lab_of
+from perfanalysis.output import Drawn, drawing_stream, one_line
 from rich.console import Console
 
 from perfdrv.project import shown_path
@@ -59,15 +60,16 @@ def run_details(entry: RunEntry, steps: Sequence[Step]) -> None:
     """Print a page about a run."""
     for label, text in _facts(entry):
         if text:
-            click.echo(f"{label:<10}{text}")
+            click.echo(f"{label:<10}{one_line(text)}")
     if entry.status not in ("running", "ok", "damaged"):
         for line in ending_lines(read_outcome(entry.directory), str(entry.document.get("flow")), _took(entry) or 0)[1:]:
             click.echo(line)
     if not steps:
         return
     click.echo()
-    if Console().is_terminal:
-        Console().print(steps_table(steps, utc_now(), None))
+    console = Console(file=drawing_stream())
+    if console.is_terminal:
+        console.print(Drawn(steps_table(steps, utc_now(), None)))
     else:
         for step in _all(steps):
             click.echo(_step_line(step, entry.directory))

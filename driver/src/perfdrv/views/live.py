@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Sequence
 
 from perfanalysis.files.documents import finite_number
+from perfanalysis.output import Drawn, drawing_stream
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
@@ -34,23 +35,23 @@ class LiveView:
     """Redraws a scene in place; messages and Ansible's own output scroll above it."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console()
+        self.console = console or Console(file=drawing_stream())
         self._spinner = Spinner("dots")
         self._live = Live(console=self.console, auto_refresh=False, vertical_overflow="crop")
         self._live.start()
 
     def refresh(self, scene: Scene) -> None:
         """Redraw."""
-        self._live.update(self._picture(scene, self.console.size.height - _OTHER_LINES), refresh=True)
+        self._live.update(Drawn(self._picture(scene, self.console.size.height - _OTHER_LINES)), refresh=True)
 
     def say(self, text: str) -> None:
         """Write a message above the picture."""
-        self.console.print(Text(text))
+        self.console.print(Drawn(Text(text)))
 
     def close(self, scene: Scene) -> None:
         """Draw all steps once more, and release the terminal."""
         self._live.vertical_overflow = "visible"
-        self._live.update(steps_table(scene.steps, utc_now(), None), refresh=True)
+        self._live.update(Drawn(steps_table(scene.steps, utc_now(), None)), refresh=True)
         self._live.stop()
 
     def _picture(self, scene: Scene, height: int) -> RenderableType:

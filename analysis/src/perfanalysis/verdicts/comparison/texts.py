@@ -11,6 +11,7 @@ from rich.text import Text
 
 from perfanalysis.drawing.blocks import DASH, Table
 from perfanalysis.drawing.wording import counted, markdown_table, plain
+from perfanalysis.output import Drawn, drawing_stream
 from perfanalysis.verdicts.comparison.comparison import Comparison
 from perfanalysis.verdicts.comparison.tables import (
     GRAVITY,
@@ -30,36 +31,36 @@ MOST_DIFFERENCES = 12
 
 def console_for_output() -> Console:
     """A console as wide as the terminal, or wide enough for the tables where there is none."""
-    console = Console()
+    console = Console(file=drawing_stream())
     return console if console.is_terminal else Console(width=WIDTH_OF_FILES)
 
 
 def print_comparison(comparison: Comparison, console: Console) -> None:
     """Print what differs, each group's measures and headline KPIs, what there is to know, and the outcome."""
     for heading, side in zip(comparison.headings, comparison.sides, strict=True):
-        console.print(Text(f"{heading}: {side.name}"))
+        console.print(Drawn(Text(f"{heading}: {side.name}")))
     others = differences_table(comparison)
     if others is not None:
         more = len(others.rows) - MOST_DIFFERENCES
         note = f"and {more} more in the page" if more > 0 else ""
-        console.print(_rich_table(Table(others.title, others.fields, others.rows[:MOST_DIFFERENCES], note)))
+        console.print(Drawn(_rich_table(Table(others.title, others.fields, others.rows[:MOST_DIFFERENCES], note))))
     overview = overview_table(comparison)
     if overview is not None:
-        console.print(_rich_table(_what_changed(overview)))
+        console.print(Drawn(_rich_table(_what_changed(overview))))
     for group in comparison.groups if overview is None else ():
         latencies = latency_table(comparison, group)
         if latencies is not None:
-            console.print(_rich_table(latencies, details=("difference",)))
+            console.print(Drawn(_rich_table(latencies, details=("difference",))))
         kpis = kpi_table(comparison, group, headlines=True)
         if kpis.rows:
-            console.print(_rich_table(kpis, details=("difference",)))
+            console.print(Drawn(_rich_table(kpis, details=("difference",))))
     for note in () if overview is not None else refused(comparison):
-        console.print(Text(f"note: {note}"))
+        console.print(Drawn(Text(f"note: {note}")))
     for error in comparison.data_errors:
-        console.print(Text(f"error: {error}", style="red"))
+        console.print(Drawn(Text(f"error: {error}", style="red")))
     for note in (*comparison.notes, *unmatched(comparison)):
-        console.print(Text(f"note: {note}"))
-    console.print(Text(summary(comparison)))
+        console.print(Drawn(Text(f"note: {note}")))
+    console.print(Drawn(Text(summary(comparison))))
 
 
 def refused(comparison: Comparison) -> tuple[str, ...]:
