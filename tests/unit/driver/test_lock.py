@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from perfdrv.ansible.single_task import TaskError
 from perfdrv.commands import lock
+from perfdrv.errors import UsageError
 from perfdrv.project import Project
 
 from tests.unit.driver.conftest import Perfdrv
@@ -97,8 +98,10 @@ def test_for_whom_the_cluster_is_locked_is_shown_and_may_be_broken_alone(leases:
 
 def test_the_cluster_is_taken_only_from_who_is_named_and_with_consent(leases: Leases, perfdrv: Perfdrv) -> None:
     leases.held = [lease("run-a")]
-    asked = perfdrv("lock", "break")
-    assert "in use by run run-a" in asked.output
+    refused = perfdrv("lock", "break").exception
+    assert isinstance(refused, UsageError)
+    assert str(refused).startswith("The cluster is in use by run run-a")
+    assert str(refused).endswith("; there is no terminal to confirm on: add --yes to take it")
     assert leases.deleted == []
     assert "was taken from run run-a" in perfdrv("lock", "break", "--yes").output
     assert leases.deleted == [{"kinds": [{"kind": "Lease"}], "name": ["psap-perf"], "namespace": ["default"]}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -127,8 +128,8 @@ def break_command(
         click.echo("The cluster is not locked." if only == _LOCK else "No run changes the cluster.")
         return EXIT_OK
     told = " and ".join(f"{'in use by' if part == _RUN else 'locked for'} {lease}" for part, lease in held.items())
-    if not yes:
-        click.confirm(f"The cluster is {told}. Take it?", abort=True)
+    if not _confirmed(f"The cluster is {told}", yes=yes):
+        return EXIT_OK
     names = [_NAMES[part] for part in held]
     place.answer("delete", {"kinds": [{"kind": KIND}], "name": names, "namespace": [NAMESPACE]})
     for lease in held.values():
@@ -136,13 +137,29 @@ def break_command(
     return EXIT_OK
 
 
+def _confirmed(state: str, *, yes: bool) -> bool:
+    """Ask whether to take it, unless the answer was given.
+
+    Raises:
+        UsageError: there is no terminal to ask on.
+    """
+    if yes:
+        return True
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise UsageError(f"{state}; there is no terminal to confirm on: add --yes to take it")
+    if click.confirm(f"{state}. Take it?"):
+        return True
+    click.echo("Nothing was taken.")
+    return False
+
+
 def _break_host(place: _Place, *, yes: bool) -> int:
     state = place.of_host("read")
     if state.holder is None:
         click.echo("The host is not locked.")
         return EXIT_OK
-    if not yes:
-        click.confirm(f"The host is locked for {state.holder}. Take it?", abort=True)
+    if not _confirmed(f"The host is locked for {state.holder}", yes=yes):
+        return EXIT_OK
     taken = place.of_host("broken").holder
     click.echo(f"The host was taken from {taken}." if taken else "The host is not locked.")
     return EXIT_OK
