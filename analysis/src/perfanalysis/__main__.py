@@ -16,9 +16,10 @@ INTERRUPTED = 130
 def main(arguments: list[str] | None = None) -> None:
     """Run perfanalysis and leave with its exit code."""
     try:
+        from perfanalysis.files.credentials import hide
         from perfanalysis.output import safe_streams
 
-        with safe_streams():
+        with safe_streams(hide):
             code = run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:  # before click could hear of it, or after
         code = _interrupted()

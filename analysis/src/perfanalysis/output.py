@@ -12,7 +12,7 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -32,7 +32,7 @@ _CI_COMMAND = re.compile(
 
 
 def printable(text: str) -> str:
-    r"""A text that is only text: control and invisible characters become `\u001b`, as does one of a CI system's command.
+    r"""A text that is only text: control characters become `\u001b`, and so does one of each command of a CI system.
 
     JSON keeps its meaning. Lines stay lines: `one_line` is for texts that must not begin one.
     """
@@ -71,17 +71,18 @@ class OutputError(OSError):
 
 
 class _SafeStream:
-    """A stream that writes texts as `printable` has them; a reader that has left is no error."""
+    """A stream that writes texts as `printable` has them, redacted; a reader that has left is no error."""
 
-    def __init__(self, stream: TextIO, *, lossy: bool) -> None:
+    def __init__(self, stream: TextIO, redact: Callable[[str], str], *, lossy: bool) -> None:
         self.drawn = stream
+        self._redact = redact
         self._lossy = lossy
         self._lost: OSError | None = None
 
     def write(self, text: str) -> int:
         """Write a text. Raises OutputError where the stream is none of messages and cannot be written."""
         with self._survived():
-            self.drawn.write(printable(text))
+            self.drawn.write(printable(self._redact(text)))
         return len(text)
 
     def flush(self) -> None:
@@ -108,13 +109,17 @@ class _SafeStream:
 
 
 @contextlib.contextmanager
-def safe_streams() -> Iterator[None]:
-    """Make stdout and stderr of this process safe in this block, also where the user closed them."""
+def safe_streams(redact: Callable[[str], str]) -> Iterator[None]:
+    """Make stdout and stderr of this process safe in this block, also where the user closed them.
+
+    Args:
+        redact: hides the credentials in a text.
+    """
     _open_closed_descriptors()
     out, error = sys.stdout, sys.stderr
     with open(os.devnull, "w", encoding="utf-8") as nothing:  # noqa: PTH123 - no path of the user's
-        sys.stdout = cast(TextIO, _SafeStream(out or nothing, lossy=False))
-        sys.stderr = cast(TextIO, _SafeStream(error or nothing, lossy=True))
+        sys.stdout = cast(TextIO, _SafeStream(out or nothing, redact, lossy=False))
+        sys.stderr = cast(TextIO, _SafeStream(error or nothing, redact, lossy=True))
         try:
             yield
         finally:

@@ -45,9 +45,10 @@ def _meet_signals(handler: Callable[[int, FrameType | None], object] | signal.Ha
 
 
 def _run(arguments: list[str] | None) -> int:
+    from perfanalysis.files.credentials import hide
     from perfanalysis.output import safe_streams
 
-    with safe_streams():
+    with safe_streams(hide):
         try:
             code = _perform(arguments)
             # a run goes on without its output, so what it came to counts

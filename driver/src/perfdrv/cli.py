@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from perfanalysis.files.local_path import LocalPath
 
 from perfdrv.command_line.groups import Lazy, LazyGroup, Session
 
@@ -55,7 +56,7 @@ cli.context_settings = {"help_option_names": ["-h", "--help"], "max_content_widt
 cli.params += [
     click.Option(
         ["--project"],
-        type=click.Path(path_type=Path, file_okay=False),
+        type=LocalPath(file_okay=False),
         expose_value=False,
         callback=_remember_project,
         is_eager=True,

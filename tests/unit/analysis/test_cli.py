@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from perfanalysis.__main__ import run
+from perfanalysis.__main__ import main, run
 
 from tests.data.synthetic_runs import Shape, write_run
 
@@ -71,6 +71,33 @@ def test_no_command_writes_through_a_link_of_a_run(small_run: Path, tmp_path: Pa
     command, *options = words.split()
     assert run([command, str(small_run), *options]) == 2
     assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["history", "add", "{run}", "--into"],
+        ["history", "list"],
+        ["history", "merge", "--into", "here"],
+        ["report", "{run}", "--output"],
+        ["report"],
+        ["payload", "{run}", "--rules"],
+    ],
+)
+def test_an_address_is_no_path(
+    words: list[str],
+    small_run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main([*(word.format(run=small_run) for word in words), "https://ada:pw123@host/x"])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert "'https://(secret)@host/x' is an address" in error
+    assert not (tmp_path / "https:").exists()
 
 
 def test_kpis_are_printed_in_both_forms(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,7 +175,7 @@ def test_an_interrupt_is_exit_code_130(
 def test_help_imports_nothing_heavy() -> None:
     code = f"""
 import sys
-from perfanalysis.__main__ import run
+from perfanalysis.__main__ import main, run
 assert run(["--help"]) == 0
 assert run(["import", "--help"]) == 0
 assert run(["history", "--help"]) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from perfdrv.command_line.groups import LazyGroup
 from perfdrv.command_line.tables import print_table
 from perfdrv.project import Project
 
-HEAVY = ("ansible_runner", "kubernetes", "matplotlib", "pandas", "perfanalysis.files", "perflab", "rich", "yaml")
+HEAVY = ("ansible_runner", "kubernetes", "matplotlib", "pandas", "perfanalysis.workloads", "perflab", "rich", "yaml")
 
 
 @pytest.fixture
@@ -107,6 +108,37 @@ def test_bad_input_is_a_sentence_and_exit_code_2(
     assert (code, "Traceback" in text) == (2, False)
     assert sentence in text
     assert list(runs.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["settings", "show", "-e", "@{tmp}"], 2, "-e @{tmp}: it is a folder; write @ and the path of a file"),
+        (["settings", "show", "-e", "@{tmp}/pipe"], 2, "-e @{tmp}/pipe: it is no file"),
+        (["settings", "show", "-e", "@{tmp}/none"], 2, "-e @{tmp}/none: the file does not exist"),
+        (["report", "{tmp}"], 2, "{tmp} is no directory of a run: it has no run.json"),
+        (["report", "{tmp}/pipe"], 2, "{tmp}/pipe is no directory of a run: it is a file"),
+        (["replot", "--from-file", "{tmp}/none"], 2, "{tmp}/none cannot be read as a list of runs: No such file"),
+        (["runs", "list", "--runs-dir", "https://ada:pw123@host/x"], 2, "'https://(secret)@host/x' is an address"),
+        (["report", "-o", "https://ada:pw123@host/x"], 2, "is an address, where a folder of this machine is needed"),
+        (["replot", "https://ada:pw123@host/x"], 2, ""),
+    ],
+)
+def test_a_path_of_another_kind_is_named(
+    words: list[str],
+    code: int,
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setenv("PERF_RUNS_DIR", str(tmp_path / "runs"))
+    assert program.main([word.format(tmp=tmp_path) for word in words]) == code
+    printed = capsys.readouterr()
+    assert sentence.format(tmp=tmp_path) in printed.err
+    assert "pw123" not in printed.out + printed.err
+    assert not (tmp_path / "https:").exists()
 
 
 def test_settings_show_reads_each_file_once(perfdrv: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:

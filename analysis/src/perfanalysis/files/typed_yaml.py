@@ -98,7 +98,7 @@ def _composed(path: Path) -> yaml.Node | None:
     except FileNotFoundError as error:
         raise UsageError(f"{path} does not exist") from error
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+        raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     except RecursionError as error:
         raise UsageError(f"{path}: it is nested too deeply") from error
     except UnboundedError as error:

@@ -15,6 +15,7 @@ import click
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.files.documents import listing, load_json, mapping, number_or, text_or_none
 from perfanalysis.files.findings import Finding, print_findings
+from perfanalysis.files.local_path import LocalPath
 from perfanalysis.imports.entries import Added, documents, keep, origin
 from perfanalysis.imports.options import INTO, KpiOverrides
 from perfanalysis.imports.orion.commands import CONFIG, TEST, VARIABLES, foreign_runs
@@ -224,11 +225,11 @@ def keep_columns(folder: Folder, test: OrionTest, history: Path) -> Added:
 
 
 @click.command("kube-burner")
-@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("directory", type=LocalPath(exists=True, file_okay=False))
 @INTO
 @click.option(
     "--history",
-    type=click.Path(path_type=Path),
+    type=LocalPath(),
     metavar="FOLDER",
     help="Instead of a run: add the columns of --orion-config to this history.",
 )

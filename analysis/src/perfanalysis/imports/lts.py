@@ -17,6 +17,7 @@ import click
 from perfanalysis.errors import UsageError
 from perfanalysis.files.documents import Document, any_number, load_json, mapping, parse_time, text_or_none
 from perfanalysis.files.findings import Finding, print_findings
+from perfanalysis.files.local_path import LocalPath
 from perfanalysis.imports.entries import ForeignRun, documents, keep, origin
 from perfanalysis.imports.matrixbenchmarking.tree import plain
 from perfanalysis.imports.options import HISTORY, SCALED, Scale
@@ -227,7 +228,7 @@ def history_documents(payloads: Iterable[Payload], imported: Document) -> Iterat
 
 
 @click.command("lts")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.argument("paths", nargs=-1, required=True, type=LocalPath(exists=True))
 @HISTORY
 def import_lts(paths: tuple[Path, ...], folder: Path) -> None:
     """Add LTS payloads to a history.

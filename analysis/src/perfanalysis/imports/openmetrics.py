@@ -21,6 +21,7 @@ from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.files.discovery import lab_of_line
 from perfanalysis.files.documents import parse_time
 from perfanalysis.files.findings import Finding, print_findings
+from perfanalysis.files.local_path import LocalPath
 from perfanalysis.imports.entries import ForeignRun, documents, keep, origin
 from perfanalysis.imports.options import (
     HISTORY,
@@ -284,7 +285,7 @@ def _left_out(families: tuple[Metric, ...], path: Path) -> Iterator[Finding]:
 
 
 @click.command("openmetrics")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("files", nargs=-1, required=True, type=LocalPath(exists=True, dir_okay=False))
 @HISTORY
 @click.option(
     "--run", "run_id", metavar="ID", help="The run's id; else the label that --run-label names, else the file's name."

@@ -5,18 +5,18 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
 
 from perfanalysis.errors import UsageError
+from perfanalysis.files.local_path import LocalPath
 from perfanalysis.units import unit_of
 from perfanalysis.workloads.kpis import Direction
 
 INTO = click.option(
     "--into",
-    type=click.Path(path_type=Path),
+    type=LocalPath(),
     metavar="RUN",
     help="The run directory to make; by default one below PERF_RUNS_DIR, or ./runs.",
 )
@@ -24,7 +24,7 @@ HISTORY = click.option(
     "--history",
     "folder",
     required=True,
-    type=click.Path(path_type=Path),
+    type=LocalPath(),
     metavar="FOLDER",
     help="The history that takes it in; it is made where there is none.",
 )

@@ -16,6 +16,7 @@ from prometheus_client.metrics_core import Metric
 from perfanalysis.drawing.wording import counted
 from perfanalysis.errors import DataQualityError, UsageError
 from perfanalysis.files.documents import END_OF_TIME_S, load_json
+from perfanalysis.files.local_path import LocalPath
 from perfanalysis.imports.openmetrics import families_of
 from perfanalysis.imports.options import INTO, UNKNOWN, KpiOverrides, kpi_override_options, kpi_overrides
 from perfanalysis.imports.run_directory import Imported, Recording, file_name, write_run_directory
@@ -173,7 +174,7 @@ def _step(found: list[pd.DataFrame]) -> float:
 
 
 @click.command("prometheus")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("files", nargs=-1, required=True, type=LocalPath(exists=True, dir_okay=False))
 @INTO
 @kpi_override_options
 def import_prometheus(

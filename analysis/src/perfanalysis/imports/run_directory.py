@@ -118,7 +118,7 @@ def new_place(run: Path) -> Path:
     try:
         run.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{run} cannot be made ({error}); give another place") from error
+        raise UsageError(f"{run} cannot be made: {error.strerror}; give another place") from error
     return run
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from perfanalysis.files.findings import print_findings, refuse_incomplete
+from perfanalysis.files.local_path import LocalPath
 from perfanalysis.reports.content import content_of
 from perfanalysis.reports.layout import listed
 from perfanalysis.reports.writing import Wanted, make_report
@@ -24,9 +25,7 @@ from perfanalysis.workloads.workload_type import Selection
 @PERCENTILES
 @click.option("--first", type=click.IntRange(min=1), metavar="N", help="Only the first N workloads by submission.")
 @click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N, of these where both are given.")
-@click.option(
-    "--layout", type=click.Path(path_type=Path), metavar="FILE", help="A report.yml: which sections and plots to show."
-)
+@click.option("--layout", type=LocalPath(), metavar="FILE", help="A report.yml: which sections and plots to show.")
 @click.option("--list-plots", is_flag=True, help="Name what a report of RUN can show, and write none.")
 @PNG
 @SVG

@@ -9,6 +9,7 @@ import click
 
 from perfanalysis.files.documents import Document, text_or_none, write_json, write_text
 from perfanalysis.files.findings import print_findings, refuse_incomplete
+from perfanalysis.files.local_path import LocalPath
 from perfanalysis.files.tables import write_table
 from perfanalysis.results.payload import payload_of, payload_schema, to_json
 from perfanalysis.results.scrubbing import read_rules, scrub
@@ -66,7 +67,7 @@ SCHEMAS = ("payload",)
 @RUN
 @OUTPUT
 @WORKLOADS
-@click.option("--rules", type=click.Path(path_type=Path), metavar="FILE", help="More names to drop, texts to replace.")
+@click.option("--rules", type=LocalPath(), metavar="FILE", help="More names to drop, texts to replace.")
 def payload_command(run: Path, output: Path | None, kinds: Kinds, rules: Path | None) -> None:
     """Write metadata, results and KPIs of RUN as one document (payload.json) and print it.
 

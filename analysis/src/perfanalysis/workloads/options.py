@@ -8,6 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from perfanalysis.drawing.matplotlib import Format
+from perfanalysis.files.local_path import LocalPath
 from perfanalysis.files.runs_folder import LATEST, run_named, run_names
 from perfanalysis.workloads.kinds import Kinds, shipped
 from perfanalysis.workloads.percentiles import METHODS
@@ -27,7 +28,7 @@ def _runs_or_ids(_context: click.Context, _parameter: click.Parameter, given: tu
     return tuple(str(run_named(one, whole=True) or one) for one in given)
 
 
-_PATH = click.Path(path_type=Path)
+_PATH = LocalPath()
 RUN = click.argument(
     "run",
     type=_PATH,
@@ -46,7 +47,7 @@ RUN_OR_ID = click.argument("run", callback=_run_or_id, shell_complete=_complete_
 """A run directory, or a run of a history, of which the beginning of the id would do."""
 RUNS_OR_IDS = click.argument("runs", nargs=-1, required=True, callback=_runs_or_ids, shell_complete=_complete_runs)
 OUTPUT = click.option(
-    "--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default RUN/report."
+    "--output", type=LocalPath(file_okay=False), metavar="DIR", help="Where to write; by default RUN/report."
 )
 
 PNG = click.option("--png", is_flag=True, help="Write each plot as a PNG file, too.")
@@ -74,7 +75,7 @@ PERCENTILES = click.option(
 WORKLOADS = click.option(
     "--workload",
     "kinds",
-    type=click.Path(path_type=Path),
+    type=LocalPath(),
     multiple=True,
     metavar="FOLDER",
     envvar="PERFANALYSIS_WORKLOADS",

@@ -83,7 +83,7 @@ def report_directory(run_directory: Path, output: Path | None, kinds: Kinds | No
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{target} cannot be made ({error}); choose another place with --output") from error
+        raise UsageError(f"{target} cannot be made: {error.strerror}; choose another place with --output") from error
     return target
 
 

@@ -17,6 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.files import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.settings.presets import names_in
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import resolve_presets
+from perfanalysis.files.local_path import LocalPath
 
 from perfdrv.ansible.request import json_vars, preset_vars
 from perfdrv.command_line.completion import complete_presets, complete_settings, complete_sites
@@ -122,7 +123,7 @@ _RUN: list[Callable[[Any], Any]] = [
     click.option(
         "--runs-dir",
         "runs_directory",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=LocalPath(file_okay=False),
         envvar="PERF_RUNS_DIR",
         show_envvar=True,
         help="The folder of all runs; runs/ of the project by default.",
@@ -266,7 +267,8 @@ def _refuse_open_quotes(text: str) -> None:
 def _file(text: str) -> Path:
     path = Path(text[1:]).expanduser().absolute()
     if not path.is_file():
-        raise UsageError(f"-e {text}: the file does not exist.")
+        kind = "it is a folder" if path.is_dir() else "it is no file" if path.exists() else "the file does not exist"
+        raise UsageError(f"-e {text}: {kind}; write @ and the path of a file of YAML or JSON.")
     return path
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
+from perfanalysis.files.credentials import hide
 from perfanalysis.output import Drawn, drawing_stream, one_line
 from rich.console import Console
 from rich.table import Table
@@ -26,7 +27,8 @@ _WIDEST = 48
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], empty: str = "Nothing to show.") -> None:
     """Print rows of text below headings; plain columns when stdout is no terminal."""
-    rows = [tuple(map(one_line, row)) for row in rows]
+    # a form of credentials may be cut by the layout
+    rows = [tuple(one_line(hide(cell)) for cell in row) for row in rows]
     if not rows:
         click.echo(empty)
     elif sys.stdout.isatty():

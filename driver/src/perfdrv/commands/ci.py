@@ -13,6 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANU
 from ansible_collections.psap.perf.plugins.module_utils.secrets.references import parse_reference, resolve
 from ansible_collections.psap.perf.plugins.module_utils.settings.secret_states import WRONG, states
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
+from perfanalysis.files.local_path import LocalPath
 
 from perfdrv.ansible.request import RunRequest
 from perfdrv.ci.arguments.applying import agreed, extra_var, read_arguments, remarks, require_sound, rows
@@ -119,7 +120,7 @@ def step_command(ctx: click.Context, /, step: str, flow: str | None, **_params: 
 @click.option(
     "--write",
     "written",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=LocalPath(dir_okay=False),
     help="Write them into a file too, for -e perf_pull_arguments=FILE.",
 )
 @layer_options

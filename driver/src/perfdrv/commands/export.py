@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from perfanalysis.files.local_path import LocalPath
 
 from perfdrv.command_line.completion import complete_runs
 from perfdrv.command_line.session import current_runs_root
@@ -21,7 +22,7 @@ from perfdrv.runs.store import find_run
 @store_options
 @click.option("--acl", help="Canned ACL of the objects; none by default, so that they are as private as the bucket.")
 @click.option("--retention", help="Duration after which the export may be deleted, such as 90d.")
-@click.option("--runs-dir", type=click.Path(file_okay=False, path_type=Path), envvar="PERF_RUNS_DIR")
+@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR")
 @click.pass_context
 def export_command(ctx: click.Context, /, run: str, runs_dir: Path | None, **params: Any) -> None:
     """Export RUN to an S3 store: an id, the beginning of one, a path, or `latest`.

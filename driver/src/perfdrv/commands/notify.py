@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import click
+from perfanalysis.files.local_path import LocalPath
 
 from perfdrv.ci.detection import detect
 from perfdrv.command_line.completion import complete_runs
@@ -23,7 +24,7 @@ from perfdrv.runs.store import find_run
 @click.option("--slack-token", help="Reference to the token, file:NAME or env:NAME.")
 @click.option("--pull", help="URL of the pull request to comment on. [default: that of the settings, or of the CI job]")
 @click.option("--github-token", help="Reference to the token, file:NAME or env:NAME.")
-@click.option("--runs-dir", type=click.Path(file_okay=False, path_type=Path), envvar="PERF_RUNS_DIR")
+@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR")
 @click.pass_context
 def notify_command(
     ctx: click.Context,

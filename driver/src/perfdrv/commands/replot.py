@@ -9,6 +9,7 @@ import click
 from ansible_collections.psap.perf.plugins.module_utils.exporting.manifest import INDEX
 from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Access
 from ansible_collections.psap.perf.plugins.module_utils.exporting.run_export import ExportSettings
+from perfanalysis.files.local_path import LocalPath
 
 from perfdrv.command_line.completion import complete_runs
 from perfdrv.command_line.session import current_runs_root
@@ -20,15 +21,11 @@ from perfdrv.project import shown_path
 
 @click.command("replot")
 @click.argument("sources", metavar="RUN…", nargs=-1, shell_complete=complete_runs)
-@click.option(
-    "--from-file", "listed", type=click.Path(dir_okay=False, path_type=Path), help="A file that lists more, one a line."
-)
+@click.option("--from-file", "listed", type=LocalPath(dir_okay=False), help="A file that lists more, one a line.")
 @click.option("--to", help="s3://BUCKET/PREFIX to which the plots are exported, in a folder plots. [default: nowhere]")
 @store_options
-@click.option(
-    "--cache", type=click.Path(file_okay=False, path_type=Path), help="Where fetched runs are kept. [default: ~/.cache]"
-)
-@click.option("--runs-dir", type=click.Path(file_okay=False, path_type=Path), envvar="PERF_RUNS_DIR")
+@click.option("--cache", type=LocalPath(file_okay=False), help="Where fetched runs are kept. [default: ~/.cache]")
+@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR")
 @click.pass_context
 def replot_command(
     ctx: click.Context,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from perfanalysis.files.local_path import LocalPath
 
 from perfdrv.command_line.completion import complete_runs
 from perfdrv.command_line.session import current_runs_root
@@ -14,8 +15,8 @@ from perfdrv.runs.store import find_run
 
 @click.command()
 @click.argument("run", default="latest", shell_complete=complete_runs)
-@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Another folder for it.")
-@click.option("--runs-dir", type=click.Path(file_okay=False, path_type=Path), envvar="PERF_RUNS_DIR")
+@click.option("-o", "--output", type=LocalPath(file_okay=False), help="Another folder for it.")
+@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR")
 @click.pass_context
 def report(ctx: click.Context, run: str, output: Path | None, runs_dir: Path | None) -> None:
     """Make the report of RUN: an id, the beginning of one, a path, or `latest`."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from perfanalysis.files.local_path import LocalPath
 
 from perfdrv.command_line.completion import complete_runs
 from perfdrv.command_line.groups import SuggestingGroup
@@ -30,7 +31,7 @@ _RUN_HELP = "RUN is an id, the beginning of one, a path, or `latest`."
 runs = SuggestingGroup("runs", help="List, show, open and finalize runs.", no_args_is_help=True)
 _runs_dir = click.option(
     "--runs-dir",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=LocalPath(file_okay=False),
     envvar="PERF_RUNS_DIR",
     help="The folder of all runs.",
 )

@@ -17,6 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
     values_of_run,
 )
 from click.shell_completion import CompletionItem
+from perfanalysis.files.local_path import LocalPath
 
 from perfdrv.command_line.completion import complete_flows, complete_names, complete_presets, complete_runs
 from perfdrv.command_line.groups import SuggestingGroup
@@ -162,7 +163,7 @@ def _complete_side(ctx: click.Context, param: click.Parameter, incomplete: str) 
 @click.option(
     "--runs-dir",
     "runs_directory",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=LocalPath(file_okay=False),
     envvar="PERF_RUNS_DIR",
     help="The folder of all runs.",
 )

@@ -94,7 +94,8 @@ def sources_in(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read as a list of runs: {error}") from error
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"{path} cannot be read as a list of runs: {why}") from error
     found = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
     if not found:
         raise UsageError(f"{path} lists no run: write one URL, s3:// place or run a line")

@@ -88,6 +88,9 @@ def find_run(root: Path, name: str) -> Path:
         raise UsageError(str(error)) from error
     if found is not None:
         return found
+    if path.exists():
+        what = f"has no {RUN_FILE}" if path.is_dir() else "is a file"
+        raise UsageError(f"{name} is no directory of a run: it {what}. The runs: perfdrv runs list")
     names = run_names(root)
     if not names:
         raise UsageError(f"There are no runs in {root}. Start one with: perfdrv run FLOW")

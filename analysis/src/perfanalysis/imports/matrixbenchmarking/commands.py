@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from perfanalysis.files.findings import Finding, print_findings
+from perfanalysis.files.local_path import LocalPath
 from perfanalysis.imports.matrixbenchmarking.artifacts import (
     Environment,
     Environments,
@@ -120,7 +121,7 @@ def _recording(entry: _Entry, cell: tuple[int, dict[str, Any]] | None) -> Record
 
 
 @click.command("matrixbenchmarking")
-@click.argument("tree", type=click.Path(path_type=Path))
+@click.argument("tree", type=LocalPath())
 @INTO
 @click.option(
     "--filter",

@@ -11,6 +11,7 @@ import click
 
 from perfanalysis.errors import DataQualityError
 from perfanalysis.files.findings import print_findings
+from perfanalysis.files.local_path import LocalPath
 from perfanalysis.imports.entries import ForeignRun, documents, keep, origin
 from perfanalysis.imports.options import HISTORY, KpiOverrides, kpi_override_options, kpi_overrides
 from perfanalysis.imports.orion.config import OrionTest, chosen_test, kpi_name, read_config, read_variables
@@ -82,7 +83,7 @@ VARIABLES = click.option(
 TEST = click.option("--orion-test", metavar="NAME", help="Which test of orion's config; not needed where it has one.")
 CONFIG = click.option(
     "--orion-config",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=LocalPath(dir_okay=False),
     metavar="FILE",
     help="An orion config that says of each metric which way is better.",
 )
@@ -93,13 +94,13 @@ def judged_options(command: Callable[..., Any]) -> Callable[..., Any]:
     acknowledged = click.option(
         "--orion-ack",
         multiple=True,
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=LocalPath(dir_okay=False),
         metavar="FILE",
         help="Changes that orion's users accepted; repeatable.",
     )
     config = click.option(
         "--orion-config",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=LocalPath(dir_okay=False),
         metavar="FILE",
         help="An orion config: its metrics are judged, by its directions and thresholds.",
     )
@@ -109,7 +110,7 @@ def judged_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command("orion")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("files", nargs=-1, required=True, type=LocalPath(exists=True, dir_okay=False))
 @HISTORY
 @CONFIG
 @TEST

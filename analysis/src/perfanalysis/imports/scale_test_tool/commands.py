@@ -10,6 +10,7 @@ from perfanalysis.drawing.matplotlib import image
 from perfanalysis.errors import DataQualityError
 from perfanalysis.files.documents import write_bytes, write_text
 from perfanalysis.files.findings import print_findings, refuse_incomplete
+from perfanalysis.files.local_path import LocalPath
 from perfanalysis.imports.run_directory import write_run_directory
 from perfanalysis.imports.scale_test_tool.plots import detailed_figure, general_figure, in_order, statistics_lines
 from perfanalysis.imports.scale_test_tool.reading import accounts_of, negative_counts, read_working_directory
@@ -31,12 +32,12 @@ LAYOUT = click.option(
 
 
 @click.command("scale-test-tool")
-@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("directory", type=LocalPath(exists=True, file_okay=False))
 @click.option(
     "--into",
     "--output",
     "output",
-    type=click.Path(path_type=Path),
+    type=LocalPath(),
     metavar="RUN",
     help="The run directory to make; by default one below PERF_RUNS_DIR, or ./runs.",
 )
@@ -63,8 +64,8 @@ def import_scale_test_tool(directory: Path, output: Path | None, workload_kind: 
 
 
 @click.command()
-@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; by default DIRECTORY.")
+@click.argument("directory", type=LocalPath(exists=True, file_okay=False))
+@click.option("--output", type=LocalPath(), metavar="DIR", help="Where to write; by default DIRECTORY.")
 @click.option("--first", type=click.IntRange(min=1), metavar="N", help="Plot only the first N workloads by submission.")
 @click.option("--last", type=click.IntRange(min=1), metavar="N", help="Plot only the last N, of these with --first.")
 @click.option(

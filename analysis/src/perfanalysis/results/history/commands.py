@@ -11,6 +11,7 @@ from perfanalysis.errors import UsageError
 from perfanalysis.files.cache import scratch_folder
 from perfanalysis.files.documents import listing, mapping
 from perfanalysis.files.findings import print_findings
+from perfanalysis.files.local_path import LocalPath
 from perfanalysis.results.history.documents import history_document
 from perfanalysis.results.history.folder import add, documents_of, merge
 from perfanalysis.results.scrubbing import read_rules, scrub
@@ -18,12 +19,14 @@ from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import RUNS, WORKLOADS
 from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run
 
-FOLDER = click.argument("folder", type=click.Path(path_type=Path))
+_PULL = "perfanalysis history pull fetches one from OpenSearch"
+_PUSH = "perfanalysis history push sends one to OpenSearch"
+FOLDER = click.argument("folder", type=LocalPath(_PULL, file_okay=False))
 
 
 @click.command("add")
 @RUNS
-@click.option("--into", "folder", required=True, type=click.Path(path_type=Path), help="The history's folder.")
+@click.option("--into", "folder", required=True, type=LocalPath(_PUSH, file_okay=False), help="The history's folder.")
 @WORKLOADS
 def add_command(runs: tuple[Path, ...], folder: Path, kinds: Kinds) -> None:
     """Add the KPIs of each of RUNS, with the settings that decide what they may be compared with.
@@ -56,9 +59,13 @@ def list_command(folder: Path, flow: str | None) -> None:
 
 
 @click.command("merge")
-@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("sources", nargs=-1, required=True, type=LocalPath(_PULL, file_okay=False))
 @click.option(
-    "--into", "folder", required=True, type=click.Path(path_type=Path), help="The history that takes them in."
+    "--into",
+    "folder",
+    required=True,
+    type=LocalPath(_PUSH, file_okay=False),
+    help="The history that takes them in.",
 )
 def merge_command(sources: tuple[Path, ...], folder: Path) -> None:
     """Take in the runs of other histories; what is there already stays as it is."""
@@ -68,8 +75,8 @@ def merge_command(sources: tuple[Path, ...], folder: Path) -> None:
 
 @click.command("export")
 @FOLDER
-@click.option("--to", "target", required=True, type=click.Path(path_type=Path), help="A new history, to give away.")
-@click.option("--rules", type=click.Path(path_type=Path), help="YAML with more names to drop and texts to replace.")
+@click.option("--to", "target", required=True, type=LocalPath(file_okay=False), help="A new history, to give away.")
+@click.option("--rules", type=LocalPath(), help="YAML with more names to drop and texts to replace.")
 def export_command(folder: Path, target: Path, rules: Path | None) -> None:
     """Write a copy without names of machines and people, addresses and secrets.
 

@@ -73,7 +73,7 @@ def add(folder: Path, document: Document) -> tuple[Path, bool]:
     try:
         write_bytes(path, content)
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error}") from error
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
     return path, True
 
 

@@ -11,6 +11,7 @@ import click
 from perfanalysis.drawing.wording import counted
 from perfanalysis.errors import DataQualityError
 from perfanalysis.files.findings import Finding
+from perfanalysis.files.local_path import LocalPath
 from perfanalysis.results.history.folder import add, documents_of
 from perfanalysis.results.opensearch.connection import Server, read_credentials
 from perfanalysis.results.opensearch.indices import pull, push
@@ -21,13 +22,13 @@ OPTIONS = (
     click.option("--prefix", default="psap-perf", show_default=True, help="What the names of the indices begin with."),
     click.option(
         "--credentials",
-        type=click.Path(path_type=Path),
+        type=LocalPath(),
         metavar="FILE",
         help="YAML with user and password, mode 0600. Else PERF_OPENSEARCH_USER and PERF_OPENSEARCH_PASSWORD.",
     ),
     click.option(
         "--ca-file",
-        type=click.Path(path_type=Path),
+        type=LocalPath(),
         metavar="FILE",
         help="PEM of the authority that signed the server's certificate, where the system does not know it.",
     ),
@@ -43,10 +44,10 @@ def of_server(command: Command) -> Command:
 
 
 @click.command("push")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=LocalPath())
 @click.option("--to", "url", required=True, metavar="URL", help="Such as https://search.example.com:9200.")
 @of_server
-@click.option("--rules", type=click.Path(path_type=Path), help="YAML with more names to drop and texts to replace.")
+@click.option("--rules", type=LocalPath(), help="YAML with more names to drop and texts to replace.")
 def push_command(
     folder: Path,
     url: str,
@@ -71,7 +72,7 @@ def push_command(
 
 
 @click.command("pull")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=LocalPath())
 @click.option("--from", "url", required=True, metavar="URL", help="Such as https://search.example.com:9200.")
 @of_server
 @click.option("--flow", help="Only runs of this flow.")

@@ -8,6 +8,7 @@ import click
 
 from perfanalysis.errors import UsageError
 from perfanalysis.files.cache import scratch_folder
+from perfanalysis.files.local_path import LocalPath
 from perfanalysis.verdicts.comparison.comparison import compare
 from perfanalysis.verdicts.comparison.sides import Side, sides_of, sides_of_cells
 from perfanalysis.verdicts.comparison.texts import console_for_output, print_comparison
@@ -36,7 +37,7 @@ def share(text: str) -> float:
     "--history",
     "histories",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=LocalPath(),
     metavar="DIR",
     help="A history in which RUNS may be, by id or its beginning; repeatable.",
 )
@@ -55,7 +56,7 @@ def share(text: str) -> float:
 @click.option("--fail-on-worse", is_flag=True, help="Exit code 4 when something is worse than in the baseline.")
 @click.option(
     "--output",
-    type=click.Path(path_type=Path),
+    type=LocalPath(),
     metavar="DIR",
     help="Where to write; by default report in the last run.",
 )

@@ -11,6 +11,7 @@ import click
 
 from perfanalysis.errors import UsageError
 from perfanalysis.files.findings import print_findings
+from perfanalysis.files.local_path import LocalPath
 from perfanalysis.imports.orion.commands import judged_options
 from perfanalysis.results.history.folder import documents_of, run_named
 from perfanalysis.verdicts.comparison.commands import share, target_of
@@ -40,7 +41,7 @@ def pair(text: str) -> tuple[str, str]:
 
 @click.command("regress")
 @RUN_OR_ID
-@click.option("--history", "folder", required=True, type=click.Path(path_type=Path), help="The history's folder.")
+@click.option("--history", "folder", required=True, type=LocalPath(), help="The history's folder.")
 @click.option(
     "--method",
     type=click.Choice(get_args(Method)),
@@ -71,10 +72,8 @@ def pair(text: str) -> tuple[str, str]:
     metavar="KEY",
     help="Order runs by this key or fact, as versions, then by the next, then by time.",
 )
-@click.option(
-    "--watch", "watch", type=click.Path(path_type=Path), metavar="FILE", help="YAML of the KPIs to judge, and how."
-)
-@click.option("--acknowledged", type=click.Path(path_type=Path), metavar="FILE", help="YAML of accepted changes.")
+@click.option("--watch", "watch", type=LocalPath(), metavar="FILE", help="YAML of the KPIs to judge, and how.")
+@click.option("--acknowledged", type=LocalPath(), metavar="FILE", help="YAML of accepted changes.")
 @judged_options
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON document instead of the summary.")
 @PNG
@@ -130,9 +129,9 @@ def regress_command(
 
 
 @click.command("show")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=LocalPath())
 @click.argument("run", required=False)
-@click.option("--page", type=click.Path(path_type=Path), metavar="FILE", help="Write the trends of all runs as a page.")
+@click.option("--page", type=LocalPath(), metavar="FILE", help="Write the trends of all runs as a page.")
 @click.option("--sort-by", "sorted_by", multiple=True, metavar="KEY", help="Order its runs by this, as versions.")
 def show_command(folder: Path, run: str | None, page: Path | None, sorted_by: tuple[str, ...]) -> None:
     """Print the document of RUN (its id, or the beginning of it that no other has), or write the page of all runs."""
