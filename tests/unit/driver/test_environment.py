@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -104,7 +105,7 @@ def test_a_request_is_a_command_line(tmp_path: Path) -> None:
         playbook=tmp_path / "demo.yml",
         runs_root=tmp_path,
         run_directory=tmp_path / "run",
-        extra_vars=('{"a": 1}', "b=2"),
+        extra_vars=('{"a": 1}', "b=2 c='3 4'", "@/more.yml"),
         inventory=tmp_path / "lab",
         tags=("test", "cleanup"),
         skip_tags=("prepare",),
@@ -113,8 +114,10 @@ def test_a_request_is_a_command_line(tmp_path: Path) -> None:
         verbosity=3,
         environment={"PERF_RUN_CELL": "1"},
     )
-    assert request.arguments() == [
-        *("-i", str(tmp_path / "lab"), "-e", '{"a": 1}', "-e", "b=2"),
+    given = [f"@{tmp_path}/vars/{number}/env/extravars" for number in range(2)]
+    assert request.arguments(tmp_path / "vars") == [
+        *("-i", str(tmp_path / "lab"), "-e", given[0], "-e", given[1], "-e", "@/more.yml"),
         *("--tags", "test,cleanup", "--skip-tags", "prepare", "--check", "--diff", "-vvv", str(tmp_path / "demo.yml")),
     ]
+    assert [json.loads(Path(word[1:]).read_text()) for word in given] == [{"a": 1}, {"b": "2", "c": "3 4"}]
     assert request.process_environment()["PERF_RUN_CELL"] == "1"

@@ -40,6 +40,11 @@ class PrivateDirectory:
         return self.path / "runner"
 
     @property
+    def extra_vars(self) -> Path:
+        """Files of the extra vars of ansible-playbook."""
+        return self.path / "vars"
+
+    @property
     def temporary(self) -> Path:
         """Temporary files."""
         return self.path / "tmp"

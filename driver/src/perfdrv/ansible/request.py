@@ -62,13 +62,17 @@ class RunRequest:
         chosen = not self.tags or tag in self.tags or "all" in self.tags
         return chosen and tag not in self.skip_tags
 
-    def arguments(self) -> list[str]:
-        """The arguments of ansible-playbook."""
+    def arguments(self, folder: Path) -> list[str]:
+        """The arguments of ansible-playbook.
+
+        Args:
+            folder: where extra vars become files, since all users of a machine see the arguments of its processes.
+        """
         words: list[str] = []
         if self.inventory is not None:
             words += ["-i", str(self.inventory)]
-        for extra in self.extra_vars:
-            words += ["-e", extra]
+        for number, extra in enumerate(self.extra_vars):
+            words += ["-e", extra if extra.startswith("@") else f"@{_written(extra, folder / str(number))}"]
         if self.tags:
             words += ["--tags", ",".join(self.tags)]
         if self.skip_tags:
@@ -84,6 +88,23 @@ class RunRequest:
         inventory = self.inventory or self.project.content().sites.get(self.site or "")
         secrets = secrets_referred_to(self.project.root, inventory, self.extra_vars)
         return clean_environment(self.project.root, self.directory, secrets=secrets) | dict(self.environment)
+
+
+def _written(extra: str, folder: Path) -> Path:
+    """The file with an extra var, named so that the collection takes its values for those of the command line."""
+    text = extra if extra.lstrip().startswith("{") else json_vars(_pairs(extra))
+    path = folder / "env" / "extravars"
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _pairs(text: str) -> dict[str, Any]:
+    """What Ansible makes of `K=V K=V`."""
+    from ansible.parsing.splitter import parse_kv
+
+    found: dict[str, Any] = parse_kv(text)
+    return found
 
 
 def json_vars(values: Mapping[str, Any]) -> str:

@@ -171,7 +171,7 @@ class _Worker:
         request = {
             "private": str(private.path),
             "project": str(self.request.project.root),
-            "arguments": self.request.arguments(),
+            "arguments": self.request.arguments(private.extra_vars),
         }
         assert self._process.stdin is not None  # noqa: S101 - for the type checker
         # how one ended that died at once is told when its end is read
