@@ -17,7 +17,7 @@ from click.testing import Result
 from perfdrv import __main__ as program
 from perfdrv.cli import COMMANDS, cli
 from perfdrv.command_line.groups import LazyGroup
-from perfdrv.command_line.tables import print_table
+from perfdrv.command_line.tables import column_widths, print_table
 from perfdrv.project import Project
 
 HEAVY = ("ansible_runner", "kubernetes", "matplotlib", "pandas", "perfanalysis.workloads", "perflab", "rich", "yaml")
@@ -139,6 +139,27 @@ def test_a_path_of_another_kind_is_named(
     assert sentence.format(tmp=tmp_path) in printed.err
     assert "pw123" not in printed.out + printed.err
     assert not (tmp_path / "https:").exists()
+
+
+RUN = ("scale_test-20261120T093000Z-5f3a1c", "interrupted", "2026-11-20 09:29:29", "12m31s")
+
+
+@pytest.mark.parametrize(
+    ("row", "width", "columns"),
+    [
+        ((*RUN, "too far away"), 120, 5),
+        ((*RUN, "cannot reach https://api.example.com:6443/: no route to host"), 80, 4),
+        ((*RUN, "gone"), 60, 2),
+        ((*RUN, "gone"), 20, 1),
+        (("scale_test_count", "[10, 20]", "default (playbooks/scale_test/settings.yml)"), 80, 3),
+        (("", "", ""), 80, 3),
+    ],
+)
+def test_columns_of_a_terminal_break_no_word(row: tuple[str, ...], width: int, columns: int) -> None:
+    widths = column_widths([row], width)
+    assert len(widths) == columns
+    assert sum(widths) + 2 * (columns - 1) <= width
+    assert all(wide >= min(len(cell), 19) for wide, cell in zip(widths, row, strict=False))
 
 
 def test_settings_show_reads_each_file_once(perfdrv: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:

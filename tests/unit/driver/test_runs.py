@@ -76,7 +76,7 @@ def test_the_list_tells_status_and_first_failure(make_run: Callable[..., Path], 
     make_run("demo-2", "failed", REASON)
     make_run("demo-3", None)
     rows = [line.split() for line in perfdrv("runs", "list").output.splitlines()[1:]]
-    assert [(row[0], row[2]) for row in rows] == [("demo-1", "ok"), ("demo-2", "failed"), ("demo-3", "interrupted")]
+    assert [(row[0], row[1]) for row in rows] == [("demo-1", "ok"), ("demo-2", "failed"), ("demo-3", "interrupted")]
     assert rows[1][-3:] == ["too", "far", "away"]
 
 

@@ -9,7 +9,9 @@ from typing import Any
 import click
 from perfanalysis.files.credentials import hide
 from perfanalysis.output import Drawn, drawing_stream, one_line
+from rich.cells import cell_len
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -23,6 +25,10 @@ STATUS_STYLES = {
 }
 
 _WIDEST = 48
+_GAP = 2
+# letters of a cell that stays on one line of a terminal, and of a word that does
+_SHORT = 20
+_LONGEST_WORD = 40
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], empty: str = "Nothing to show.") -> None:
@@ -38,12 +44,49 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], empty: s
 
 
 def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, overflow="fold", no_wrap=heading in ("run", "name", "flow"))
+    """Print columns beside each other as far as the terminal is wide; what does not fit is below each row."""
+    console = Console(file=drawing_stream())
+    widths = column_widths([headings, *rows], console.width)
+    console.print(Drawn(_beside([Text(heading, "bold") for heading in headings[: len(widths)]], widths)))
     for row in rows:
-        table.add_row(*(Text(cell, STATUS_STYLES.get(cell, "")) for cell in row))
-    Console(file=drawing_stream()).print(Drawn(table))
+        console.print(Drawn(_beside([Text(cell, STATUS_STYLES.get(cell, "")) for cell in row[: len(widths)]], widths)))
+        for heading, cell in list(zip(headings, row, strict=True))[len(widths) :]:
+            if cell:
+                console.print(
+                    Drawn(Padding(Text.assemble((f"{heading}  ", "dim"), cell, overflow="fold"), (0, 0, 0, 4)))
+                )
+
+
+def _beside(cells: Sequence[Text], widths: Sequence[int]) -> Table:
+    grid = Table.grid(padding=(0, _GAP, 0, 0))
+    for width in widths:
+        grid.add_column(width=width, overflow="fold")
+    grid.add_row(*cells)
+    return grid
+
+
+def column_widths(lines: Sequence[Sequence[str]], width: int) -> list[int]:
+    """The widths of the columns that fit beside each other without breaking a short text or a word; at least one."""
+    columns = list(zip(*lines, strict=True))
+    natural = [max(map(cell_len, column)) for column in columns]
+    least = [max(map(_unbroken, column)) for column in columns]
+    # names, to be copied
+    least[0] = min(natural[0], width)
+    spare, fitting = width - least[0], 1
+    while fitting < len(columns) and spare >= least[fitting] + _GAP:
+        spare -= least[fitting] + _GAP
+        fitting += 1
+    widths = []
+    for wanted, needed in list(zip(natural, least, strict=True))[:fitting]:
+        widths.append(needed + min(wanted - needed, spare))
+        spare -= widths[-1] - needed
+    return widths
+
+
+def _unbroken(cell: str) -> int:
+    """How wide a column must be for a cell: a short one, such as a date, is not broken, of others no word."""
+    length = cell_len(cell)
+    return length if length <= _SHORT else min(_LONGEST_WORD, max(map(cell_len, cell.split()), default=0))
 
 
 def _print_plain(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

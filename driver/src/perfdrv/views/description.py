@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from perfanalysis.drawing.wording import shortened
 from perfanalysis.files.discovery import lab_of
 from perfanalysis.output import Drawn, drawing_stream, one_line
 from rich.console import Console
@@ -24,11 +25,11 @@ from perfdrv.views.remarks import remark_text
 
 
 def run_row(entry: RunEntry) -> tuple[str, ...]:
-    """A run as a row of the list: id, flow, status, start, duration, reason."""
+    """A run as a row of the list: id, which begins with its flow, status, start, duration, reason."""
     return (
         entry.id,
-        str(entry.document.get("flow", "")),
-        entry.status,
+        # of a run.json that others wrote it may be any text
+        shortened(entry.status, len("interrupted")),
         when_text(entry.document.get("started")),
         duration_text(_took(entry)),
         entry.reason,
