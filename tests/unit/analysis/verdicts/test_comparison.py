@@ -286,6 +286,18 @@ def test_a_cell_of_the_overview_knows_its_verdict(
     assert f"{changed.count(False)} rows without a sure change" in " ".join(capsys.readouterr().out.split())
 
 
+def test_a_narrow_terminal_breaks_no_measure(
+    runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    comparison = compare([side_of_run(analyse_run(each, tmp_path / each.name)) for each in runs])
+    print_comparison(comparison, Console(width=80))
+    printed = capsys.readouterr().out
+    assert "\u2026" not in printed
+    latencies = latency_table(comparison, comparison.groups[0])
+    assert latencies is not None
+    assert all(f"{row[0].text} " in printed for row in latencies.rows)
+
+
 def test_runs_of_histories_are_compared_like_directories(
     runs: tuple[Path, Path], third: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,6 +26,8 @@ from perfanalysis.verdicts.comparison.tables import (
 
 COLOURS = {"better": "green", "worse": "red", "different": "yellow", "same": "", "too little data": "dim"}
 WIDTH_OF_FILES = 120
+NOT_IN_NARROW = "Cliff's delta"
+"""A column that terminals narrower than that go without."""
 MOST_DIFFERENCES = 12
 
 
@@ -37,6 +39,7 @@ def console_for_output() -> Console:
 
 def print_comparison(comparison: Comparison, console: Console) -> None:
     """Print what differs, each group's measures and headline KPIs, what there is to know, and the outcome."""
+    narrow = console.width < WIDTH_OF_FILES
     for heading, side in zip(comparison.headings, comparison.sides, strict=True):
         console.print(Drawn(Text(f"{heading}: {side.name}")))
     others = differences_table(comparison)
@@ -50,10 +53,10 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
     for group in comparison.groups if overview is None else ():
         latencies = latency_table(comparison, group)
         if latencies is not None:
-            console.print(Drawn(_rich_table(latencies, details=("difference",))))
+            console.print(Drawn(_rich_table(latencies, details=("difference",), narrow=narrow)))
         kpis = kpi_table(comparison, group, headlines=True)
         if kpis.rows:
-            console.print(Drawn(_rich_table(kpis, details=("difference",))))
+            console.print(Drawn(_rich_table(kpis, details=("difference",), narrow=narrow)))
     for note in () if overview is not None else refused(comparison):
         console.print(Drawn(Text(f"note: {note}")))
     for error in comparison.data_errors:
@@ -74,6 +77,12 @@ def refused(comparison: Comparison) -> tuple[str, ...]:
     return tuple(f"{counted(len(names), 'measure')} without a verdict at {why}" for why, names in found.items())
 
 
+def _without(table: Table, name: str) -> Table:
+    kept = [place for place, field in enumerate(table.fields) if field.name != name]
+    fields = tuple(table.fields[place] for place in kept)
+    return replace(table, fields=fields, rows=tuple(tuple(row[place] for place in kept) for row in table.rows))
+
+
 def _what_changed(overview: Table) -> Table:
     """The rows with a change; the page has all."""
     rows = tuple(row for row in overview.rows if any(cell.verdict in GRAVITY for cell in row))
@@ -81,19 +90,29 @@ def _what_changed(overview: Table) -> Table:
     return replace(overview, title="What changed", rows=rows, note=f"{overview.note} {left_out}")
 
 
-def _rich_table(table: Table, details: tuple[str, ...] | None = None) -> RichTable:
-    """A table; the small print of *details* columns has a column of its own, None: stands below every value."""
-    printed = RichTable(title=table.title, caption=table.note or None, title_justify="left", box=box.SIMPLE_HEAD)
+def _rich_table(table: Table, details: tuple[str, ...] | None = None, *, narrow: bool = False) -> RichTable:
+    """A table; the small print of *details* columns has a column of its own, None: stands below every value.
+
+    A narrow one leaves out what its verdicts sum up, and has the small print of those columns below.
+    """
+    beside = () if narrow else details or ()
+    below = tuple(field.name for field in table.fields) if details is None else details if narrow else ()
+    table = _without(table, NOT_IN_NARROW) if narrow else table
+    printed = RichTable(
+        title=table.title, caption=table.note or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=not narrow
+    )
     for field in table.fields:
-        printed.add_column(field.name, justify="right" if field.kind == "number" else "left")
-        if details and field.name in details:
+        width = len(field.name) if narrow else None
+        printed.add_column(field.name, justify="right" if field.kind == "number" else "left", min_width=width)
+        if field.name in beside:
             printed.add_column("95 % interval", justify="right")
+    printed.columns[0].no_wrap = narrow
     for row in table.rows:
         texts: list[Text] = []
         for cell, field in zip(row, table.fields, strict=True):
-            below = f"\n{cell.detail}" if details is None and cell.detail else ""
-            texts.append(Text(f"{cell.text or DASH}{below}", style=COLOURS.get(cell.verdict, "")))
-            if details and field.name in details:
+            small = f"\n{cell.detail}" if field.name in below and cell.detail else ""
+            texts.append(Text(f"{cell.text or DASH}{small}", style=COLOURS.get(cell.verdict, "")))
+            if field.name in beside:
                 texts.append(Text(cell.detail or DASH))
         printed.add_row(*texts)
     return printed
