@@ -25,7 +25,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
 
 Method = Literal["change-point", "z-score", "percentile"]
 
@@ -82,11 +81,15 @@ SHORTEST_PART = 8
 
 def two_sided(statistic: float, freedom: int) -> float:
     """The two-sided p-value of a t statistic, not negative, with so many degrees of freedom."""
+    from scipy.special import stdtr
+
     return 2 * float(stdtr(freedom, -statistic))
 
 
 def t_95(freedom: int) -> float:
     """The t for which 95 % of the distribution lie between -t and t."""
+    from scipy.special import stdtrit
+
     return float(stdtrit(freedom, 0.975))
 
 
