@@ -120,6 +120,8 @@ def run(labs: Labs, folder: Path, *words: str, **settings: Any) -> tuple[int, st
         "llm_d_model_name": "opt",
         "llm_d_flavor": "intelligentrouting",
         "llm_d_namespace": "with-auth",
+        "llm_d_gateway_class": "lab",
+        "llm_d_gateway_namespace": NAMESPACE,
         "llm_d_annotations": MODEL,
         "llm_d_rate": [2],
         "llm_d_max_requests": 4,
