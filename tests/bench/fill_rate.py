@@ -27,7 +27,7 @@ from perfdrv.collection import activate
 
 activate(Path(__file__).resolve().parents[2])
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint, load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint, load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.filling.copies import NUMBER_MARK, Copies, Template
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.filling.counting import count

@@ -32,7 +32,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 activate(PROJECT)
 sys.path.insert(0, str(PROJECT))
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint, load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint, load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Journal
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient

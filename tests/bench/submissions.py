@@ -7,7 +7,7 @@ import json
 import time
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import MANAGED_BY
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient

@@ -34,7 +34,7 @@ from perfdrv.collection import activate
 
 activate(Path(__file__).resolve().parents[2])
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint, load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint, load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Journal
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import MANAGED_BY, Submission

@@ -34,7 +34,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 activate(PROJECT)
 sys.path.insert(0, str(PROJECT))
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.requests import submit
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 
 from tests.integration.clusters.test_long_lived import commands
 from tests.integration.conftest import Lab

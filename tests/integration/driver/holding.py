@@ -14,11 +14,11 @@ from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.cluster import lease, lease_objects
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lock import Wish, lock, unlock
 from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 
 LOCKED_S = 4
 

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
     LeaseHeldError,
@@ -26,6 +25,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
     release,
 )
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import NAME, Holder, named, read_lease
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import hold
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import release as release_lock
 from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import PROCESS_NAME, Kept, LeaseKeeper

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
     LeaseHeldError,
@@ -31,6 +30,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects im
     read_lock,
 )
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lock import Wish, lock, unlock
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.locks.file_lock import FileLock
 from ansible_collections.psap.perf.plugins.module_utils.locks.state import Who
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint, load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint, load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.filling.copies import NUMBER_MARK
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.filling.counting import count

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, PerfError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.deleting import delete_matching
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 
 from tests.integration.conftest import Lab
 from tests.integration.load_clients import LLM_LOAD_TEST, guidellm

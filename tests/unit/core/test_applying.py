@@ -9,13 +9,14 @@ from typing import Any, cast
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.api_errors import InvalidError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.applying import (
     Outcome,
     Replacing,
     apply_all,
     delete_all,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, InvalidError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import (
     Manifest,
     hidden,

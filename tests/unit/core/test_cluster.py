@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.cluster import kinds_by_version
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, configured
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import lab_kubeconfig
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access, configured
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import lab_kubeconfig
 
 from tests.http_servers import Quiet, served
 

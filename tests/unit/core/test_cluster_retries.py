@@ -16,10 +16,10 @@ import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, Interrupted
 from ansible_collections.psap.perf.plugins.module_utils.cluster import outage
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 
 from tests.http_servers import Quiet, served
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, Interrupted
-from ansible_collections.psap.perf.plugins.module_utils.cluster import credential_plugin
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, configured
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig import credential_plugin
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access, configured
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import load_endpoint
 
 VERSION = "client.authentication.k8s.io/v1"
 READERS: dict[str, Callable[[str], Any]] = {

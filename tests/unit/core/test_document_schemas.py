@@ -17,7 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.capturing import
     capture_project,
 )
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import Lab
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import Lab
 from ansible_collections.psap.perf.plugins.module_utils.run import directory
 from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_group
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import load_endpoint
 
 
 def kubeconfig(folder: Path, name: str = "config", **changes: Any) -> Path:

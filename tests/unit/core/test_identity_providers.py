@@ -8,7 +8,8 @@ from typing import Any, cast
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, ConflictError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.api_errors import ConflictError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.openshift.identity_providers import add, remove
 

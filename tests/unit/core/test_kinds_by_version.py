@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import query_from
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 
 from tests.http_servers import Quiet, served
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, Interrupted, WaitTimeoutError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.openshift.login import Logins
 
 from tests.oauth_server import TOKEN, Login, oauth_server

@@ -9,8 +9,8 @@ from typing import Any
 
 import jsonschema
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import Lab
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.result import Observed, document, outcome_of
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import Lab
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[3] / "docs/schema/fine-tuning-1.json").read_text())
 ASKED = {

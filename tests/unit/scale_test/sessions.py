@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import Lab
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import Lab
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import Submission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind

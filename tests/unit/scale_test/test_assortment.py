@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import Interrupted, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.pages import PageError, PageReader
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import (
     MetricsPlan,

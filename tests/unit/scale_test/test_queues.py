@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import check_queues, queues
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Tenant

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient, UnansweredError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import discover

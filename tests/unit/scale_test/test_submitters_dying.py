@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, DataQualityError, PerfError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.accounting import Accounting
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.progress import Progress

@@ -15,14 +15,14 @@ from typing import Any, BinaryIO
 
 from perfanalysis.errors import UsageError
 from perfanalysis.files.bounded import content
-from perfanalysis.files.bounded_yaml import check_bounds, safe_loader
+from perfanalysis.files.bounded_yaml import TOO_DEEP
+from perfanalysis.files.bounded_yaml import load_yaml as load_bounded
 from perfanalysis.files.credentials import hide
 from perfanalysis.files.findings import Finding
 
 SCHEMA = re.compile(r"psap\.perf/(?P<kind>[a-z_-]+)/(?P<major>\d+)")
 NEWEST_MAJOR = 1
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-TOO_DEEP = "it is nested too deeply"
 Document = dict[str, Any]
 END_OF_TIME_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 """The last time that can be written."""
@@ -58,8 +58,7 @@ def load_yaml(text: str) -> Any:
     import yaml
 
     try:
-        check_bounds(text)
-        return yaml.load(text, Loader=safe_loader())  # noqa: S506 - a safe loader
+        return load_bounded(text)
     except RecursionError as error:
         raise ValueError(TOO_DEEP) from error
     # tags that do not fit their values end in any of these

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from perfanalysis.errors import UsageError
-from perfanalysis.files.bounded_yaml import UnboundedError, check_bounds, safe_loader
+from perfanalysis.files.bounded_yaml import TOO_DEEP, Loader, UnboundedError, check_bounds
 
 if TYPE_CHECKING:
     import yaml
@@ -94,18 +94,17 @@ def _composed(path: Path) -> yaml.Node | None:
     try:
         text = path.read_text(encoding="utf-8")
         check_bounds(text)
-        return yaml.compose(text, Loader=safe_loader())
+        return yaml.compose(text, Loader=Loader)
     except FileNotFoundError as error:
         raise UsageError(f"{path} does not exist") from error
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     except RecursionError as error:
-        raise UsageError(f"{path}: it is nested too deeply") from error
-    except UnboundedError as error:
-        raise UsageError(f"{path}:{error.line}: {error}") from error
+        raise UsageError(f"{path}: {TOO_DEEP}") from error
     except yaml.YAMLError as error:
         line = getattr(getattr(error, "problem_mark", None), "line", 0) + 1
-        raise UsageError(f"{path}:{line}: no YAML: {getattr(error, 'problem', None) or error}") from error
+        fault = "" if isinstance(error, UnboundedError) else "no YAML: "
+        raise UsageError(f"{path}:{line}: {fault}{getattr(error, 'problem', None) or error}") from error
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -98,7 +98,7 @@ def test_filters_choose_by_the_text_of_values(tmp_path: Path) -> None:
         ("a: [1", "its settings are left out"),
         ("- a\n", "it holds no mapping of settings"),
         (BILLION, "expands to more than 1000000 values by its aliases"),
-        ("[" * 200_000, "nested 100 levels deep"),
+        ("[" * 200_000, "nested more than 100 levels deep"),
         ("a: " + "[" * 5000, "its settings are left out"),
     ],
 )

@@ -80,7 +80,7 @@ def test_a_file_that_cannot_be_read_is_named_and_left_out(tmp_path: Path, capsys
 @pytest.mark.parametrize(
     ("files", "code", "message"),
     [
-        ({"a.json": "[" * 100_000}, 5, "a: the answer cannot be read: it is nested too deeply"),
+        ({"a.json": "[" * 100_000}, 5, "a: the answer cannot be read: nested more than 100 levels deep"),
         ({"a.json": json.dumps(ANSWER).replace('"2"', "9" * 400)}, 5, "a sample is no pair of time and value: int too"),
         ({"a.json": json.dumps(ANSWER).replace("[1,", "[1767225600000,")}, 5, "a sample has a time that is none"),
         ({"a.json": '{"data": {"result": []}}'}, 5, "a.json: there is no sample in it"),

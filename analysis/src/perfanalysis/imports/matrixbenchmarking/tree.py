@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from perfanalysis.errors import UsageError
-from perfanalysis.files.documents import TOO_DEEP, load_yaml
+from perfanalysis.files.bounded_yaml import TOO_DEEP
+from perfanalysis.files.documents import load_yaml
 from perfanalysis.files.findings import Finding
 
 LARGEST_FILE = 10_000_000

@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_json, write_text, write_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import Interrupted, PerfError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_command
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment

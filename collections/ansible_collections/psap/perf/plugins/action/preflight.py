@@ -11,7 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.documents import re
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster import lease, rights
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import lab_of
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import lab_of
 from ansible_collections.psap.perf.plugins.modules.preflight import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.leases import needs_lease, take_lease
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult

@@ -35,7 +35,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible.plugins.lookup import LookupBase
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import lab_kubeconfig
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import lab_kubeconfig
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]  # ansible-core has no types

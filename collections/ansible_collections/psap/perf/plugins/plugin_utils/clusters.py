@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.clusters.record import ClusterRecord, new_record, record_path
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 

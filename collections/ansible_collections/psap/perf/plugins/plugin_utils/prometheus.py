@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Address
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.location import MONITORING, Wanted, find
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc, seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.clusters.hive import await_claim, claim, is_claimed
 from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
     CREATED,
@@ -16,6 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
     Journal,
     read_record,
 )
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.modules.clusters.claim import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.clusters import begin, path_of, said_of, where_hive_runs
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult

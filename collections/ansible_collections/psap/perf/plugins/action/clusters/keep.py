@@ -8,7 +8,6 @@ from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.clusters.keeping import (
     Commands,
     destroy_command,
@@ -21,6 +20,7 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
     Journal,
     read_record,
 )
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.openshift.htpasswd import add_admin, check_user
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.modules.clusters.keep import DOCUMENTATION

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.clusters.keeping import kept_by
 from ansible_collections.psap.perf.plugins.module_utils.clusters.record import CREATED, ClusterRecord, read_record
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.modules.clusters.kept import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.clusters import path_of, said_of
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult

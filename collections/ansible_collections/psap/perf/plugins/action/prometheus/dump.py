@@ -11,10 +11,10 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import path_part
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import run_in_pod
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Prometheus
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.dumping import Contents, dump_pod, dump_snapshot
 from ansible_collections.psap.perf.plugins.modules.prometheus.dump import DOCUMENTATION

@@ -1,4 +1,7 @@
-"""YAML of users and of others, refused where it is small as a text and too large, or too deep, as a value."""
+"""YAML of users and of others, refused if its value is too large or too deep, however small its text is.
+
+`perfanalysis/files/bounded_yaml.py` is a link to this file: neither package imports the other.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import yaml
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MOST_VALUES = 1_000_000
 DEEPEST = 100
+TOO_DEEP = f"nested more than {DEEPEST} levels deep"
 # what libyaml composes without a doubt: it recurses in C, and a few ten thousand levels end the process
 _SURELY_FLAT = 2000
 
@@ -98,4 +102,4 @@ class _Measure:
         if values > MOST_VALUES:
             raise UnboundedError(f"expands to more than {MOST_VALUES} values by its aliases", event)
         if len(self._open) + levels > DEEPEST:
-            raise UnboundedError(f"nested {DEEPEST} levels deep", event)
+            raise UnboundedError(TOO_DEEP, event)

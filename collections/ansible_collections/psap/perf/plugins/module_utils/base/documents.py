@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import DEEPEST, MOST_VALUES, load_yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import (
+    DEEPEST,
+    MOST_VALUES,
+    TOO_DEEP,
+    load_yaml,
+)
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 
@@ -21,7 +26,6 @@ _FastDumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _PARTIAL = re.compile(r"\..+\.[0-9a-f]{8}\.partial")
 # no document of a run comes near these; without them one hostile document stops every reader
 _LARGEST_BYTES = 64 << 20
-_TOO_DEEP = f"nested {DEEPEST} levels deep"
 
 
 class _Dumper(_FastDumper):  # type: ignore[misc]  # which of the two is known when it runs
@@ -161,7 +165,7 @@ def parse_json(text: str | bytes) -> Any:
     try:
         return _bounded(json.loads(text))
     except RecursionError as error:
-        raise ValueError(_TOO_DEEP) from error
+        raise ValueError(TOO_DEEP) from error
 
 
 def _bounded(value: Any) -> Any:
@@ -174,7 +178,7 @@ def _bounded(value: Any) -> Any:
         one, depth = left.pop()
         counted += 1
         if depth > DEEPEST:
-            raise ValueError(_TOO_DEEP)
+            raise ValueError(TOO_DEEP)
         if counted > MOST_VALUES:
             raise ValueError(f"it holds more than {MOST_VALUES} values")
         inner = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()

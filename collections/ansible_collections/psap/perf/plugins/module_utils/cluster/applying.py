@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, InvalidError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.api_errors import InvalidError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.deleting import wait_until_gone
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, hidden, stable, title
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query

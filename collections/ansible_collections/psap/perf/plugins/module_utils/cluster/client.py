@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import email.utils
 import json
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,29 +12,25 @@ import kubernetes
 import kubernetes.client
 import kubernetes.dynamic
 import kubernetes.dynamic.exceptions
-import urllib3.exceptions
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, certificate_advice, short
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import (
-    Access,
-    connect,
-    expiry_advice,
-    split_login,
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.api_errors import (
+    DeniedError,
+    ErrorReporter,
+    ForbiddenError,
+    NotFoundError,
+    UnknownKindError,
 )
 from ansible_collections.psap.perf.plugins.module_utils.cluster.kinds_by_version import KindsByVersion
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import group_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage, UnavailableError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access, connect
 
 FIELD_MANAGER = "psap.perf"
 LAB_CONFIG_MAP = ("kube-system", "perflab")
 _REQUEST_TIMEOUT_S = (10, 60)
 _CHUNK_BYTES = 1 << 16
-# said by a server that starts or is overloaded, by what stands before one that is away, or when etcd is
-_UNKNOWN_USER, _FORBIDDEN, _TOO_MANY, _INTERNAL = 401, 403, 429, 500
-_ANONYMOUS = "system:anonymous"
-_UNAVAILABLE = (_TOO_MANY, 502, 503, 504)
-_NEVER_SENT = (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError, ConnectionRefusedError)
 
 
 class Cluster:
@@ -57,6 +51,7 @@ class Cluster:
         self.access = access
         self.outage = outage or Outage()
         self._endpoint = access.endpoint(self.outage.check)
+        self._errors = ErrorReporter(access, self._endpoint)
         self._api = connect(self._endpoint)
         self._client = kubernetes.dynamic.DynamicClient(self._api, discoverer=KindsByVersion)
         self._date: str | None = None
@@ -103,13 +98,13 @@ class Cluster:
         """The objects that *query* chooses, as far as the user may know."""
         try:
             return self.list(query)[0]
-        except _ForbiddenError:
+        except ForbiddenError:
             return []
 
     def _readable(self, query: Query) -> Manifest | None:
         try:
             return self.get(query)
-        except _ForbiddenError:
+        except ForbiddenError:
             return None
 
     def may(self, verb: str, query: Query, resource: str | None = None) -> bool:
@@ -155,7 +150,7 @@ class Cluster:
         """The object that *query* names, or None."""
         try:
             return self._call(query.api_version, query.kind, "get", name=query.name, namespace=query.namespace)
-        except _NotFoundError:
+        except NotFoundError:
             return None
 
     def list(self, query: Query) -> tuple[list[Manifest], str]:
@@ -251,7 +246,7 @@ class Cluster:
                 namespace=query.namespace,
                 body=options,
             )
-        except _NotFoundError:
+        except NotFoundError:
             return False
         return True
 
@@ -277,7 +272,7 @@ class Cluster:
         if "watch" not in resource.verbs:
             return
         try:
-            with self._reported(f"watching {query}"):
+            with self._errors.reported(f"watching {query}"):
                 response = resource.get(
                     namespace=query.namespace,
                     label_selector=query.label_selector,
@@ -312,7 +307,7 @@ class Cluster:
         """All that a container wrote, with the time of each line, in pieces: the log need not fit into memory."""
         doing, given = f"reading the log of pod {namespace}/{pod}", {"container": container, "timestamps": True}
         answer = self._answer(doing, lambda: self._log(namespace, pod, given))
-        with self._reported(doing):
+        with self._errors.reported(doing):
             yield from answer.stream(_CHUNK_BYTES)
 
     def _log(self, namespace: str, pod: str, given: dict[str, Any]) -> Any:
@@ -377,13 +372,13 @@ class Cluster:
         """
         while True:
             try:
-                with self._reported(doing):
+                with self._errors.reported(doing):
                     answer = request()
             except UnavailableError as error:
                 if not (repeatable or error.untouched):
                     raise
                 self.outage.bear(error)
-            except _DeniedError as error:
+            except DeniedError as error:
                 # an API server that has just started does not know yet who may do what
                 if not self.outage.lasts:
                     raise
@@ -394,82 +389,3 @@ class Cluster:
             else:
                 self.outage.over()
                 return answer
-
-    @contextlib.contextmanager
-    def _reported(self, doing: str) -> Iterator[None]:
-        """Turn what the client raises into one sentence."""
-        try:
-            yield
-        except kubernetes.client.ApiException as error:
-            raise self._refused(doing, error) from error
-        except kubernetes.dynamic.exceptions.DynamicApiError as error:
-            raise self._refused(doing, error) from error
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            cause = getattr(error, "reason", None) or error
-            advice = certificate_advice(cause) or f"is it up, and is {self._credentials_of()} right?"
-            through = f" through the proxy {split_login(self.proxy)[0]}" if self.proxy else ""
-            told = f"cannot reach the cluster at {self.server}{through} while {doing}: {short(cause)}; {advice}"
-            if isinstance(cause, urllib3.exceptions.SSLError):
-                raise ClusterError(told) from error
-            raise UnavailableError(told, untouched=isinstance(cause, _NEVER_SENT)) from error
-
-    def _refused(self, doing: str, error: Any) -> ClusterError:
-        """The server's refusal, with the reason where only we know it."""
-        message = _message_of(error)
-        if error.status == _UNKNOWN_USER:
-            advice = expiry_advice(self._endpoint) or "log in again, or renew it"
-            return _DeniedError(
-                f"{self.server} does not accept the credentials of {self._credentials_of()} "
-                f"while {doing} ({error.status}: {message}); {advice}"
-            )
-        if error.status == _FORBIDDEN and _ANONYMOUS in message:
-            message += f"; {self._credentials_of()} gives its user no credentials, so the request was anonymous"
-        told = f"{self.server} refused {doing} with {error.status}: {message}"
-        if error.status in _UNAVAILABLE or (error.status == _INTERNAL and "etcdserver" in message):
-            return UnavailableError(told, untouched=error.status == _TOO_MANY)
-        return _REFUSALS.get(error.status, ClusterError)(told)
-
-    def _credentials_of(self) -> str:
-        """What named the cluster, for messages."""
-        if self.access.kubeconfig:
-            return f"the kubeconfig {self.access.kubeconfig}"
-        return "K8S_AUTH_HOST and K8S_AUTH_API_KEY" if os.environ.get("K8S_AUTH_HOST") else "the default kubeconfig"
-
-
-class UnknownKindError(ClusterError):
-    """The cluster does not serve the kind: its CRD is not there."""
-
-
-class _NotFoundError(ClusterError):
-    """There is no such object."""
-
-
-class _DeniedError(ClusterError):
-    """The server does not know us, or does not let us."""
-
-
-class _ForbiddenError(_DeniedError):
-    """The server does not let us."""
-
-
-class ConflictError(ClusterError):
-    """Somebody else was faster: the object exists, or has changed since it was read."""
-
-
-class InvalidError(ClusterError):
-    """The server does not take the object as it is, or not in place of the one it has."""
-
-
-_REFUSALS: dict[int, type[ClusterError]] = {
-    _FORBIDDEN: _ForbiddenError,
-    404: _NotFoundError,
-    409: ConflictError,
-    422: InvalidError,
-}
-
-
-def _message_of(error: Any) -> str:
-    try:
-        return str(json.loads(error.body)["message"])
-    except (TypeError, ValueError, KeyError):
-        return str(error.reason or "no reason given")

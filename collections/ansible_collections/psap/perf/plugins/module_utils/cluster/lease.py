@@ -19,7 +19,8 @@ from contextlib import suppress
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.cluster import lease_objects
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, ConflictError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.api_errors import ConflictError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import (
     API_VERSION,
     KIND,

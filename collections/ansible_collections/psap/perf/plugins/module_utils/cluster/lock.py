@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.cluster import lease_objects
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, ConflictError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.api_errors import ConflictError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import LeaseHeldError, acquire, release
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import (
     LOCK_NAME,

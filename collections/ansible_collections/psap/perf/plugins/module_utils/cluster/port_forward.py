@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 import kubernetes.client
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, configured
 from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import pod_address, reason_of
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access, configured
 from kubernetes.stream import ws_client
 from websocket import WebSocketException
 

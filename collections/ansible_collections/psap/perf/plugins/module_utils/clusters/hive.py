@@ -16,7 +16,8 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc, seconds, utc_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, WaitTimeoutError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster, ConflictError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.api_errors import ConflictError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import MANAGED_BY, Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (

@@ -14,7 +14,6 @@ from typing import Any
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml, write_text, yaml_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, PerfError, WaitTimeoutError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.kubeconfigs import checked_server
 from ansible_collections.psap.perf.plugins.module_utils.clusters.aws import OWNED
 from ansible_collections.psap.perf.plugins.module_utils.clusters.install_config import (
     InstallPlan,
@@ -38,6 +37,7 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
     Password,
     write_private,
 )
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.kubeconfigs import checked_server
 
 INSTALL, DESTROY = "install", "destroy"
 _MANIFESTS, _IGNITION, _CLUSTER = "create manifests", "create ignition-configs", "create cluster"

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import urllib3
 import urllib3.exceptions
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, certificate_advice, short
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import Access, http_pool
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access, http_pool
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 
 # OpenShift's own client for programs that ask for a password

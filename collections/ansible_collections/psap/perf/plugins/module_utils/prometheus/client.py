@@ -19,7 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
     certificate_advice,
     short,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.access import http_pool
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import http_pool
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.answers import Answer, joined, read_answer
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.windows import MOST_POINTS, Window, halves, parts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import Lab
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import Lab
 
 
 def marker(asked: Mapping[str, Any], version: str, lab: Lab | None) -> dict[str, Any]:

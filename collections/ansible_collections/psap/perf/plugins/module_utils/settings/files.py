@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import (
     DEEPEST,
+    TOO_DEEP,
     Loader,
     UnboundedError,
     check_bounds,
@@ -147,7 +148,7 @@ class _Builder:
     def build(self, node: Any, path: tuple[str | int, ...]) -> Any:
         line = self.lines.setdefault(path, node.start_mark.line + 1)
         if len(path) > DEEPEST:
-            raise UsageError(f"{_place(self.label, line)}nested {DEEPEST} levels deep")
+            raise UsageError(f"{_place(self.label, line)}{TOO_DEEP}")
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint, load_endpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint, load_endpoint
 
 _BINARY = ("certificate_authority", "client_certificate", "client_key")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint, environment_proxy
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint, environment_proxy
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.selection import (
     APISERVER,
     COMPONENTS,

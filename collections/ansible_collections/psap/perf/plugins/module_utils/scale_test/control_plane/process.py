@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import child_command
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import encoded
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsPlan

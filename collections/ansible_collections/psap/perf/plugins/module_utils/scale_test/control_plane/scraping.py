@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Journal
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import Lab
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import Lab
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RequestCounts
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Recorder, Scope

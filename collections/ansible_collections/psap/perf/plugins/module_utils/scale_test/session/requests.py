@@ -15,7 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
     PerfError,
     UsageError,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import LAB_DURATION, Submission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind, discover

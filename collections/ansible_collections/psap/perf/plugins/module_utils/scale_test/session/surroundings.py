@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import Lab, lab_of
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import Lab, lab_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import (
     MADE_FOR,
     MANAGED_BY,

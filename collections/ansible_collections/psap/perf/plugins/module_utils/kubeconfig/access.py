@@ -18,7 +18,7 @@ import kubernetes.client
 import urllib3
 import urllib3.util.ssl_
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.endpoint import (
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import (
     ApiEndpoint,
     chosen_context,
     load_endpoint,

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lab import advice_on_missing_lab
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import advice_on_missing_lab
 
 _LISTS = ("clusters", "contexts", "users")
 _ADVICE = "set KUBECONFIG, or perf_kubeconfig for the host"

@@ -15,7 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import HIDDEN, hide
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, WaitTimeoutError
 from ansible_collections.psap.perf.plugins.module_utils.base.program import Captured, Program, captured
-from ansible_collections.psap.perf.plugins.module_utils.cluster.kubeconfigs import KubeconfigContext
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.kubeconfigs import KubeconfigContext
 
 _LIMIT_S = 30.0
 _EXTENSION = "client.authentication.k8s.io/exec"

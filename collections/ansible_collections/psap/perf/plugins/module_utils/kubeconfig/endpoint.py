@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.credential_plugin import CredentialPlugin
-from ansible_collections.psap.perf.plugins.module_utils.cluster.kubeconfigs import (
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.credential_plugin import CredentialPlugin
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.kubeconfigs import (
     KubeconfigContext,
     checked_server,
     default_files,

@@ -1,0 +1,1 @@
+"""One cluster: how to reach it, and what verbs do in it."""
