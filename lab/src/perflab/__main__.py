@@ -5,8 +5,10 @@ All that takes time to import is imported within `main`, where a Ctrl-C is no tr
 
 from __future__ import annotations
 
+import os
 import sys
 
+FAILED = 1
 INTERNAL_ERROR = 70
 INTERRUPTED = 130
 
@@ -29,27 +31,38 @@ def run(arguments: list[str], debug: bool) -> int:
     import click
 
     from perflab.cli import lab
-    from perflab.errors import LabError
 
     try:
         lab.main(arguments, prog_name="perflab", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.exceptions.Abort:
         click.echo("Error: interrupted", err=True)
         return INTERRUPTED
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except LabError as error:
-        if debug:
-            raise
-        click.echo(f"Error: {error}", err=True)
-        return error.exit_code
     except Exception as error:
         if debug:
             raise
-        click.echo(f"Error: {type(error).__name__}: {error} (run again with --debug)", err=True)
-        return INTERNAL_ERROR
+        message, code = _explain(error)
+        click.echo(f"Error: {message}", err=True)
+        return code
     return 0
+
+
+def _explain(error: Exception) -> tuple[str, int]:
+    """Return the sentence and the exit code of an error."""
+    from perflab.errors import LabError
+
+    if isinstance(error, LabError):
+        return str(error), error.exit_code
+    if not isinstance(error, OSError):
+        return f"{type(error).__name__}: {error} (run again with --debug)", INTERNAL_ERROR
+    if error.filename is None and sys.stdout is not None:
+        # stdout cannot be written, as on a full disk: Python would try again at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return f"{error.filename or 'cannot write the output'}: {error.strerror or error}", FAILED
 
 
 if __name__ == "__main__":
