@@ -39,9 +39,9 @@ _TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         rf"{_COLLECTION}/plugins/(?:module|plugin)_utils/(\w+)/",
-        (r"unit/\1", "unit/core", r"integration/\1", r"molecule/\1"),
+        (r"unit/\1", "unit/plugins", r"integration/\1", r"molecule/\1"),
     ),
-    (rf"{_COLLECTION}/", ("unit/core", "unit/roles", "unit/settings", "integration/commands", "molecule/server")),
+    (rf"{_COLLECTION}/", ("unit/plugins", "unit/roles", "unit/settings", "integration/commands", "molecule/server")),
     (
         r"playbooks/(?:shared/|flow\.yml|toolbox\.yml)",
         ("unit/driver", "unit/settings", "integration/driver", "integration/settings", "integration/flows"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-PROJECT = Path(__file__).resolve().parents[3]
+PROJECT = Path(__file__).resolve().parents[2]
 COLLECTION = PROJECT / "collections" / "ansible_collections" / "psap" / "perf"
 
 

@@ -16,7 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ap
 from perflab.control_plane.certificates import Authority
 
 from tests.connect_proxy import ConnectProxy, connect_proxy
-from tests.unit.core.test_access import _access, _api_server, _inline
+from tests.unit.kubeconfig.test_access import _access, _api_server, _inline
 
 # no name server knows it: only the proxy gets there
 NAME = "api.cluster.test"
