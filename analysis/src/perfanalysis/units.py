@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 BASE = "base unit of Prometheus"
-COUNTED = "a count, which has no unit but tells of what"
+COUNTED = "a count, named after the counted thing"
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ TABLE: tuple[Unit, ...] = (
     Unit("amperes", "A", BASE),
     Unit("meters", "m", BASE),
     Unit("grams", "g", BASE),
-    Unit("watts", "W", "joules a second, as power is told"),
+    Unit("watts", "W", "joules a second: power"),
     Unit("hertz", "Hz", "of a clock; events a second are written {event}/s"),
-    Unit("GiB", "GiBy", "memory of a GPU is sold and asked for in it"),
-    Unit("Gbit/s", "Gbit/s", "rate of a link, as it is sold and as iperf tells it"),
+    Unit("GiB", "GiBy", "memory of a GPU, in the unit of vendors and requests"),
+    Unit("Gbit/s", "Gbit/s", "rate of a link, in the unit of vendors and iperf"),
     Unit("GPU-seconds", "{GPU}.s", "a resource over time, as seconds of CPU are counted"),
     Unit("GPU-hours", "{GPU}.h", "what GPUs are paid by"),
     Unit("CPU-seconds", "{CPU}.s", "a resource over time"),

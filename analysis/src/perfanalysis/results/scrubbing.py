@@ -28,7 +28,7 @@ DROPPED = (
 )
 """Names of facts, keys and labels, and of what is nested in them, that go whole."""
 REPLACEMENTS = {
-    "references to secrets, of which even the name is nobody's business": r"\b(?:file|env|vault):[\w./-]+",
+    "references to secrets, including their names": r"\b(?:file|env|vault):[\w./-]+",
     "passwords and tokens as NAME=VALUE": r"(?i)\b[\w-]*(?:password|passwd|token|secret|api[_-]?key)=[^\s&,;]+",
     "users in a URL": r"(?<=://)[^/@\s]+@",
     "addresses of mail": r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b",
