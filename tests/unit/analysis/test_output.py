@@ -61,7 +61,9 @@ def _started(words: str, directory: Path, redirection: str) -> subprocess.Comple
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", ["perfanalysis measures", "perfanalysis --help", "perfdrv flows", "perfdrv --help", "perflab --help"])
+@pytest.mark.parametrize(
+    "words", ["perfanalysis measures", "perfanalysis --help", "perfdrv flows", "perfdrv --help", "perflab --help"]
+)
 @pytest.mark.parametrize(
     ("redirection", "code", "error"),
     [

@@ -141,3 +141,9 @@ def test_a_declaration_that_means_nothing_is_refused(tmp_path: Path, declared: s
 
     assert str(caught.value).startswith("playbooks/tune/settings.yml:2: ")
     assert message in str(caught.value)
+
+
+def test_keys_and_values_that_awx_marks_unsafe_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "extravars"
+    path.write_text("!unsafe 'count': !unsafe '16'\n")
+    assert read_yaml_file(path, tmp_path).data == {"count": "16"}

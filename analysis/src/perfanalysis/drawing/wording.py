@@ -51,8 +51,8 @@ def listed(texts: Sequence[str], most: int) -> str:
     return ", ".join(texts[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-# between two letters a `_` is one: names of settings and KPIs read as they are written
-SPECIAL = re.compile(r"[\\`*\[\]<>|#~&]|(?<!\w)_+|_+(?!\w)")
+# between two letters a `_` is one: names of settings and KPIs read as they are written; so is the `#` of an address
+SPECIAL = re.compile(r"[\\`*\[\]<>|~&]|(?<!\w)#|#(?![a-z])|(?<!\w)_+|_+(?!\w)")
 
 
 def plain(text: str) -> str:

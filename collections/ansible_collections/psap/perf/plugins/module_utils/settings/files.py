@@ -162,7 +162,9 @@ class _Builder:
         self.loader.flatten_mapping(node)
         result: dict[Any, Any] = {}
         for key_node, value_node in node.value:
-            key = self.loader.construct_object(key_node, deep=True)
+            # AWX marks keys as unsafe, too
+            tagged = key_node.tag in _ANSIBLE_TAGS
+            key = str(key_node.value) if tagged else self.loader.construct_object(key_node, deep=True)
             self.lines[(*path, key)] = key_node.start_mark.line + 1
             result[key] = self.build(value_node, (*path, key))
         return result
