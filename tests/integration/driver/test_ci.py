@@ -100,7 +100,7 @@ def test_a_presubmit_does_what_its_pull_request_asks_for(job: Driver) -> None:
         assert recorded == {"value": [0.2, 0.3], "origin": f"{api.comment_url(0)}:2"}
         assert json.loads(text(run, "run.json"))["presets"] == ["quick"]
         assert len(list(run.glob("*__cell__*"))) == 2
-        assert f"demo_seconds: [0.2, 0.3] ({api.comment_url(0)}:2)" in text(job.runs, "summary.md")
+        assert f"demo_seconds: \\[0.2, 0.3\\] ({api.comment_url(0)}:2)" in text(job.runs, "summary.md")
         files = [path for path in job.runs.rglob("*") if path.is_file()]
         assert not [path for path in files if b"ghp_none-of-a-real-one" in path.read_bytes()]
         api.comments.append(("ada", "MEMBER", "/test scale-test\n/var demo_fails: true"))

@@ -138,7 +138,7 @@ def test_without_auth_policy_a_run_whose_requests_need_a_token_is_refused(
 ) -> None:
     code, said, runs = run(labs, tmp_path, llm_d_auth=True, llm_d_api_key="file:llm-d.token")
     assert code == 3, said
-    assert "serves no AuthPolicy (kuadrant.io/v1); install Red Hat Connectivity Link" in " ".join(said.split())
+    assert "serves no AuthPolicy (kuadrant.io); install Red Hat Connectivity Link" in " ".join(said.split())
     assert list(runs.glob("*/*__prepare_*")) == []
     assert "with-auth" not in [each.metadata.name for each in open_data_hub.core.list_namespace().items]
 

@@ -17,7 +17,6 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.ass
     priorities_of,
     tenants_of,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.gangs import NATIVE
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inputs import (
     check_claim_size,
     check_namespace,
@@ -46,7 +45,8 @@ class ActionModule(PerfAction):
     def describe(self, context: VerbContext) -> str:
         """Render the workloads, so that the first can be looked at, and say what would be submitted."""
         request = self._request(context)
-        workloads = request.workloads(lab=False, openshift=False, pod_groups=NATIVE if request.gang else "")
+        pod_groups = asyncio.run(requests.served_pod_groups(endpoint_of(context))) if request.gang else ""
+        workloads = request.workloads(lab=False, openshift=False, pod_groups=pod_groups)
         first = workloads.at(0)
         kinds = " and ".join(kind for _version, kind in workloads.kinds)
         return (

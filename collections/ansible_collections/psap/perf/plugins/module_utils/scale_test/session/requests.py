@@ -208,6 +208,15 @@ class WatchRequest:
     metrics: MetricsSettings = field(default_factory=MetricsSettings)
 
 
+async def served_pod_groups(endpoint: ApiEndpoint) -> str:
+    """Return the API version of the cluster's pod groups.
+
+    :raises ClusterError: when the cluster serves none that is known.
+    """
+    async with ApiClient(endpoint) as client:
+        return (await discover_pod_groups(client)).api_version
+
+
 async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Interruption) -> SessionEnd:
     """Submit and record until every workload has ended, the time is up, or the user asks to stop.
 
