@@ -42,6 +42,8 @@ PROFILES = ("openshift", "kubernetes")
 LABS = {"openshift": "openshift_lab", "kubernetes": "shared_lab", "kserve": "kserve_lab"}
 _APPLIES = re.compile(r"psap\.perf\.(?:apply|scale_test\.submit):\s*\n\s+(?:template|definition):")
 _ALREADY_EXISTS = 409
+# from the webhook of OpenShift AI, which is asked before the API server looks for the name
+_ONLY_ONE = "Only one instance of DataScienceCluster object is allowed"
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,9 @@ class Site:
         try:
             self.client.create(resource, body=body, namespace=NAMESPACE, query_params=strict)
         except kubernetes.dynamic.exceptions.DynamicApiError as error:
-            if error.status != _ALREADY_EXISTS:
-                return f"{manifest['kind']} {metadata['name']}: {json.loads(error.body)['message']}"
+            message = json.loads(error.body)["message"]
+            if error.status != _ALREADY_EXISTS and _ONLY_ONE not in message:
+                return f"{manifest['kind']} {metadata['name']}: {message}"
         return ""
 
 
