@@ -28,14 +28,16 @@ class AwxJob:
     commit: str
 
     @classmethod
-    def read(cls, variables: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> AwxJob | None:
+    def read(cls, variables: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> AwxJob | None:
         """Return the job in which this process runs, or None outside AWX.
 
         Args:
             variables: the extra vars.
+            environment: of the process; its own by default.
         """
         if JOB not in variables:
             return None
+        environment = os.environ if environment is None else environment
         number = variables.get(_WORKFLOW)
         workflow = f"{environment.get(_HOST, '').rstrip('/')}/#/jobs/workflow/{number}" if number else ""
         return cls(workflow, str(variables.get(_INVENTORY) or ""), _commit(variables, environment))
