@@ -102,11 +102,10 @@ def test_what_is_new_is_well_formed(clone: Clone) -> None:
 
 @pytest.mark.deep
 def test_the_checks_of_the_repository_pass_with_it(clone: Clone) -> None:
-    of_analysis = ("analysis/test_rooms.py", "analysis/workloads/test_first_steps.py")
-    names = ("roles", "settings/test_repository.py", "test_architecture.py", "test_links.py", *of_analysis)
-    files = [f"tests/unit/{name}" for name in names]
+    names = ("roles", "settings/test_repository.py", "test_links.py", "test_rooms.py")
+    files = [f"tests/unit/{name}" for name in (*names, "analysis/workloads/test_first_steps.py")]
     files.append(
         "tests/integration/commands/test_strict_manifests.py::test_no_command_that_applies_manifests_is_left_out"
     )
-    ours = "first_steps or nfd_start_pods or pages or group or drawing or repository or link or rooms or left_out"
+    ours = "first_steps or nfd_start_pods or pages or group or repository or link or rooms or left_out"
     clone.run("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", ours, *files)
