@@ -37,6 +37,18 @@ def pinned() -> dict[str, str]:
     }
 
 
+def test_constraints_are_the_tested_versions() -> None:
+    """pip of a fresh environment refuses pins that contradict each other; a test in an older one would not notice."""
+    installed = {
+        canonicalize_name(one.name): f"{one.name}=={one.version}" for one in importlib.metadata.distributions()
+    }
+    pins = pinned()
+
+    assert {name: pin.lower() for name, pin in pins.items() if name in installed} == {
+        name: installed[name].lower() for name in pins if name in installed
+    }
+
+
 def required(name: str, extras: tuple[str, ...], seen: dict[str, set[str]]) -> None:
     """Add what a distribution needs, and what that needs."""
     for text in importlib.metadata.requires(name) or ():
