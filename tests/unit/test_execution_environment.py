@@ -39,7 +39,7 @@ def pinned() -> dict[str, str]:
 
 def test_constraints_are_the_tested_versions() -> None:
     """pip of a fresh environment refuses pins that contradict each other; a test in an older one would not notice."""
-    installed = {
+    installed: dict[str, str] = {
         canonicalize_name(one.name): f"{one.name}=={one.version}" for one in importlib.metadata.distributions()
     }
     pins = pinned()
