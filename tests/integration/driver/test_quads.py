@@ -65,9 +65,15 @@ def bare_metal(tmp_path: Path) -> Iterator[BareMetal]:
         yield BareMetal(driver, server, ("run", "bare_metal", *pairs))
 
 
+def used(arguments: str) -> str:
+    """Return tasks that use the hosts: they wait for them again, with *arguments*."""
+    role = "psap.perf.quads_wait_assignment"
+    return f"- {{name: Use, ansible.builtin.include_role: {{name: {role}}}, vars: {arguments}}}\n"
+
+
 def test_hosts_are_booked_delivered_used_and_released(bare_metal: BareMetal, tmp_path: Path) -> None:
     tasks = tmp_path / "use.yml"
-    tasks.write_text("- {name: Use, psap.perf.quads.wait: {timeout: 0s}, register: used}\n", encoding="utf-8")
+    tasks.write_text(used("{quads_wait_assignment_timeout: 0s}"), encoding="utf-8")
 
     ended = bare_metal.driver(*bare_metal.words, "-s", f"bare_metal_tasks={tasks}")
 
@@ -129,7 +135,8 @@ def test_a_run_is_stopped_and_its_hosts_are_released_before_the_lease_ends(
     lease_s, stop_s = 900, 880
     bare_metal.server.lab.settings.lifetime_days = lease_s / 86400
     tasks = tmp_path / "use.yml"
-    tasks.write_text(f"- {{name: Use, psap.perf.quads.wait: {{hosts: [none], timeout: {PATIENCE_S}}}}}\n")
+    waits = f"{{quads_wait_assignment_hosts: [none], quads_wait_assignment_timeout: {PATIENCE_S}}}"
+    tasks.write_text(used(waits), encoding="utf-8")
 
     limits = ("-s", "quads_lease_at_least=1s", "-s", f"quads_stop_before={stop_s}")
     ended = bare_metal.driver(*bare_metal.words, "-s", f"bare_metal_tasks={tasks}", *limits)

@@ -175,7 +175,7 @@ def test_arguments_are_named_after_the_role_and_explained(role: Path) -> None:
 def test_spec_and_defaults_agree(role: Path) -> None:
     spec, defaults = spec_of(role), defaults_of(role)
     arguments = {option.name: option for option in spec.arguments}
-    assert set(defaults) == {name for name, option in arguments.items() if not option.required}
+    assert set(defaults) <= {name for name, option in arguments.items() if not option.required}
     for name, value in defaults.items():
         if not (isinstance(value, str) and "{{" in value):
             assert arguments[name].default == value, name
@@ -307,8 +307,26 @@ def test_every_argument_is_used_and_every_used_one_declared(role: Path) -> None:
         )
         used |= own
         used_by_others |= others
+    fields = {f"{role.name}_{field}" for verb in verbs_of(role) for field in fields_of(verb)}
     assert used <= declared
-    assert declared <= used | used_by_others
+    assert declared <= used | used_by_others | fields
+
+
+def verbs_of(role: Path) -> Iterator[Path]:
+    """Yield the actions of *role* that take their arguments from it."""
+    for name in modules_of(role):
+        path = COLLECTION / "plugins/action" / f"{name.removeprefix('psap.perf.').replace('.', '/')}.py"
+        if path.is_file() and "(CommandAction)" in path.read_text(encoding="utf-8"):
+            yield path
+
+
+def fields_of(action: Path) -> Iterator[str]:
+    """Yield the fields of the dataclasses in *action* and in what it imports."""
+    text = action.read_text(encoding="utf-8")
+    imported = re.findall(r"^from ansible_collections\.psap\.perf\.([\w.]+) import", text, re.MULTILINE)
+    paths = [action, *(COLLECTION / f"{name.replace('.', '/')}.py" for name in imported)]
+    for path in paths:
+        yield from re.findall(r"^    (\w+): ", path.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def text_of(role: Path) -> str:

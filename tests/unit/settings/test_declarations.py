@@ -22,6 +22,7 @@ FILES = {
         "      repo_probe_limit: {type: int, description: Limit; none if not given.}\n"
     ),
     f"{ROLE}/defaults/main.yml": "repo_probe_size: 3\nrepo_probe_limit:\n",
+    f"{ROLE}/tasks/main.yml": "- name: Probe\n  psap.perf.look:\n    limit: '{{ repo_probe_size }}'\n",
     "presets/big.yml": "preset_big:\n  tune_gpus: 8\n  repo_probe_size: 5\n",
 }
 
@@ -37,6 +38,11 @@ def findings(root: Path, changed: dict[str, str] | None = None) -> list[str]:
 
 def test_a_sound_project_has_no_findings(tmp_path: Path) -> None:
     assert findings(tmp_path) == []
+
+
+def test_argument_that_only_a_verb_reads_needs_no_default_of_the_role(tmp_path: Path) -> None:
+    tasks = {f"{ROLE}/tasks/main.yml": "- name: Probe\n  psap.perf.probe:\n", f"{ROLE}/defaults/main.yml": ""}
+    assert findings(tmp_path, tasks) == []
 
 
 def test_a_setting_is_what_the_argument_is_that_it_names(tmp_path: Path) -> None:

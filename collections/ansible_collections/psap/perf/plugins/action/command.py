@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_json, write_text, write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json, write_text, write_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import Interrupted, PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_command
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
-from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option, read_command
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
 from ansible_collections.psap.perf.plugins.modules.command import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.leases import take_lease
 from ansible_collections.psap.perf.plugins.plugin_utils.preset_layers import LANE_OF
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec, command_arguments
 
 
 class ActionModule(PerfAction):
@@ -53,7 +53,7 @@ class ActionModule(PerfAction):
             name,
             environment.attempt,
         )
-        given = self._arguments(context, Path(role._role_path))
+        given = command_arguments(read_command(Path(role._role_path), Path(role._role_path)), context.variables)
         arguments = {option.name: value for option, value in given}
         write_yaml(directory / "args.yml", {"schema": "psap.perf/args/1", "role": name, "args": arguments})
         write_text(directory / "command.txt", _rerun(environment, context, name, arguments))
@@ -95,11 +95,6 @@ class ActionModule(PerfAction):
 
     def _play_group(self) -> Any:
         return self._task._parent._play.vars.get("perf_group")
-
-    def _arguments(self, context: VerbContext, role_path: Path) -> list[tuple[Option, Any]]:
-        """Every declared argument with the value it has here; a secret stays the reference it is."""
-        declared = read_command(role_path, role_path).arguments
-        return [(each, plain(context.variables[each.name])) for each in declared if each.name in context.variables]
 
 
 def _rerun(environment: RunEnvironment, context: VerbContext, role: str, arguments: dict[str, Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
@@ -20,11 +19,6 @@ class LockAction(PerfAction):
         """Ansible's entry point; keeps the variables, with which modules run."""
         self._raw = task_vars or {}
         return super().run(tmp, task_vars)
-
-    def _refuse_remote_host(self, task_vars: Mapping[str, Any]) -> None:
-        """A host whose lock is a file may be reached in any way."""
-        if not self._task.args.get("folder"):
-            super()._refuse_remote_host(task_vars)
 
     def on_host(self, context: VerbContext, **arguments: Any) -> dict[str, Any]:
         """What the module that runs on the host returns.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible.utils.display import Display
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_text
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, utc_text
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads, detect
@@ -32,6 +32,27 @@ _DISPLAY = Display()
 
 
 @dataclass(frozen=True, slots=True)
+class ServerArguments:
+    """Arguments that name a QUADS server."""
+
+    url: str
+    authority: str
+    patience: Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class BookingArguments(ServerArguments):
+    """Arguments that name a booking and the account that acts on it."""
+
+    mark: str
+    user: str
+    password: str
+    token: str
+    admin: bool
+    utc_offset: str
+
+
+@dataclass(frozen=True, slots=True)
 class Booking:
     """A server, and the booking on it as this run has noted it."""
 
@@ -45,41 +66,47 @@ class Booking:
 
 
 def server(context: VerbContext) -> Quads:
-    """The server of the fragment ``quads``, without a login."""
-    return _connected(context, Account(context.args["url"]), context.args["authority"], writes=False)
+    """Return the server that the arguments name, without a login."""
+    args = context.arguments(ServerArguments)
+    return _connected(context, Account(args.url), args.authority, writes=False)
 
 
-def noted(context: VerbContext) -> Record | None:
-    """What this run has noted of the booking that the arguments are about."""
-    return Records(context.run_directory).read(whole(context))
+def recorded(context: VerbContext, mark: str) -> Record | None:
+    """Return what this run has recorded about the booking of *mark*."""
+    return Records(context.run_directory).read(full_mark(context, mark))
 
 
-def whole(context: VerbContext) -> str:
-    """The mark that the arguments are about, with the run's ID."""
-    given = str(context.args["mark"])
-    return given if "/" in given else f"{context.run}/{given}"
+def full_mark(context: VerbContext, mark: str) -> str:
+    """Return *mark* with the ID of the run, unless it names another run."""
+    return mark if "/" in mark else f"{context.run}/{mark}"
 
 
 def booking(context: VerbContext, writes: bool = True, mark: str = "") -> Booking:
-    """The booking of the fragment ``quads_booking``; what an argument leaves empty is as this run has noted it.
+    """Return the booking that the arguments name; empty arguments are as this run has recorded them.
 
-    :param mark: that of a part, in place of the argument's.
-    :raises UsageError: when it is not known which server or account is meant.
+    Args:
+        mark: The mark of a part, in place of the argument's.
+
+    Raises:
+        UsageError: If neither the arguments nor a record name the server or the account.
     """
-    args, records = context.args, Records(context.run_directory)
-    mark = mark or whole(context)
+    args, records = context.arguments(BookingArguments), Records(context.run_directory)
+    mark = mark or full_mark(context, args.mark)
     former = records.read(mark)
     known = former or Record(mark, "", "")
     elsewhere = None if former else records.former(mark)
     tag(known.mark)
-    named = {kind: args[kind] or known.secrets.get(kind, "") for kind in ("password", "token")}
-    offset = parse_offset(args["utc_offset"]).offset
+    named = {
+        "password": args.password or known.secrets.get("password", ""),
+        "token": args.token or known.secrets.get("token", ""),
+    }
+    offset = parse_offset(args.utc_offset).offset
     record = replace(
         known,
-        url=args["url"] or known.url,
-        user=args["user"] or known.user,
-        authority=args["authority"] or known.authority,
-        admin=args["admin"] or known.admin,
+        url=args.url or known.url,
+        user=args.user or known.user,
+        authority=args.authority or known.authority,
+        admin=args.admin or known.admin,
         secrets={kind: reference for kind, reference in named.items() if reference},
         offset_s=known.offset_s if offset is None else offset.total_seconds(),
     )
@@ -98,7 +125,7 @@ def bookings(context: VerbContext, writes: bool = True, owner: str = "") -> list
 
     :param owner: whose booking it is, if not the account's own.
     """
-    first, mark = booking(context, writes), whole(context)
+    first, mark = booking(context, writes), full_mark(context, context.arguments(BookingArguments).mark)
     found = [each.mark for each in Records(context.run_directory).parts(mark)] or parts(first.quads, mark, owner)
     return [first, *(booking(context, writes, each) for each in found if each != mark)]
 
@@ -154,6 +181,6 @@ def _connected(context: VerbContext, account: Account, authority: str, writes: b
     if writes and account.url.startswith("http://") and not account.url.startswith("http://127.0.0.1"):
         _DISPLAY.warning(f"{account.url} is not encrypted: the login can be read on its way")
     timing = RealTiming(context.check_interrupted)
-    patience = seconds(context.args["patience"])
+    patience = context.arguments(ServerArguments).patience
     connection = Connection(account, HttpTransport(authority), timing, patience, context.redactor.add)
     return Quads(connection, detect(connection))

@@ -8,10 +8,12 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from ansible.errors import AnsibleActionFail
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
+from ansible_collections.psap.perf.plugins.module_utils.base.arguments import convert
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain
@@ -25,12 +27,16 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import REA
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import Redactor, credentials_of_environment
 from ansible_collections.psap.perf.plugins.module_utils.secrets.references import parse_reference, remember, resolve
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import command_arguments, command_spec
 
 # what the role psap.perf.command registers
 OPENED = "__psap_perf_command"
 _STOP_POLL_S = 0.5
 # longer than a restart of an API server
 _PATIENCE = "60s"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,14 @@ class VerbContext:
     transport: str = "local"
     """The connection of the task's host."""
     _cluster: Cluster | None = None
+
+    def arguments(self, kind: type[T]) -> T:
+        """Return the arguments that the dataclass *kind* has fields for.
+
+        Raises:
+            UsageError: If a value does not fit its field.
+        """
+        return convert(self.args, kind)
 
     @property
     def directory(self) -> Path:
@@ -157,7 +171,7 @@ class VerbContext:
             raise Interrupted("interrupted: the run was asked to stop")
 
 
-class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
+class PerfAction(ActionBase):
     """Subclasses say what they accept and do; this class keeps them honest."""
 
     TRANSFERS_FILES = False
@@ -199,8 +213,8 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
 
     def _outcome(self, task_vars: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
         self._take_environment()
-        _validated, arguments = self.validate_argument_spec(argument_spec=dict(self.ARGUMENTS))
-        with self._context(arguments, task_vars, redactor) as context:
+        variables = HostVariables(task_vars, self._templar.template)
+        with self._context(self._checked_arguments(variables), variables, redactor) as context:
             if context.check_mode and not self.RUNS_IN_CHECK_MODE:
                 return {"changed": False, "skipped": True, "msg": f"check mode: {self.describe(context)}"}
             done = self.perform(context)
@@ -212,6 +226,11 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
         if done.warnings:
             outcome["warnings"] = list(done.warnings)
         return outcome
+
+    def _checked_arguments(self, variables: HostVariables) -> dict[str, Any]:  # noqa: ARG002 - for subclasses
+        """Return the task's arguments, converted to the types of `ARGUMENTS`, with their defaults."""
+        _result, arguments = self.validate_argument_spec(argument_spec=dict(self.ARGUMENTS))
+        return arguments
 
     def _take_environment(self) -> None:
         """A task's ``environment`` is this process's, which is the task's own; a cluster is named in one way only.
@@ -229,18 +248,18 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
 
     @contextlib.contextmanager
     def _context(
-        self, arguments: Mapping[str, Any], task_vars: dict[str, Any], redactor: Redactor
+        self, arguments: Mapping[str, Any], variables: HostVariables, redactor: Redactor
     ) -> Iterator[VerbContext]:
         environment = RunEnvironment.read()
-        finalizing = bool(self._templar.template(task_vars.get("perf_finalizing", False)))
+        finalizing = bool(variables.get("perf_finalizing", False))
         interrupted = threading.Event()
         context = VerbContext(
             args=arguments,
             check_mode=bool(self._task.check_mode),
             diff_mode=bool(self._task.diff),
-            host=str(task_vars.get("inventory_hostname", "localhost")),
+            host=str(variables.get("inventory_hostname", "localhost")),
             roles=tuple(role.get_name(include_role_fqcn=False) for role in self._task.get_dep_chain() or ()),
-            variables=HostVariables(task_vars, self._templar.template),
+            variables=variables,
             run=environment.run,
             run_directory=environment.directory,
             interrupted=interrupted,
@@ -258,6 +277,25 @@ class PerfAction(ActionBase):  # type: ignore[misc]  # ansible-core has no types
         finally:
             ended.set()
             context.close()
+
+
+class CommandAction(PerfAction):
+    """A verb whose arguments are those of the role that its task is in; tasks pass only what the role computes.
+
+    `ARGUMENTS` declares what tasks pass.
+    """
+
+    def _checked_arguments(self, variables: HostVariables) -> dict[str, Any]:
+        role = self._task._role
+        if role is None:
+            raise UsageError(f"{self._task.action} takes its arguments from a command; call the command's role instead")
+        path = Path(role._role_path)
+        command = read_command(path, path)
+        values = {option.short_name: value for option, value in command_arguments(command, variables)}
+        checked = ArgumentSpecValidator(command_spec(command)).validate(values)
+        if checked.error_messages:
+            raise UsageError(f"{command.role}: {'; '.join(checked.error_messages)}")
+        return {**checked.validated_parameters, **super()._checked_arguments(variables)}
 
 
 class HostVariables(Mapping[str, Any]):

@@ -1,4 +1,4 @@
-"""A verb's documentation is its argument check: said once, in ``plugins/modules/<verb>.py`` and the fragments there."""
+"""What Ansible checks of a verb's arguments: what its documentation, or the command that it serves, declares."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from importlib import import_module
 from typing import Any
 
 from ansible.module_utils.common.yaml import yaml_load
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec, Option
 
 _CHECKED = ("type", "elements", "choices", "default", "required", "aliases", "no_log")
 
@@ -40,3 +42,36 @@ def _option(described: Mapping[str, Any]) -> dict[str, Any]:
             # a dictionary that is not given has the defaults of its keys
             option["apply_defaults"] = True
     return option
+
+
+def command_arguments(command: CommandSpec, variables: Mapping[str, Any]) -> list[tuple[Option, Any]]:
+    """Return each argument of *command* with its value, or the default that the specification declares.
+
+    A secret stays a reference. A required argument without a value is left out.
+    """
+    return [
+        (each, plain(variables.get(each.name, each.default)))
+        for each in command.arguments
+        if each.name in variables or not each.required
+    ]
+
+
+def command_spec(command: CommandSpec) -> dict[str, dict[str, Any]]:
+    """Return the argument spec of a verb that takes the arguments of *command*, by their short names."""
+    return {each.short_name: _checks(each) for each in command.arguments}
+
+
+def _checks(option: Option) -> dict[str, Any]:
+    """Return what Ansible checks of *option*."""
+    checks: dict[str, Any] = {"type": option.type, "required": option.required, "no_log": option.secret}
+    if option.default is not None:
+        checks["default"] = option.default
+    if option.choices:
+        checks["choices"] = list(option.choices)
+    if option.elements:
+        checks["elements"] = option.elements
+    if option.options:
+        checks["options"] = {each.name: _checks(each) for each in option.options}
+        # a dictionary that is not passed has the defaults of its keys
+        checks["apply_defaults"] = option.type == "dict" and not option.required
+    return checks

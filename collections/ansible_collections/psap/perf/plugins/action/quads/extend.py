@@ -3,33 +3,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_text
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, seconds_text, utc_text
 from ansible_collections.psap.perf.plugins.module_utils.quads.extending import extend
-from ansible_collections.psap.perf.plugins.modules.quads.extend import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.quads import bookings, show_summary
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 
-class ActionModule(PerfAction):
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    lasting: Seconds
+    owner: str
+
+
+class ActionModule(CommandAction):
     """Extend a lease."""
 
-    ARGUMENTS = argument_spec(DOCUMENTATION)
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """What it would last."""
-        return f"would let the lease last {context.args['lasting']} at least"
+        """Return how long the lease would last."""
+        return f"would let the lease last {seconds_text(context.arguments(Arguments).lasting)} s at least"
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Set the ends that are earlier."""
-        until = datetime.now(UTC) + timedelta(seconds=seconds(context.args["lasting"]))
+        args = context.arguments(Arguments)
+        until = datetime.now(UTC) + timedelta(seconds=args.lasting)
         ends, hosts = [], []
-        owner = context.args["owner"]
-        for one in bookings(context, owner=owner):
-            lease, rows = extend(one.quads, one.record, until, owner)
+        for one in bookings(context, owner=args.owner):
+            lease, rows = extend(one.quads, one.record, until, args.owner)
             # only what this run booked has a record here
             one.journal.records.note_end(one.record.mark, utc_text(lease.end))
             ends.append(lease.end)

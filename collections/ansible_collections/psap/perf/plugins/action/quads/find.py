@@ -4,37 +4,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Host
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import BOOKED, Records
 from ansible_collections.psap.perf.plugins.module_utils.quads.selection import select, wish_of
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import ServerClock
-from ansible_collections.psap.perf.plugins.modules.quads.find import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.quads import server, show_summary, whole
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import full_mark, server, show_summary
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 
-class ActionModule(PerfAction):
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    mark: str
+    labels: tuple[str, ...]
+    more_labels: Mapping[str, Any]
+    start: str
+    free_for: Seconds
+
+
+class ActionModule(CommandAction):
     """Choose hosts."""
-
-    ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Read what is free, then each host, and compare here: the server's operators cannot be trusted."""
-        args = context.args
-        wish = wish_of(args, args["labels"], args["more_labels"])
+        args = context.arguments(Arguments)
+        wish = wish_of(context.args, args.labels, args.more_labels)
         quads = server(context)
-        own = Records(context.run_directory).parts(whole(context))
+        own = Records(context.run_directory).parts(full_mark(context, args.mark))
         hosts = [name for each in own for name in each.hosts]
         if own and all(each.phase == BOOKED for each in own) and len(hosts) >= wish.at_least:
             return VerbResult(values=_chosen(quads, hosts, (), {}, booked=True))
-        start, end = _window(args["start"], seconds(args["free_for"]))
+        start, end = _window(args.start, args.free_for)
         free = set(quads.available(start, end))
         known = {host.name: host for host in quads.hosts()}
         busy = [host for name, host in known.items() if name not in free]

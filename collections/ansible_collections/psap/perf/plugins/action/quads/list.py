@@ -3,27 +3,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ansible_collections.psap.perf.plugins.module_utils.quads.lease import lease_of, listing, running
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import parse_offset
-from ansible_collections.psap.perf.plugins.modules.quads.list import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.quads import described, server, show_summary
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 
-class ActionModule(PerfAction):
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    owner: str
+    utc_offset: str
+
+
+class ActionModule(CommandAction):
     """List assignments."""
-
-    ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Read them."""
-        clock, now = parse_offset(context.args["utc_offset"]), datetime.now(UTC)
+        args = context.arguments(Arguments)
+        clock, now = parse_offset(args.utc_offset), datetime.now(UTC)
         quads = server(context)
         found = []
-        for each in quads.assignments(context.args["owner"]):
+        for each in quads.assignments(args.owner):
             rows = running(quads.rows(each.id), clock, now)
             hosts = sorted(row.host.name for row in rows)
             found.append({**described(each, lease_of(rows, clock, now)), "hosts": hosts})

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import RELEASED, Records
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import (
@@ -19,12 +20,18 @@ from ansible_collections.psap.perf.plugins.plugin_utils.quads import (
     booking,
     bookings,
     described,
-    noted,
+    recorded,
     show_summary,
     telling,
 )
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    mark: str
+    unfinished: bool
 
 
 class ActionModule(PerfAction):
@@ -33,12 +40,13 @@ class ActionModule(PerfAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """End them; check mode only looks for them."""
-        if context.args["unfinished"]:
+        """End them; check mode only finds them."""
+        args = context.arguments(Arguments)
+        if args.unfinished:
             records = list(Records(context.run_directory).all())
             found = (booking(context, mark=each.mark) for each in unfinished(records))
             return _release_all(context, found, left_alone(records))
-        if "/" not in context.args["mark"] and noted(context) is None:
+        if "/" not in args.mark and recorded(context, args.mark) is None:
             # a booking is noted before the first call
             return VerbResult(values={"released": []}, skipped="this run has booked nothing")
         return _release_all(context, bookings(context), ())

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.quads.booked import (
     Booked,
@@ -19,67 +20,84 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.client import Orde
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import RELEASED, part_mark
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import release
 from ansible_collections.psap.perf.plugins.module_utils.quads.splitting import split
-from ansible_collections.psap.perf.plugins.modules.quads.request import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.quads import (
     booking,
     described,
+    full_mark,
     show_summary,
     telling,
-    whole,
 )
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 
-class ActionModule(PerfAction):
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    mark: str
+    hosts: tuple[str, ...]
+    count: int
+    at_least: int
+    clouds: int
+    partial: Partial
+    description: str
+    ticket: str
+    wipe: bool
+    qinq: int
+    cc_users: tuple[str, ...]
+    vlan: int
+    cloud: str
+    ostype: str
+    boot_order: str
+    lease_at_least: Seconds
+    lease_at_most: Seconds
+    warn_before: Seconds
+    stop_before: Seconds
+
+
+class ActionModule(CommandAction):
     """Book hosts."""
 
-    ARGUMENTS = argument_spec(DOCUMENTATION)
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
         """Which hosts would be asked for."""
-        args = context.args
-        count = args["count"] or len(args["hosts"])
-        return (
-            f"would book {', '.join(args['hosts'][:count])}; substitutes: {', '.join(args['hosts'][count:]) or 'none'}"
-        )
+        args = context.arguments(Arguments)
+        count = args.count or len(args.hosts)
+        return f"would book {', '.join(args.hosts[:count])}; substitutes: {', '.join(args.hosts[count:]) or 'none'}"
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Book them, unless they are booked."""
-        args = context.args
-        count = args["count"] or len(args["hosts"])
-        at_least = args["at_least"] or count
-        if not args["hosts"] or not 1 <= at_least <= count:
+        args = context.arguments(Arguments)
+        count = args.count or len(args.hosts)
+        at_least = args.at_least or count
+        if not args.hosts or not 1 <= at_least <= count:
             raise UsageError(f"at least {at_least} of {count} hosts makes no sense: name hosts, and as many at least")
         order = Order(
-            args["description"],
-            ticket=args["ticket"],
-            wipe=args["wipe"],
-            qinq=args["qinq"],
-            cc_users=tuple(args["cc_users"]),
-            vlan=args["vlan"] or None,
-            cloud=args["cloud"],
-            ostype=args["ostype"],
-            boot_order=args["boot_order"],
+            args.description,
+            ticket=args.ticket,
+            wipe=args.wipe,
+            qinq=args.qinq,
+            cc_users=args.cc_users,
+            vlan=args.vlan or None,
+            cloud=args.cloud,
+            ostype=args.ostype,
+            boot_order=args.boot_order,
         )
         wanted = Wanted(
-            tuple(args["hosts"]),
+            args.hosts,
             count,
             at_least,
-            Partial(args["partial"]),
-            timedelta(seconds=seconds(args["lease_at_least"])),
-            timedelta(seconds=seconds(args["lease_at_most"])),
+            args.partial,
+            timedelta(seconds=args.lease_at_least),
+            timedelta(seconds=args.lease_at_most),
         )
-        clouds = min(args["clouds"], count)
-        if clouds < 1 or (clouds > 1 and args["cloud"]):
+        clouds = min(args.clouds, count)
+        if clouds < 1 or (clouds > 1 and args.cloud):
             raise UsageError("clouds is 1 or more, and with more than one no cloud can be named")
-        mark = whole(context)
+        mark = full_mark(context, args.mark)
         parts = {number: booking(context, mark=part_mark(mark, number)) for number in range(1, clouds + 1)}
-        limits = {f"{name}_s": seconds(args[name]) for name in ("warn_before", "stop_before")}
         for part in parts.values():
             # all are noted before the first call, so that none is forgotten after a kill between two
-            part.journal.plan(**limits)
+            part.journal.plan(warn_before_s=args.warn_before, stop_before_s=args.stop_before)
 
         def release_all() -> None:
             # parts that another command booked stay

@@ -63,6 +63,21 @@ def seconds(duration: object) -> float:
     return found
 
 
+class Seconds(float):
+    """A duration in seconds, the type of an argument that is written as ``seconds`` reads it."""
+
+    __slots__ = ()
+
+    @classmethod
+    def parse(cls, duration: object) -> Seconds:
+        """Return the duration that *duration* is.
+
+        Raises:
+            UsageError: As `seconds`.
+        """
+        return cls(seconds(duration))
+
+
 def _seconds(duration: object) -> float:
     if isinstance(duration, int | float) and not isinstance(duration, bool) and duration >= 0:
         return math.inf if duration > LONGEST_S else float(duration)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.secrets.formats import ANYTHING
@@ -95,6 +97,12 @@ def _check_twice(project: Project, flows: list[FlowSpec]) -> Iterator[Finding]:
                 bound[argument].append(option)
 
 
+def _texts_of(role: Path) -> list[str]:
+    """Return the files of *role* in which Ansible reads variables."""
+    files = (file for folder in ("tasks", "handlers", "templates", "vars") for file in (role / folder).rglob("*"))
+    return [file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file()]
+
+
 def _check_command(project: Project, command: CommandSpec) -> Iterator[Finding]:
     for argument in command.arguments:
         if not argument.name.startswith(command.role + "_"):
@@ -116,8 +124,11 @@ def _check_command(project: Project, command: CommandSpec) -> Iterator[Finding]:
                 f"{name} is {value!r} here, but its default in meta/argument_specs.yml is {declared.get(name)!r}; "
                 "make them equal",
             )
+    texts = _texts_of(path.parent.parent)
     for argument in command.arguments:
-        if argument.default is not None and argument.name not in given:
+        # a verb of the command reads the specification
+        read = any(re.search(rf"\b{argument.name}\b", text) for text in texts)
+        if argument.default is not None and argument.name not in given and read:
             yield Finding(
                 str(argument.where),
                 f"{argument.name} has a default here, but none in {command.role}/defaults/main.yml; add it there",

@@ -9,24 +9,13 @@ short_description: List assignments of QUADS
 version_added: 0.1.0
 description:
   - Lists active assignments with their hosts and ends. It changes nothing, and needs no login.
+  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.quads_list_assignments).
 author: The psap.perf developers (@openshift-psap)
-extends_documentation_fragment: [psap.perf.quads]
-options:
-  owner:
-    description: Name of the owner, which is the part of the email address before the @; everybody's if empty.
-    type: str
-    default: ""
-  utc_offset:
-    description: How far the server's clock is from UTC, as V(-05:00); without it the ends are as if it were UTC.
-    type: str
-    default: ""
 """
 
 EXAMPLES = r"""
 - name: List mine
   psap.perf.quads.list:
-    url: https://quads.example.com
-    owner: jane
 """
 
 RETURN = r"""

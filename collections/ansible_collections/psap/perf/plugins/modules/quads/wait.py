@@ -11,32 +11,13 @@ description:
   - Delivered is when the assignment is active, provisioned and validated, every host has a row that runs, is in the
     cloud, and, if it was wiped, is validated.
   - The server tells no failure, so the wait ends by its timeout, and names the hosts that lag. It changes nothing.
+  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.quads_wait_assignment).
 author: The psap.perf developers (@openshift-psap)
-extends_documentation_fragment: [psap.perf.quads, psap.perf.quads_booking]
-options:
-  hosts:
-    description: Hosts that must be there; those of the booking if empty.
-    type: list
-    elements: str
-    default: []
-  timeout:
-    description: How long to wait, as V(4h). With the server's own defaults the validation begins after two hours.
-    type: str
-    default: 4h
-  interval:
-    description: Time between two looks.
-    type: str
-    default: 60s
-  warn_before:
-    description: A warning is given when the lease ends within this time.
-    type: str
-    default: 6h
 """
 
 EXAMPLES = r"""
 - name: Wait for the hosts
   psap.perf.quads.wait:
-    timeout: 4h
 """
 
 RETURN = r"""
