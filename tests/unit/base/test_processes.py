@@ -11,14 +11,7 @@ from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants
 
-
-def _gone(pid: int) -> bool:
-    for _ in range(100):
-        stat = Path(f"/proc/{pid}/stat")
-        if not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z":
-            return True
-        time.sleep(0.05)
-    return False
+from tests.dead_processes import wait_until_dead
 
 
 def test_a_program_dies_with_the_process_that_runs_it() -> None:
@@ -39,7 +32,8 @@ def test_a_program_dies_with_the_process_that_runs_it() -> None:
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert below
-        assert all(_gone(pid) for pid in below)
+        for pid in below:
+            wait_until_dead(pid)
     finally:
         if process.poll() is None:
             os.kill(process.pid, signal.SIGKILL)

@@ -14,6 +14,8 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
 
+from tests.dead_processes import wait_until_dead
+
 pytestmark = pytest.mark.slow
 FOREVER = "import time; print('at it', flush=True); time.sleep(3600)"
 
@@ -55,6 +57,20 @@ def test_the_user_stops_it_once_it_is_at_it(tmp_path: Path) -> None:
         run(python(tmp_path, FOREVER), log, 3600, check, nothing)
     # it was asked to end, and could say so
     assert "KeyboardInterrupt" in log.read_text()
+
+
+def test_stopped_program_leaves_no_background_job_of_its_shell(tmp_path: Path) -> None:
+    log, job = tmp_path / "run.log", tmp_path / "job"
+
+    def check() -> None:
+        if "at it" in log.read_text():
+            raise Interrupted("stop")
+
+    # a shell's background jobs ignore the signal that ends the shell
+    shell = Program(("sh", "-c", f"sleep 3600 & echo $! > {job}; echo at it; wait"), tmp_path, {})
+    with pytest.raises(Interrupted):
+        run(shell, log, 3600, check, nothing)
+    wait_until_dead(int(job.read_text()))
 
 
 def test_what_cannot_be_started_is_a_mistake_of_the_user(tmp_path: Path) -> None:

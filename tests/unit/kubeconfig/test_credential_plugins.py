@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,8 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Ou
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig import credential_plugin
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access, configured
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import load_endpoint
+
+from tests.dead_processes import PATIENCE_S, wait_until_dead
 
 VERSION = "client.authentication.k8s.io/v1"
 READERS: dict[str, Callable[[str], Any]] = {
@@ -47,19 +48,6 @@ def credential(**status: str) -> str:
     return f"""echo '{{"apiVersion": "{VERSION}", "kind": "ExecCredential", "status": {{{text}}}}}'"""
 
 
-# less than a plugin of these tests sleeps, and more than a busy machine needs
-_PATIENCE_S = 50.0
-
-
-def wait_until_dead(pid_file: Path) -> None:
-    """Wait for the end of the process whose id a script wrote: a signal takes effect in a moment."""
-    stat, deadline = Path("/proc", pid_file.read_text(encoding="utf-8").strip(), "stat"), time.monotonic() + _PATIENCE_S
-    with suppress(FileNotFoundError, ProcessLookupError):
-        while stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z":
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-
-
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_hanging_plugin_ends_at_its_limit_with_its_children(
     read: Callable[[str], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -72,8 +60,8 @@ def test_hanging_plugin_ends_at_its_limit_with_its_children(
     ) as told:
         read(path)
     assert told.value.exit_code == 3
-    assert time.monotonic() - begun < _PATIENCE_S
-    wait_until_dead(tmp_path / "child")
+    assert time.monotonic() - begun < PATIENCE_S
+    wait_until_dead(int((tmp_path / "child").read_text()))
 
 
 def test_interrupt_stops_a_hanging_plugin_within_a_second(tmp_path: Path) -> None:
@@ -85,8 +73,8 @@ def test_interrupt_stops_a_hanging_plugin_within_a_second(tmp_path: Path) -> Non
 
     with pytest.raises(Interrupted):
         Cluster(Access(path), Outage(60.0, check))
-    assert time.monotonic() - begun < _PATIENCE_S
-    wait_until_dead(tmp_path / "child")
+    assert time.monotonic() - begun < PATIENCE_S
+    wait_until_dead(int((tmp_path / "child").read_text()))
 
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)

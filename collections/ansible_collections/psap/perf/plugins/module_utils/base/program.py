@@ -17,6 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfE
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent
 
 _POLL_S = 0.25
+_END_POLL_S = 0.05
 _GRACE_S = 20.0
 _LAST_LINES = 4
 _READ_BYTES = 4096
@@ -143,14 +144,21 @@ def said(log: Path) -> str:
 
 @contextlib.contextmanager
 def _ended(process: subprocess.Popen[bytes], grace_s: float = _GRACE_S) -> Iterator[None]:
-    """However the block ends, the process and its children have ended: asked first, killed after *grace_s*."""
+    """Stop the process and its children if the block ends before it: ask first, and kill after *grace_s*."""
     try:
         yield
     finally:
-        for number, patience_s in ((signal.SIGINT, grace_s), (signal.SIGKILL, None)):
-            if process.poll() is not None:
-                break
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, number)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(patience_s)
+        if process.poll() is None:
+            if grace_s:
+                os.killpg(process.pid, signal.SIGINT)
+                _wait_for_end(process.pid, grace_s)
+            # children may ignore the question that ended their parent: a shell's background jobs do
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _wait_for_end(pid: int, limit_s: float) -> None:
+    """Wait until the child *pid* has ended, and leave its exit code: until then no other group can have its number."""
+    until = time.monotonic() + limit_s
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None and time.monotonic() < until:
+        time.sleep(_END_POLL_S)
